@@ -1,0 +1,48 @@
+# Every target makes the environment it needs; Python 3.11 or newer, pip and make are enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: help tour test check format bench audit docs clean
+
+help:  ## This list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+tour: $(VENV)/.ready  ## A survey on real data in half a minute
+	$(BIN)/bruit tour
+
+test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
+	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) $(ARGS)
+
+check: $(VENV)/.ready  ## Lint, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.ready  ## Let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.ready  ## Side by side with other libraries, as ratios
+	$(BIN)/python bench/run.py $(ARGS)
+
+audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
+	$(BIN)/python -m pytest -m audit -n $(WORKERS) $(ARGS)
+
+docs: $(VENV)/.docs  ## The documentation site, into docs/_site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	rm -rf docs/_site && mv build/site docs/_site
+
+clean:  ## Remove environments and caches
+	rm -rf $(VENV) .venvs dist build docs/_site .mypy_cache .ruff_cache .pytest_cache .hypothesis
