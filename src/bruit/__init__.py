@@ -1,0 +1,80 @@
+"""Differential privacy, local and central, with an ε that is computed, not promised.
+
+>>> import bruit
+>>> oracle = bruit.oracle("GRR", epsilon=1.0, labels=["no", "yes"])
+>>> reports = oracle.privatize(["yes", "no", "no"])
+>>> oracle.tally(reports).n
+3
+
+Names load what they need when they are first used, so that ``import bruit`` itself is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bruit import audit, datasets, testing
+    from bruit.collection import Plan
+    from bruit.domains import Attribute, Categories, Grid, Schema
+    from bruit.entropy import Entropy
+    from bruit.errors import BruitError
+    from bruit.estimation import Estimate, Tally
+    from bruit.oracles import oracle
+    from bruit.privacy import Guarantee, Ledger
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Attribute",
+    "BruitError",
+    "Categories",
+    "Entropy",
+    "Estimate",
+    "Grid",
+    "Guarantee",
+    "Ledger",
+    "Plan",
+    "Schema",
+    "Tally",
+    "__version__",
+    "audit",
+    "datasets",
+    "oracle",
+    "testing",
+]
+
+#: Where each public name lives; the others are modules of their own.
+_HOMES = {
+    "Attribute": "bruit.domains",
+    "BruitError": "bruit.errors",
+    "Categories": "bruit.domains",
+    "Entropy": "bruit.entropy",
+    "Estimate": "bruit.estimation",
+    "Grid": "bruit.domains",
+    "Guarantee": "bruit.privacy",
+    "Ledger": "bruit.privacy",
+    "Plan": "bruit.collection",
+    "Schema": "bruit.domains",
+    "Tally": "bruit.estimation",
+    "oracle": "bruit.oracles",
+}
+
+# A library stays silent until the program that uses it says where messages go; none carries data.
+logging.getLogger("bruit").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'bruit' has no attribute {name!r}")
+    if name not in _HOMES:
+        return importlib.import_module(f"bruit.{name}")
+    found = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

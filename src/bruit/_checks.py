@@ -1,0 +1,153 @@
+"""One wording for every bad parameter: what it must be, and what was given.
+
+Only public parameters pass through here. Data never do, because these messages show what was given.
+Each check takes one keyword, whose name is the parameter's name in the message, and returns the clean value.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
+
+Choice = TypeVar("Choice", bound=str)
+
+#: ε for which every law meets its promise of one part in 10⁹ with 64-bit weights.
+EPSILON_LIMITS = (0.001, 20.0)
+#: Domain sizes for which the same holds.
+K_LIMITS = (2, 1_000_000)
+
+
+def positive(**parameter: Any) -> float:
+    """A finite number above 0."""
+    name, value = _single(parameter)
+    number = _real(name, value, "a finite number above 0")
+    if not (math.isfinite(number) and number > 0):
+        raise ParameterError(f"{name} must be a finite number above 0, got {_shown(value)}.")
+    return number
+
+
+def non_negative(**parameter: Any) -> float:
+    """A finite number, 0 or above."""
+    name, value = _single(parameter)
+    number = _real(name, value, "a finite number, 0 or above")
+    if not (math.isfinite(number) and number >= 0):
+        raise ParameterError(f"{name} must be a finite number, 0 or above, got {_shown(value)}.")
+    return number
+
+
+def finite(**parameter: Any) -> float:
+    """Any finite number."""
+    name, value = _single(parameter)
+    number = _real(name, value, "a finite number")
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} must be a finite number, got {_shown(value)}.")
+    return number
+
+
+def probability(**parameter: Any) -> float:
+    """A number strictly between 0 and 1."""
+    name, value = _single(parameter)
+    number = _real(name, value, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ParameterError(f"{name} must be a number between 0 and 1, got {_shown(value)}.")
+    return number
+
+
+def fraction(**parameter: Any) -> float:
+    """A number from 0 to 1, both included."""
+    name, value = _single(parameter)
+    number = _real(name, value, "a number from 0 to 1")
+    if not 0 <= number <= 1:
+        raise ParameterError(f"{name} must be a number from 0 to 1, got {_shown(value)}.")
+    return number
+
+
+def integer(*, low: int | None = None, high: int | None = None, **parameter: Any) -> int:
+    """A whole number, between `low` and `high` where they are given."""
+    name, value = _single(parameter)
+    rule = _integer_rule(low, high)
+    if isinstance(value, bool):
+        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.") from None
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ParameterError(f"{name} must be {rule}, got {_shown(value)}.")
+    return number
+
+
+def epsilon(**parameter: Any) -> float:
+    """An ε within the limits of the exact laws."""
+    name, value = _single(parameter)
+    number = positive(**parameter)
+    low, high = EPSILON_LIMITS
+    if not low <= number <= high:
+        raise LimitError(
+            f"{name} must lie in {low}..{high:g}, got {_shown(value)}: beyond these limits the integer law "
+            "cannot meet its ε to one part in 10⁹."
+        )
+    return number
+
+
+def domain_size(**parameter: Any) -> int:
+    """A number of categories within the limits of the exact laws."""
+    name, value = _single(parameter)
+    low, high = K_LIMITS
+    number = integer(low=low, **parameter)
+    if number > high:
+        raise LimitError(
+            f"{name} must be at most {high:,}, got {_shown(value)}: beyond this limit the integer law "
+            "cannot meet its ε to one part in 10⁹."
+        )
+    return number
+
+
+def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
+    """One of a few words."""
+    name, value = _single(parameter)
+    known = list(choices)
+    for choice in known:
+        if isinstance(value, str) and value == choice:
+            return choice
+    words = ", ".join(repr(choice) for choice in known)
+    kind = ParameterError if isinstance(value, str) else ParameterTypeError
+    raise kind(f"{name} must be one of {words}, got {_shown(value)}.")
+
+
+def _single(parameter: dict[str, Any]) -> tuple[str, Any]:
+    ((name, value),) = parameter.items()
+    return name, value
+
+
+def _real(name: str, value: Any, rule: str) -> float:
+    """`value` as a float; text and booleans are not numbers, however convertible."""
+    if isinstance(value, bool | str | bytes):
+        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be {rule}, got {_shown(value)}.") from None
+    except (TypeError, ValueError):
+        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.") from None
+
+
+def _integer_rule(low: int | None, high: int | None) -> str:
+    if low is not None and high is not None:
+        return f"a whole number in {low}..{high}"
+    if low is not None:
+        return f"a whole number, {low} or above"
+    return "a whole number"
+
+
+def _shown(value: Any) -> str:
+    """`value` for a message: short, and only if it is a plain parameter, never an array."""
+    if value is None or isinstance(value, bool | int | float | str | Fraction):
+        text = repr(value) if isinstance(value, str) else str(value)
+        return text if len(text) <= 40 else text[:37] + "..."
+    return f"a {type(value).__name__}"

@@ -1,0 +1,144 @@
+"""How bruit writes what it keeps: canonical JSON with a format name, a version and a digest.
+
+Every document reads ``{"format": "bruit.tally/1", …, "digest": "…"}``. The digest is SHA-256 over the canonical
+form of all the rest: it detects damage, a truncated or an edited file. It is not a signature: whoever can change
+the file can also compute the digest again, so it does not detect forgery.
+
+Files are written beside their final name and moved there when whole, so that a full disk or a kill leaves
+either the old file or none, never half of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bruit.errors import FormatError
+
+#: The largest integer that every JSON reader keeps exactly; beyond, integers are written as strings.
+SAFE_INTEGER = 2**53 - 1
+
+
+def canonical(body: Any) -> str:
+    """The one text of a value: sorted keys, no spaces, plain Unicode, big integers as strings.
+
+    >>> canonical({"b": 2**60, "a": [1.5, None]})
+    '{"a":[1.5,null],"b":"1152921504606846976"}'
+    """
+    return json.dumps(_safe(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(body: Any) -> str:
+    """32 hexadecimal digits that change with any part of `body`."""
+    return hashlib.sha256(canonical(body).encode()).hexdigest()[:32]
+
+
+def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """A document as text: format first, digest last, readable by a person when indented."""
+    whole = {"format": name, **body}
+    document = _safe({**whole, "digest": digest(whole)})
+    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def unseal(text: str | bytes, name: str) -> dict[str, Any]:
+    """The body of a document of format `name`, after its format and digest were checked."""
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise FormatError(f"This is not a whole {name} document: it is cut short or damaged.") from None
+    if not isinstance(document, dict) or not isinstance(document.get("format"), str):
+        raise FormatError(f"This is not a {name} document: it has no format name.")
+    _check_format(document["format"], name)
+    stated = document.pop("digest", "")
+    if not isinstance(stated, str) or stated != _digest_of_text(document):
+        raise FormatError(
+            f"This {name} document was changed or damaged after it was written: its digest does not match."
+        )
+    del document["format"]
+    return document
+
+
+def whole_number(value: Any, what: str) -> int:
+    """An integer read from a document, where big ones are strings."""
+    if isinstance(value, str) and re.fullmatch("-?[0-9]{1,40}", value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise FormatError(f"{what} must be a whole number.")
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A name beside `path` to write to; it takes the place of `path` when the block ends well.
+
+    On any error the unfinished file is removed and `path` is as it was.
+    """
+    final = Path(path)
+    partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
+    try:
+        yield partial
+        sync(partial)
+        partial.replace(final)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync(final.parent)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a small document, whole or not at all."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+
+
+def sync(path: Path) -> None:
+    """Ask the disk to keep what was written to a file or folder."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:  # some systems do not let a folder be opened
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _safe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_safe(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > SAFE_INTEGER:
+        return str(value)
+    return value
+
+
+def _digest_of_text(document: dict[str, Any]) -> str:
+    """The digest; none, and so no match, where the text holds half a character, which no writer leaves."""
+    try:
+        return digest(document)
+    except UnicodeEncodeError:
+        return "none"
+
+
+def _check_format(found: str, name: str) -> None:
+    if found == name:
+        return
+    family, _, version = name.rpartition("/")
+    if found.rpartition("/")[0] == family:
+        raise FormatError(
+            f"This document is {found[:60]}, and this version of bruit reads {family} version {version}: "
+            "use another version of bruit."
+        )
+    raise FormatError(f"This is a {found[:60]} document, a {name} document is needed.")
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(constant)

@@ -1,0 +1,103 @@
+"""Everything that bruit raises on purpose.
+
+::
+
+    BruitError
+    ├── ParameterError          ValueError    a public parameter cannot be what was given
+    │   └── LimitError                        it is sensible, but beyond what this version can do exactly
+    ├── ParameterTypeError      TypeError     a public parameter is of the wrong kind
+    ├── DataError               ValueError    data break a rule (the message names the rule, never a value)
+    ├── DataTypeError           TypeError     data of the wrong dtype or shape
+    ├── DesignError             ValueError    a tally, report file or plan belongs to another design
+    ├── FormatError             ValueError    a file or text is damaged, or of another format or version
+    ├── BudgetError             RuntimeError  a release would exceed its ledger's budget
+    ├── LedgerError             RuntimeError  the ledger cannot be used (locked, gone, another budget)
+    ├── RandomnessError         TypeError     an attempt to copy or pickle randomness, or a bad `rng`
+    └── MissingExtraError       RuntimeError  an optional dependency is not installed
+
+Catch `BruitError` for all of them, or the built-in parent for one kind. Evidence travels as attributes, so that
+a program need not parse a message. No message carries a data value.
+"""
+
+from __future__ import annotations
+
+
+class BruitError(Exception):
+    """The parent of every exception that bruit raises on purpose."""
+
+
+class ParameterError(BruitError, ValueError):
+    """A public parameter cannot be what was given."""
+
+
+class LimitError(ParameterError):
+    """A sensible parameter lies beyond what this version can do exactly."""
+
+
+class ParameterTypeError(BruitError, TypeError):
+    """A public parameter is of the wrong kind."""
+
+
+class DataError(BruitError, ValueError):
+    """Data break a rule; the message names the rule and never shows a value."""
+
+
+class DataTypeError(BruitError, TypeError):
+    """Data have the wrong dtype or shape."""
+
+
+class DesignError(BruitError, ValueError):
+    """A tally, a file of reports or a plan belongs to another design.
+
+    Attributes
+    ----------
+    expected, found
+        Digests of the two designs.
+    """
+
+    def __init__(self, message: str, *, expected: str = "", found: str = "") -> None:
+        super().__init__(message)
+        self.expected = expected
+        self.found = found
+
+
+class FormatError(BruitError, ValueError):
+    """A file or text is damaged, or of another format or version."""
+
+
+class BudgetError(BruitError, RuntimeError):
+    """A release would exceed its ledger's budget; nothing was spent.
+
+    Attributes
+    ----------
+    asked, remaining, total
+        The ε of the request, what was left, and the whole budget; the same of δ where δ ran out.
+    """
+
+    def __init__(self, message: str, *, asked: float, remaining: float, total: float) -> None:
+        super().__init__(message)
+        self.asked = asked
+        self.remaining = remaining
+        self.total = total
+
+
+class LedgerError(BruitError, RuntimeError):
+    """A ledger cannot be used: it is locked, gone, or was opened with another budget."""
+
+
+class RandomnessError(BruitError, TypeError):
+    """Randomness was copied or pickled, or an `rng` is not None, an int or an Entropy."""
+
+
+class MissingExtraError(BruitError, RuntimeError):
+    """An optional dependency is not installed.
+
+    Attributes
+    ----------
+    extra
+        The name to install, as in ``pip install 'bruit[extra]'``.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency: pip install 'bruit[{extra}]'.")
+        self.extra = extra
