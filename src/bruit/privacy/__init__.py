@@ -1,0 +1,19 @@
+"""What is promised and how it is kept: guarantees, exact laws, composition, the ledger."""
+
+from bruit.privacy.composition import parallel, sequential
+from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.law import TwoLevelLaw
+from bruit.privacy.ledger import Entry, Ledger, Part, Parts, Remaining
+
+__all__ = [
+    "Entry",
+    "Guarantee",
+    "Ledger",
+    "Neighbours",
+    "Part",
+    "Parts",
+    "Remaining",
+    "TwoLevelLaw",
+    "parallel",
+    "sequential",
+]

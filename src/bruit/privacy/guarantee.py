@@ -1,0 +1,92 @@
+"""What a mechanism promises: ε, δ, and the neighbours they speak of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from bruit import _checks
+from bruit.errors import FormatError, ParameterError
+
+#: Whom a guarantee speaks of.
+Neighbours = Literal["value", "attribute", "person", "add-remove", "replace"]
+
+_MEANING: dict[str, str] = {
+    "value": "local, one answer changed",
+    "attribute": "local, one attribute of a record changed",
+    "person": "local, the whole record changed",
+    "add-remove": "central, one record added or removed",
+    "replace": "central, one record replaced",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A bound on what an output can tell about a person, and whom it speaks of.
+
+    For every pair of neighbours x, x' and every set S of outputs,
+    P(M(x) ∈ S) ≤ e^ε · P(M(x') ∈ S) + δ.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss, rounded up. 0 says that the output does not depend on the data.
+    delta
+        The probability mass outside the bound; 0 for pure differential privacy.
+    neighbours
+        Local: ``"value"`` (one question), ``"attribute"`` (one attribute of a record changes), ``"person"``
+        (the whole record changes). Central: ``"add-remove"`` or ``"replace"``.
+
+    Examples
+    --------
+    >>> promise = Guarantee(epsilon=math.log(3), neighbours="value")
+    >>> print(promise)
+    ε = 1.098612 (local, one answer changed)
+    >>> low, high = promise.belief(0.5)
+    >>> round(low, 3), round(high, 3)
+    (0.25, 0.75)
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    neighbours: Neighbours
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checks.non_negative(epsilon=self.epsilon))
+        object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
+        _checks.one_of(get_args(Neighbours), neighbours=self.neighbours)
+
+    @property
+    def local(self) -> bool:
+        """Whether it holds without trusting whoever collects."""
+        return self.neighbours in ("value", "attribute", "person")
+
+    def belief(self, prior: float) -> tuple[float, float]:
+        """The least and greatest belief that somebody with belief `prior` can hold after seeing the output.
+
+        This is what ε buys: whatever the output, the odds move by a factor of at most e^ε either way.
+        It is stated for δ = 0 only.
+        """
+        _checks.probability(prior=prior)
+        if self.delta:
+            raise ParameterError("belief is stated for pure differential privacy only (delta = 0).")
+        odds = prior / (1 - prior)
+        down, up = odds * math.exp(-self.epsilon), odds * math.exp(min(self.epsilon, 700.0))
+        return min(prior, down / (1 + down)), max(prior, up / (1 + up))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Guarantee:
+        """The inverse of `to_dict`."""
+        try:
+            return cls(epsilon=body["epsilon"], delta=body["delta"], neighbours=body["neighbours"])
+        except (KeyError, TypeError, ValueError):
+            raise FormatError("A guarantee must have epsilon, delta and neighbours.") from None
+
+    def __str__(self) -> str:
+        delta = f", δ = {self.delta:.3g}" if self.delta else ""
+        return f"ε = {self.epsilon:.7g}{delta} ({_MEANING[self.neighbours]})"
