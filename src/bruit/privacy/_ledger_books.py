@@ -1,0 +1,143 @@
+"""The arithmetic of a ledger: entries, and exact totals in the decimals that people write.
+
+A total never shrinks, and neither does the cost of a part, so a group of disjoint parts needs to
+remember only its one or two worst parts besides each part's own sum: booking takes the same time
+in a ledger of ten entries and of ten thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bruit.errors import BruitError
+from bruit.privacy._ledger_file import damaged, read_entry
+from bruit.privacy.composition import cost_of_parts, parts_changed
+from bruit.privacy.guarantee import Guarantee, Neighbours
+
+#: The columns of a ledger, in the order in which a person reads them.
+COLUMNS = ("index", "label", "epsilon", "delta", "group", "part", "time")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One release in a ledger.
+
+    `group` and `part` are set for a release on one of several disjoint parts; `time` (UTC) for
+    ledgers on disk.
+    """
+
+    index: int
+    label: str
+    guarantee: Guarantee
+    group: str | None = None
+    part: str | None = None
+    time: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Plain values, for a table or a file."""
+        promise = {"epsilon": self.guarantee.epsilon, "delta": self.guarantee.delta}
+        return {name: promise[name] if name in promise else getattr(self, name) for name in COLUMNS}
+
+
+class Account:
+    """The exact total of one currency, ε or δ."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self.total = Fraction(0)
+        self._neighbours = neighbours
+        self._parts: dict[tuple[str, str], Fraction] = {}
+        self._worst: dict[str, dict[str, Fraction]] = {}
+
+    def total_with(self, amount: Fraction, group: str | None, part: str | None) -> Fraction:
+        """The total if `amount` were added."""
+        if group is None or part is None:
+            return self.total + amount
+        before, after = self._worst.get(group, {}), self._worst_with(amount, group, part)
+        return self.total - self._cost(before) + self._cost(after)
+
+    def add(self, amount: Fraction, group: str | None, part: str | None) -> None:
+        """Add `amount`, to a part of a group or to all."""
+        # The total first: an interruption may then leave it too high, never too low.
+        self.total = self.total_with(amount, group, part)
+        if group is not None and part is not None:
+            self._worst[group] = self._worst_with(amount, group, part)
+            self._parts[group, part] = self._parts.get((group, part), Fraction(0)) + amount
+
+    def _worst_with(self, amount: Fraction, group: str, part: str) -> dict[str, Fraction]:
+        sums = self._worst.get(group, {}) | {part: self._parts.get((group, part), Fraction(0)) + amount}
+        worst = sorted(sums, key=sums.__getitem__, reverse=True)[: parts_changed(self._neighbours)]
+        return {name: sums[name] for name in worst}
+
+    def _cost(self, sums: dict[str, Fraction]) -> Fraction:
+        return cost_of_parts(sums.values(), self._neighbours)
+
+
+class Books:
+    """Entries and their totals, with the place in the file up to which they were read."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self.neighbours = neighbours
+        self.entries: list[Entry] = []
+        self.epsilon = Account(neighbours)
+        self.delta = Account(neighbours)
+        self.end = 0
+        self.last = ""
+
+    @property
+    def spent(self) -> Guarantee:
+        """The totals, rounded up."""
+        return Guarantee(
+            epsilon=up(self.epsilon.total),
+            delta=min(up(self.delta.total), 1.0),  # above 1 only if a file was tampered with
+            neighbours=self.neighbours,
+        )
+
+    def add(self, entry: Entry) -> None:
+        """Book an entry; whether it fits was asked before."""
+        self.epsilon.add(decimal(entry.guarantee.epsilon), entry.group, entry.part)
+        self.delta.add(decimal(entry.guarantee.delta), entry.group, entry.part)
+        self.entries.append(entry)
+
+    def read(self, line: bytes) -> None:
+        """Check and book one line of a file."""
+        number = len(self.entries) + 2  # people count lines from 1, and the header is the first
+        body, digest = read_entry(line, number, self.last)
+        self.add(self._entry(body, number))
+        self.end += len(line)
+        self.last = digest
+
+    def _entry(self, body: dict[str, Any], number: int) -> Entry:
+        known = set(body) == set(COLUMNS) and body["index"] == len(self.entries)
+        if not known or not isinstance(body["label"], str) or not _is_place(body):
+            raise damaged(number)
+        try:
+            guarantee = Guarantee(epsilon=body.pop("epsilon"), delta=body.pop("delta"), neighbours=self.neighbours)
+        except BruitError:
+            raise damaged(number) from None
+        return Entry(guarantee=guarantee, **body)
+
+
+def _is_place(body: dict[str, Any]) -> bool:
+    """Whether an entry belongs to a part of a group, or to neither."""
+    place = [body["group"], body["part"]]
+    return place == [None, None] or all(isinstance(name, str) for name in place)
+
+
+def decimal(number: float) -> Fraction:
+    """The shortest decimal that names a double, exactly: 1/10 for 0.1."""
+    return Fraction(repr(number))
+
+
+def up(exact: Fraction) -> float:
+    """The smallest double whose decimal is not below `exact`."""
+    nearest = float(exact)
+    return nearest if decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def down(exact: Fraction) -> float:
+    """The largest double whose decimal is not above `exact`, which is 0 or above."""
+    nearest = float(exact)
+    return nearest if decimal(nearest) <= exact else math.nextafter(nearest, 0.0)

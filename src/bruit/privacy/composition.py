@@ -1,0 +1,92 @@
+"""What several guarantees amount to together: they add, or the worst of disjoint parts counts.
+
+Only the two oldest theorems are here, because they need no assumption about the mechanisms and
+their arithmetic is exact: sums are taken in rational numbers and rounded up to the next double.
+Tighter accounts (Rényi, privacy-loss distributions) need to know each mechanism's whole law; they
+are not needed for the small number of releases that a ledger records. The arguments are in
+``composition.proof.md``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from bruit.errors import ParameterError
+from bruit.privacy.guarantee import Guarantee, Neighbours
+
+
+def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """Several releases about the same people: ε and δ add.
+
+    Each release may be chosen after seeing the results of those before it.
+
+    >>> sequential([Guarantee(epsilon=e, neighbours="replace") for e in (0.5, 0.25)])
+    Guarantee(epsilon=0.75, delta=0.0, neighbours='replace')
+    """
+    steps, neighbours = _same_neighbours(guarantees)
+    return _together(
+        sum((Fraction(step.epsilon) for step in steps), Fraction(0)),
+        sum((Fraction(step.delta) for step in steps), Fraction(0)),
+        neighbours,
+    )
+
+
+def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """One release on each of several disjoint parts: the worst part counts.
+
+    The rule that says which part a record is in must be fixed without looking at the data. Under
+    ``"replace"`` a new record may stand in another part than the old one, so two parts change and
+    the two worst ones add; each guarantee must then hold for a replacement in the *whole* table,
+    which a mechanism that publishes its part's exact size does not give. In the local model the
+    parts are disjoint groups of people.
+
+    >>> halves = [Guarantee(epsilon=e, neighbours="add-remove") for e in (0.5, 0.25)]
+    >>> parallel(halves).epsilon
+    0.5
+    >>> parallel([Guarantee(epsilon=e, neighbours="replace") for e in (0.5, 0.25, 0.125)]).epsilon
+    0.75
+    """
+    parts, neighbours = _same_neighbours(guarantees)
+    return _together(
+        cost_of_parts((Fraction(part.epsilon) for part in parts), neighbours),
+        cost_of_parts((Fraction(part.delta) for part in parts), neighbours),
+        neighbours,
+    )
+
+
+def parts_changed(neighbours: Neighbours) -> int:
+    """In how many disjoint parts two neighbours can differ."""
+    return 2 if neighbours == "replace" else 1
+
+
+def cost_of_parts(costs: Iterable[Fraction], neighbours: Neighbours) -> Fraction:
+    """The exact ε, or δ, of disjoint parts together: that of the worst that can change at once."""
+    return sum(heapq.nlargest(parts_changed(neighbours), costs), Fraction(0))
+
+
+def _same_neighbours(guarantees: Iterable[Guarantee]) -> tuple[list[Guarantee], Neighbours]:
+    known = list(guarantees)
+    if not known:
+        raise ParameterError("Composition needs at least one guarantee.")
+    words = sorted({guarantee.neighbours for guarantee in known})
+    if len(words) > 1:
+        raise ParameterError(f"Guarantees compose only when they speak of the same neighbours, got {', '.join(words)}.")
+    return known, known[0].neighbours
+
+
+def _together(epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Guarantee:
+    if delta > 1:
+        raise ParameterError("The δ of these guarantees exceed 1 together: they promise nothing.")
+    return Guarantee(epsilon=_up(epsilon), delta=_up(delta), neighbours=neighbours)
+
+
+def _up(exact: Fraction) -> float:
+    """The smallest double that is not below `exact`."""
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        raise ParameterError("The ε of these guarantees exceed every double together.") from None
+    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)

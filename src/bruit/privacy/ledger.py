@@ -1,0 +1,445 @@
+"""The ledger: what was released about some people, and what may still be.
+
+A ledger has a budget, ε and δ for one kind of neighbours, and a list of entries that only grows.
+A release is booked *before* its noise is drawn, so that a kill may leave a spend without a
+result, never a result without its spend. A request that does not fit is refused and leaves no
+trace.
+
+**The books are kept in the decimals that people write.** The double 0.1 is a little more than one
+tenth, and ten of them a little more than 1; nobody who splits a budget of 1.0 in ten wants to
+hear that. Each double is therefore booked as its shortest decimal, the text that Python prints,
+and these decimals are added exactly. The books differ from the doubles by at most 1.2 parts in
+10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
+
+How the file survives kills and full disks is told in ``_ledger_file.py``. It protects against
+accidents, not against somebody who edits it on purpose: the digests have no key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, Self, get_args
+
+from bruit import _checks
+from bruit.errors import (
+    BruitError,
+    BudgetError,
+    FormatError,
+    LedgerError,
+    ParameterError,
+    ParameterTypeError,
+)
+from bruit.privacy import _ledger_file
+from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, up
+from bruit.privacy.guarantee import Guarantee, Neighbours
+
+__all__ = ["Entry", "Ledger", "Part", "Parts", "Remaining"]
+
+_LONGEST_LABEL = 200
+
+
+class Remaining(NamedTuple):
+    """What may still be spent."""
+
+    epsilon: float
+    delta: float
+
+
+class _Shared:
+    """Its copy is the thing itself, so that no copy forgets what was spent."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class Ledger(_Shared):
+    """A privacy budget, and what was spent of it. In memory; `Ledger.open` keeps one in a file.
+
+    Copies are the ledger itself. A ledger in memory belongs to its process: it cannot be pickled,
+    nor spent from after a fork. A ledger in a file can do both, and may be used by several
+    processes and threads at once.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The budget. Both must hold: a release with δ > 0 does not fit in a ledger with δ = 0.
+    neighbours
+        Whom the guarantees speak of, one kind per ledger: ``"add-remove"`` or ``"replace"`` for
+        releases from a table, ``"value"``, ``"attribute"`` or ``"person"`` for answers that are
+        made private at their source.
+
+    Guarantee
+    ---------
+    All that was released together satisfies `spent`, by sequential composition, and by parallel
+    composition within each `parallel` block; see ``composition.proof.md``. The sums are exact in
+    the decimals of the guarantees.
+
+    Examples
+    --------
+    >>> ledger = Ledger(epsilon=1.0)
+    >>> entry = ledger.spend(Guarantee(epsilon=0.8, neighbours="add-remove"), "mean age")
+    >>> ledger
+    <Ledger: ε = 0.8 of 1.0 spent, 0.2 remain, entries: 1, add-remove>
+    >>> median = Guarantee(epsilon=0.5, neighbours="add-remove")
+    >>> ledger.spend(median, "median age")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bruit.errors.BudgetError: Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. ...
+    """
+
+    def __init__(self, epsilon: float = 1.0, delta: float = 0.0, neighbours: Neighbours = "add-remove") -> None:
+        self._epsilon = _checks.positive(epsilon=epsilon)
+        self._delta = _checks.fraction(delta=delta)
+        self._neighbours: Neighbours = _checks.one_of(get_args(Neighbours), neighbours=neighbours)
+        self._file: _ledger_file.LedgerFile | None = None
+        self._books = Books(self._neighbours)
+        self._lock = threading.Lock()
+        self._forked = False
+        _alive.add(self)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> Self:
+        """Open the ledger at `path`; with a budget, start it there if there is none.
+
+        What is given must agree with the file. Damage to the file is found here and raises
+        `FormatError`.
+        """
+        asked = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        budget = cls(**given)._budget
+        file = _ledger_file.LedgerFile(Path(path).absolute())
+        if epsilon is not None and not os.path.lexists(file.path):
+            _ledger_file.create(file.path, _ledger_file.header_line(budget))
+        with file.locked(write=False) as handle:
+            found, _ = _ledger_file.read_header(file.lines_after(handle, 0)[:1])
+        for name in given:
+            if found.get(name) != budget[name]:
+                raise LedgerError(
+                    f"This ledger was started with {name}={found.get(name)!r}, "
+                    f"not {budget[name]!r}. Open it without a budget, or start another one."
+                )
+        return cls._on(file, found)
+
+    @classmethod
+    def _on(cls, file: _ledger_file.LedgerFile, budget: dict[str, Any]) -> Self:
+        try:
+            ledger = cls(**budget)
+        except (BruitError, TypeError):
+            ledger = None
+        if ledger is None or ledger._budget != budget:
+            raise FormatError("Line 1 of the ledger states no budget that bruit knows.")
+        ledger._file = file
+        with ledger._current():
+            return ledger
+
+    def spend(self, guarantee: Guarantee, label: str) -> Entry:
+        """Book a release, before its noise is drawn; what does not fit raises `BudgetError`.
+
+        `label` says what is released; it is public, and kept.
+        """
+        return self._spend(guarantee, label)
+
+    @contextlib.contextmanager
+    def parallel(self, label: str) -> Iterator[Parts]:
+        """Releases on disjoint parts of the data, of which the worst part counts.
+
+        Each release is booked as it comes, so a kill leaves the block at what was really
+        released. Which record is in which part must be decided without looking at the data; see
+        `composition.parallel`.
+
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> share = Guarantee(epsilon=0.3, neighbours="add-remove")
+        >>> with ledger.parallel("by region") as parts:
+        ...     for region in ("north", "south"):
+        ...         entry = parts.spend(share, region)
+        >>> ledger.spent.epsilon
+        0.3
+        """
+        parts = Parts(self, _checked_label(label))
+        try:
+            yield parts
+        finally:
+            parts._open = False
+
+    @property
+    def epsilon(self) -> float:
+        """The whole budget of ε."""
+        return self._epsilon
+
+    @property
+    def delta(self) -> float:
+        """The whole budget of δ."""
+        return self._delta
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Whom the guarantees in this ledger speak of."""
+        return self._neighbours
+
+    @property
+    def path(self) -> Path | None:
+        """The ledger's file; None for a ledger in memory."""
+        return self._file.path if self._file else None
+
+    @property
+    def spent(self) -> Guarantee:
+        """The guarantee of everything that was released, rounded up."""
+        with self._current() as (books, _):
+            return books.spent
+
+    @property
+    def remaining(self) -> Remaining:
+        """The ε and δ that one more release may have, rounded down."""
+        with self._current() as (books, _):
+            return self._remaining(books)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All releases, oldest first."""
+        with self._current() as (books, _):
+            return tuple(books.entries)
+
+    def report(self) -> list[dict[str, Any]]:
+        """One row of plain values per release, for a table or a data frame."""
+        return [entry.row() for entry in self.entries]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __bool__(self) -> bool:
+        # An empty ledger is still a ledger: `ledger or Ledger()` must not drop it.
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        with contextlib.suppress(BruitError):
+            cells = [[_cell(row[name]) for name in COLUMNS] for row in self.report()]
+            rows = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in cells)
+            head = f"<tr><th>{'</th><th>'.join(COLUMNS)}</th></tr>"
+            return f"<table><caption>{_cell(self._summary())}</caption>{head}{rows}</table>"
+        return f"<p>{_cell(self._summary())}</p>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._file is None:
+            raise LedgerError(
+                "A ledger in memory cannot be pickled: the copy would forget what is spent. "
+                "Use Ledger.open(path, epsilon=...), which travels as its path."
+            )
+        return type(self).open, (str(self._file.path),)
+
+    @property
+    def _budget(self) -> dict[str, Any]:
+        return {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
+
+    def _remaining(self, books: Books) -> Remaining:
+        return Remaining(
+            down(max(decimal(self.epsilon) - books.epsilon.total, decimal(0.0))),
+            down(max(decimal(self.delta) - books.delta.total, decimal(0.0))),
+        )
+
+    def _summary(self) -> str:
+        name = f"Ledger {self._file.path.name}" if self._file else "Ledger"
+        try:
+            with self._current() as (books, _):
+                spent, left, size = books.spent, self._remaining(books), len(books.entries)
+        except BruitError:
+            return f"{name}: cannot be read now"
+        text = f"{name}: ε = {spent.epsilon!r} of {self.epsilon!r} spent, {left.epsilon!r} remain"
+        if self.delta or spent.delta:
+            text += f"; δ = {spent.delta!r} of {self.delta!r} spent, {left.delta!r} remain"
+        return f"{text}, entries: {size}, {self.neighbours}"
+
+    def _spend(self, guarantee: Guarantee, label: str, parts: Parts | None = None, part: str | None = None) -> Entry:
+        self._check_kind(guarantee)
+        label = _checked_label(label)
+        with self._current(write=True) as (books, handle):
+            index = len(books.entries)
+            # A group is named after its first entry, so two blocks with one label stay two groups.
+            group = (parts._group or f"{parts.label} #{index}") if parts else None
+            entry = Entry(index=index, label=label, guarantee=guarantee, group=group, part=part)
+            self._check_budget(books, entry)
+            self._keep(books, handle, entry)
+            if parts:
+                parts._group = group
+            return books.entries[-1]
+
+    def _check_kind(self, guarantee: Guarantee) -> None:
+        if not isinstance(guarantee, Guarantee):
+            raise ParameterTypeError("A ledger books a Guarantee, such as a mechanism's own.")
+        if guarantee.neighbours != self.neighbours:
+            raise LedgerError(
+                f"This ledger is kept for {self.neighbours!r} neighbours, the release's guarantee "
+                f"is for {guarantee.neighbours!r}. Ask for the ledger's, or use another ledger."
+            )
+
+    def _check_budget(self, books: Books, entry: Entry) -> None:
+        for sign, name, account in (
+            ("ε", "epsilon", books.epsilon),
+            ("δ", "delta", books.delta),
+        ):
+            total: float = getattr(self, name)
+            amount = decimal(getattr(entry.guarantee, name))
+            after = account.total_with(amount, entry.group, entry.part)
+            if after > decimal(total):
+                asked = up(after - account.total)
+                remaining: float = getattr(self._remaining(books), name)
+                raise BudgetError(
+                    f"Budget exceeded: this release needs {sign}={asked!r}, {remaining!r} remain "
+                    f"of {total!r}. Lower {name}, or open a new ledger.",
+                    asked=asked,
+                    remaining=remaining,
+                    total=total,
+                )
+
+    def _keep(self, books: Books, handle: int, entry: Entry) -> None:
+        if self._file is None:
+            books.add(entry)
+            return
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        line = _ledger_file.entry_line({**entry.row(), "time": now}, books.last)
+        self._file.append(handle, books.end, line)
+        # The books hold only what was read back: an interruption here cannot make them forget.
+        self._catch_up(self._file, handle)
+
+    @contextlib.contextmanager
+    def _current(self, *, write: bool = False) -> Iterator[tuple[Books, int]]:
+        """The books as they are now and the file's descriptor, ours alone until the block ends."""
+        lock = self._lock
+        if not lock.acquire(timeout=_ledger_file.PATIENCE):
+            raise LedgerError("Another thread has held this ledger too long. Ask again.")
+        try:
+            if self._file is None:
+                self._check_process(write)
+                yield self._books, -1
+            else:
+                with self._file.locked(write=write) as handle:
+                    self._catch_up(self._file, handle)
+                    yield self._books, handle
+        finally:
+            lock.release()
+
+    def _check_process(self, write: bool) -> None:
+        if write and self._forked:
+            raise LedgerError(
+                "A ledger in memory cannot be spent from after a fork: the parent would not know. "
+                "Use Ledger.open(path, epsilon=...), which processes share."
+            )
+
+    def _catch_up(self, file: _ledger_file.LedgerFile, handle: int) -> None:
+        """Read and check what was appended since the last time, by whomever."""
+        books = self._books
+        try:
+            lines = file.lines_after(handle, books.end)
+            if not books.end:
+                found, books.last = _ledger_file.read_header(lines[:1])
+                books.end = len(lines.pop(0))
+                if found != self._budget:
+                    raise LedgerError("The ledger's budget was changed while in use.")
+            for line in lines:
+                books.read(line)
+        except BaseException:
+            # Half-read books are worth nothing: the next operation reads the file anew.
+            self._books = Books(self.neighbours)
+            raise
+
+    def _after_fork(self) -> None:
+        # The lock and the books may have been in use by a thread that the child does not have.
+        self._lock = threading.Lock()
+        if self._file is None:
+            self._forked = True
+        else:
+            self._books = Books(self.neighbours)
+
+
+class Parts(_Shared):
+    """Disjoint parts of the data within one `Ledger.parallel` block."""
+
+    def __init__(self, ledger: Ledger, label: str) -> None:
+        self.ledger = ledger
+        self.label = label
+        self._group: str | None = None
+        self._open = True
+
+    def spend(self, guarantee: Guarantee, part: str) -> Entry:
+        """Book a release on the part of this name. Two releases on one part add."""
+        return self.part(part).spend(guarantee, part)
+
+    def part(self, name: str) -> Part:
+        """One part, to be given to releases as their ledger."""
+        return Part(self, _checked_label(name))
+
+    def __reduce__(self) -> NoReturn:
+        raise LedgerError("A parallel block cannot be pickled; pickle a ledger on disk instead.")
+
+
+class Part(_Shared):
+    """One of the disjoint parts of a `Ledger.parallel` block. It is spent from like a ledger.
+
+    >>> ledger = Ledger(epsilon=1.0)
+    >>> share = Guarantee(epsilon=0.25, neighbours="add-remove")
+    >>> with ledger.parallel("by sex") as parts:
+    ...     women, men = parts.part("women"), parts.part("men")
+    ...     for part, label in (women, "count"), (women, "mean age"), (men, "count"):
+    ...         entry = part.spend(share, label)
+    >>> ledger.spent.epsilon
+    0.5
+    """
+
+    def __init__(self, parts: Parts, name: str) -> None:
+        self.parts = parts
+        self.name = name
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Whom the guarantees in the ledger speak of."""
+        return self.parts.ledger.neighbours
+
+    def spend(self, guarantee: Guarantee, label: str) -> Entry:
+        """Book a release on this part, or refuse it with `BudgetError` and book nothing."""
+        if not self.parts._open:
+            raise LedgerError("This parallel block has ended. Spend inside its `with` block.")
+        return self.parts.ledger._spend(guarantee, label, self.parts, self.name)
+
+    def __reduce__(self) -> NoReturn:
+        raise LedgerError("A parallel block cannot be pickled; pickle a ledger on disk instead.")
+
+
+def _checked_label(label: str) -> str:
+    """A label is public and stands on one line of a file."""
+    rule = f"label must be 1 to {_LONGEST_LABEL} printable characters on one line."
+    if not isinstance(label, str):
+        raise ParameterTypeError(rule)
+    if not (label.isprintable() and 1 <= len(label) <= _LONGEST_LABEL):
+        raise ParameterError(rule)
+    return label
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else html.escape(str(value))
+
+
+def _refresh_after_fork() -> None:
+    for ledger in list(_alive):
+        ledger._after_fork()
+
+
+_alive: weakref.WeakSet[Ledger] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_refresh_after_fork)
