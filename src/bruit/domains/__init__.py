@@ -1,0 +1,9 @@
+"""What may be asked: categories, grids for numbers, attributes, schemas, and the policy for missing values."""
+
+from bruit.domains.attribute import Attribute
+from bruit.domains.categories import MISSING_LABEL, Categories
+from bruit.domains.domain import Domain, Missing
+from bruit.domains.grid import Grid
+from bruit.domains.schema import Schema
+
+__all__ = ["MISSING_LABEL", "Attribute", "Categories", "Domain", "Grid", "Missing", "Schema"]

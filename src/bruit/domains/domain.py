@@ -1,0 +1,110 @@
+"""What categories and grids have in common: a finite set of codes, and a way from data to codes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import DataError, DataTypeError
+
+#: What to do with a missing value: refuse the data, leave the person out, or count it as a category of its own.
+Missing = Literal["refuse", "drop", "category"]
+Codes = NDArray[np.unsignedinteger[Any]]
+
+#: How `drop` marks a missing value among the codes while they are being made; no domain is this large.
+ABSENT = np.iinfo(np.int64).max
+
+
+class DictionaryColumn(NamedTuple):
+    """A column as files keep it: each distinct entry once, and per person its position, or −1 where it is missing."""
+
+    entries: NDArray[Any]
+    positions: NDArray[Any]
+
+
+@runtime_checkable
+class Domain(Protocol):
+    """A finite set of values that a person may have, numbered 0..size−1."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, a category for missing values included."""
+        ...
+
+    @property
+    def missing(self) -> Missing:
+        """The policy for missing values."""
+        ...
+
+    def encode(self, values: Any) -> Codes:
+        """Codes of the values, one per person who has one."""
+        ...
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        """The values that stand behind codes."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        ...
+
+
+def code_dtype(size: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned dtype that holds the codes 0..size−1.
+
+    >>> code_dtype(256), code_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(size - 1)
+
+
+def column(values: Any, what: str = "values") -> NDArray[Any]:
+    """Data as a one-dimensional array: one person is ``[value]``, never a scalar."""
+    if isinstance(values, str | bytes):
+        raise DataTypeError(f"{what} must be a sequence with one entry per person, not one text: wrap it in a list.")
+    if not hasattr(values, "__array__") and not isinstance(values, list | tuple | range):
+        values = _listed(values, what)
+    array = _as_array(values)
+    if array.ndim != 1:
+        raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
+    return array
+
+
+def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: str) -> Codes:
+    """Apply the policy to codes in which ABSENT marks a missing value."""
+    absent = codes == ABSENT
+    if missing == "category":
+        codes[absent] = size - 1
+    elif missing == "drop":
+        codes = codes[~absent]
+    elif absent.any():
+        raise DataError(
+            f"{what} contain missing entries, and the declared policy is to refuse them. "
+            'Declare missing="drop" or missing="category".'
+        )
+    return codes.astype(code_dtype(size))
+
+
+def _listed(values: Any, what: str) -> Any:
+    """A series of another library, or any finite iterable, as something NumPy reads."""
+    for method in ("to_numpy", "tolist"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    try:
+        return list(values)
+    except TypeError:
+        raise DataTypeError(f"{what} must be a sequence with one entry per person: one person is [value].") from None
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """NumPy's reading of the data, except that it must not turn mixed lists into text."""
+    if isinstance(values, list | tuple) and not all(isinstance(v, type(values[0])) for v in values):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    try:
+        return np.asarray(values)
+    except ValueError:  # ragged nested lists
+        return np.empty((0, 0))

@@ -1,0 +1,136 @@
+"""A declared interval cut into cells, so that a number becomes a code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.errors import DataError, DataTypeError, FormatError, ParameterError
+
+#: The number of points of a grid over real numbers, unless declared.
+DEFAULT_CELLS = 1024
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Evenly spaced points from `low` to `high`, both included; a number becomes the nearest point.
+
+    Parameters
+    ----------
+    low, high
+        The declared bounds. They are public: never read them from the data.
+    cells
+        How many points. By default one per whole number when both bounds are whole numbers and there are at most
+        10⁶ of them, otherwise 1,024.
+    missing
+        The policy for missing values, as in `Categories`.
+
+    Examples
+    --------
+    >>> ages = Grid(17, 90)
+    >>> ages.size, ages.encode([17, 40, 90]).tolist()
+    (74, [0, 23, 73])
+    >>> Grid(0.0, 1.0, cells=5).decode([1, 4]).tolist()
+    [0.25, 1.0]
+    """
+
+    low: float
+    high: float
+    cells: int = 0
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        low, high = _checks.finite(low=self.low), _checks.finite(high=self.high)
+        if not low < high:
+            raise ParameterError(f"low must be below high, got {self.low} and {self.high}.")
+        _checks.one_of(get_args(Missing), missing=self.missing)
+        whole = low.is_integer() and high.is_integer() and not isinstance(self.low, float)
+        if self.cells == 0:
+            points = int(high - low) + 1
+            default = points if whole and points <= _checks.K_LIMITS[1] else DEFAULT_CELLS
+            object.__setattr__(self, "cells", default)
+        _checks.domain_size(cells=self.cells)
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the category for missing values included."""
+        return self.cells + (self.missing == "category")
+
+    @property
+    def step(self) -> float:
+        """The distance between neighbouring points."""
+        return (self.high - self.low) / (self.cells - 1)
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """All points, from low to high."""
+        return np.linspace(self.low, self.high, self.cells)
+
+    def encode(self, values: Any) -> Codes:
+        """The nearest point of each number; a number outside the bounds is an error, not silently clipped."""
+        if isinstance(values, DictionaryColumn):
+            return self.encode(np.append(_read_numbers(values.entries), np.nan)[values.positions])
+        array = column(values)
+        if array.dtype.kind == "O":
+            array = _numbers(array)
+        if array.dtype.kind not in "uif" and array.size:
+            raise DataTypeError("values must be numbers.")
+        numbers = array.astype(np.float64)
+        absent = np.isnan(numbers)
+        inside = numbers[~absent]
+        if inside.size and not (self.low <= inside.min() and inside.max() <= self.high):
+            raise DataError(f"values must lie in the declared bounds {self.low}..{self.high}.")
+        codes = np.full(numbers.size, ABSENT, np.int64)
+        # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
+        codes[~absent] = np.floor((inside - self.low) / self.step + 0.5).astype(np.int64)
+        return keep_present(codes, self.size, self.missing, "values")
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        """The points behind codes; NaN for the category of missing values."""
+        array = column(codes, "codes")
+        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
+            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        values: NDArray[np.float64] = np.append(self.points, np.nan)[array]
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {
+            "kind": "grid",
+            "low": self.low,
+            "high": self.high,
+            "cells": self.cells,
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Grid:
+        """The inverse of `to_dict`."""
+        try:
+            return cls(body["low"], body["high"], cells=body["cells"], missing=body["missing"])
+        except (KeyError, TypeError, ValueError):
+            raise FormatError("A grid must have low, high, cells and a policy for missing values.") from None
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers with gaps, as tables keep them."""
+    gaps = np.array([value is None or type(value).__name__ in ("NAType", "NaTType") for value in array.tolist()])
+    numbers = np.full(array.size, np.nan)
+    for place in np.flatnonzero(~gaps):
+        if isinstance(array[place], bool | str) or not hasattr(array[place], "__float__"):
+            raise DataTypeError("values must be numbers.")
+        numbers[place] = float(array[place])
+    return numbers
+
+
+def _read_numbers(entries: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers that a file keeps as text."""
+    try:
+        return np.asarray(entries).astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataTypeError("values must be numbers.") from None

@@ -1,0 +1,234 @@
+"""Domains: what may be asked, and how data become codes."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bruit.domains import MISSING_LABEL, Attribute, Categories, Grid, Schema
+from bruit.domains.domain import DictionaryColumn, code_dtype
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
+
+SECRET = "s3cr3t-value"
+COLOURS = Categories(labels=["red", "green", "blue"])
+
+AS_DATA = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "object": lambda values: np.array(values, object),
+    "pandas": pd.Series,
+    "categorical": lambda values: pd.Series(values, dtype="category"),
+    "polars": pl.Series,
+    "generator": iter,
+    "dictionary": lambda values: DictionaryColumn(*np.unique(values, return_inverse=True)),
+}
+
+
+@pytest.mark.parametrize("kind", AS_DATA)
+def test_labels_become_codes_whatever_holds_them(kind):
+    values = ["blue", "red", "green", "blue"]
+    assert COLOURS.encode(AS_DATA[kind](values)).tolist() == [2, 0, 1, 2]
+
+
+def test_codes_take_the_smallest_type_that_fits():
+    assert [code_dtype(size) for size in (2, 256, 257, 65536, 65537)] == [
+        np.uint8,
+        np.uint8,
+        np.uint16,
+        np.uint16,
+        np.uint32,
+    ]
+
+
+def test_two_ways_to_write_a_letter_are_one_label():
+    decomposed, composed = "e\u0301te\u0301", "\u00e9t\u00e9"
+    seasons = Categories(labels=[decomposed, "hiver"])
+    assert seasons.labels == (composed, "hiver")
+    assert seasons.encode([composed, decomposed]).tolist() == [0, 0]
+    with pytest.raises(ParameterError, match="different from each other"):
+        Categories(labels=[composed, decomposed])
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), np.nan, pd.NA, pd.NaT])
+def test_the_policy_for_missing_values_is_followed(gap):
+    values = ["red", gap, "blue"]
+    with pytest.raises(DataError, match='missing="drop"'):
+        COLOURS.encode(values)
+    assert Categories(labels=COLOURS.labels, missing="drop").encode(values).tolist() == [0, 2]
+    counted = Categories(labels=COLOURS.labels, missing="category")
+    assert counted.encode(values).tolist() == [0, 3, 2]
+    assert counted.names[-1] == MISSING_LABEL
+    assert counted.decode([3]).tolist() == [MISSING_LABEL]
+
+
+def test_gaps_among_codes_follow_the_policy_too():
+    assert Categories(k=3, missing="category").encode([0.0, np.nan, 2.0]).tolist() == [0, 3, 2]
+    assert Categories(k=3, missing="drop").encode(pd.Series([0, None, 2], dtype="Int64")).tolist() == [0, 2]
+    with pytest.raises(DataError, match="missing entries"):
+        Categories(k=3).encode([0.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3],
+        [-1],
+        [0.5],
+        [1.0],
+        ["1"],
+        [None],
+        [np.nan],
+        [[0]],
+        [True],
+        [2**70],
+        [object()],
+        np.zeros((2, 2), int),
+        "01",
+        1,
+        None,
+    ],
+)
+def test_what_is_not_a_code_is_refused(values):
+    with pytest.raises(BruitError):
+        Categories(k=3).encode(values)
+
+
+@pytest.mark.parametrize("values", [[SECRET], [SECRET, "red"], [7], ["Red"], ["red "], [b"red"], [("red",)], SECRET])
+def test_what_is_not_a_label_is_refused_without_showing_it(values):
+    with pytest.raises(BruitError) as caught:
+        COLOURS.encode(values)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_labels_of_numbers_and_booleans_are_not_confused():
+    assert Categories(labels=[0, 1]).encode([1, 0.0]).tolist() == [1, 0]
+    for other in ([True], ["1"], [1.5]):
+        with pytest.raises(BruitError):
+            Categories(labels=[0, 1]).encode(other)
+    with pytest.raises(BruitError):
+        Categories(labels=[False, True]).encode([1])
+    assert Categories(k=2).encode([True, False]).tolist() == [1, 0]
+
+
+def test_numbers_in_a_text_file_are_read_as_the_labels_they_are():
+    cells = DictionaryColumn(np.array(["20", "10"], object), np.array([0, 1, -1]))
+    assert Categories(labels=[10, 20], missing="category").encode(cells).tolist() == [1, 0, 2]
+    assert Categories(k=21, missing="drop").encode(cells).tolist() == [20, 10]
+    with pytest.raises(DataError):
+        Categories(k=20, missing="drop").encode(cells)
+
+
+def test_an_entry_that_nobody_has_does_no_harm():
+    cells = DictionaryColumn(np.array(["red", SECRET], object), np.array([0, 0]))
+    assert COLOURS.encode(cells).tolist() == [0, 0]
+
+
+def test_no_people_are_no_codes():
+    assert COLOURS.encode([]).size == 0
+    assert Categories(k=3).encode([]).dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"labels": ["a"]},
+        {"labels": []},
+        {"labels": "ab"},
+        {"labels": ["a", 1]},
+        {"labels": [1.5, 2.5]},
+        {"labels": None},
+        {"k": 1},
+        {"k": 2.0},
+        {"k": "3"},
+        {"k": 5, "labels": ["a", "b"]},
+        {"k": 3, "missing": "ignore"},
+        {"labels": ["a", MISSING_LABEL], "missing": "category"},
+    ],
+)
+def test_categories_are_valid_from_birth(bad):
+    with pytest.raises(BruitError):
+        Categories(**bad)
+
+
+def test_too_many_categories_are_refused_with_the_limit():
+    with pytest.raises(LimitError, match="1,000,000"):
+        Categories(k=1_000_001)
+
+
+def test_decoding_refuses_what_is_no_code():
+    with pytest.raises(DataError, match=r"0\.\.2"):
+        COLOURS.decode([3])
+
+
+def test_a_grid_sends_numbers_to_the_nearest_point():
+    grid = Grid(0.0, 1.0, cells=5)
+    assert grid.encode([0.0, 0.12, 0.13, 0.5, 1.0]).tolist() == [0, 0, 1, 2, 4]
+    assert grid.decode([0, 4]).tolist() == [0.0, 1.0]
+    assert grid.step == 0.25
+
+
+def test_whole_numbers_keep_their_own_cells():
+    ages = Grid(17, 90)
+    assert ages.decode(ages.encode(range(17, 91))).tolist() == list(range(17, 91))
+    assert Grid(0, 10**9).cells == Grid(0.0, 90.0).cells == 1024
+
+
+@pytest.mark.parametrize("values", [[16.9], [91], [np.inf], ["17"], [True], [None], [[17]], [1j]])
+def test_a_number_outside_its_grid_is_refused_not_clipped(values):
+    with pytest.raises(BruitError):
+        Grid(17, 90).encode(values)
+
+
+def test_gaps_in_numbers_follow_the_policy():
+    assert Grid(0, 9, missing="drop").encode([1, None, 3]).tolist() == [1, 3]
+    counted = Grid(0, 9, missing="category")
+    assert counted.encode([1.0, np.nan]).tolist() == [1, 10]
+    assert np.isnan(counted.decode([10])[0])
+
+
+@pytest.mark.parametrize("bad", [(1, 1), (2, 1), (0, np.inf), ("a", "b"), (np.nan, 1)])
+def test_a_grid_needs_two_finite_ends(bad):
+    with pytest.raises(BruitError):
+        Grid(*bad)
+
+
+def test_a_schema_encodes_any_table():
+    schema = Schema({"sex": ["F", "M"], "age": Grid(17, 90)})
+    table = {"sex": ["M", "F"], "age": [17, 20], "other": [0, 0]}
+    for made in (table, pd.DataFrame(table), pl.DataFrame(table)):
+        codes = schema.encode(made)
+        assert codes["sex"].tolist() == [1, 0]
+        assert codes["age"].tolist() == [0, 3]
+    with pytest.raises(DataError, match="column 'age'"):
+        schema.encode({"sex": ["M"]})
+
+
+def test_a_schema_survives_the_round_trip_and_its_order_counts():
+    schema = Schema(
+        {"sex": Categories(labels=["F", "M"], missing="category"), "age": Grid(17, 90), "code": Categories(k=4)}
+    )
+    again = Schema.from_json(schema.to_json())
+    assert again == schema
+    assert hash(again) == hash(schema)
+    assert list(again) == ["sex", "age", "code"]
+    assert Schema({"a": ["x", "y"], "b": ["x", "y"]}) != Schema({"b": ["x", "y"], "a": ["x", "y"]})
+
+
+@pytest.mark.parametrize("body", [None, [], [{}], [{"name": "a"}], [{"name": "a", "domain": {"kind": "tree"}}], [3]])
+def test_a_damaged_schema_is_refused(body):
+    with pytest.raises(FormatError):
+        Schema.from_list(body)
+
+
+@pytest.mark.parametrize("bad", [{}, {"": ["a", "b"]}, {"a": "xy"}, {"a": 3}, [("a", ["x", "y"])], {1: ["a", "b"]}])
+def test_a_schema_is_valid_from_birth(bad):
+    with pytest.raises(BruitError):
+        Schema(bad)
+
+
+def test_an_attribute_knows_its_labels():
+    assert Attribute("age", Grid(1, 3)).labels == (1.0, 2.0, 3.0)
+    with pytest.raises(DataTypeError):
+        Attribute("age", Grid(1, 3)).encode(["x"])
