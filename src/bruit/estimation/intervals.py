@@ -1,0 +1,72 @@
+"""Intervals for a probability from a binomial count, and for a frequency seen through noise.
+
+`wilson` and `clopper_pearson` speak of the probability r of a report that supports a value; the estimate maps them to
+the frequency. `score_people` speaks of the frequency among the very people who answered: only the noise is random.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Floats = NDArray[np.float64]
+
+
+def normal_quantile(level: float) -> float:
+    """Z such that a standard normal variable lies within ±z with probability `level`.
+
+    >>> round(normal_quantile(0.95), 4)
+    1.96
+    """
+    return float(special.ndtri(0.5 + level / 2))
+
+
+def wilson(count: Any, n: int, level: float) -> tuple[Floats, Floats]:
+    """Wilson's score interval: all r that a z-test at this level would not reject.
+
+    >>> [round(float(end), 3) for end in wilson(10, 100, 0.95)]
+    [0.055, 0.174]
+    """
+    share = np.asarray(count, float) / n
+    c = normal_quantile(level) ** 2 / n
+    middle = (share + c / 2) / (1 + c)
+    half = np.sqrt(c * (share * (1 - share) + c / 4)) / (1 + c)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def clopper_pearson(count: Any, n: int, level: float) -> tuple[Floats, Floats]:
+    """The exact interval: it covers at least at its level for every r and n.
+
+    >>> [round(float(end), 3) for end in clopper_pearson(10, 100, 0.95)]
+    [0.049, 0.176]
+    """
+    successes = np.asarray(count, float)
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        lower = special.betaincinv(successes, n - successes + 1, tail)
+        upper = special.betaincinv(successes + 1, n - successes, 1 - tail)
+    return np.where(successes == 0, 0.0, lower), np.where(successes == n, 1.0, upper)
+
+
+def wald(centre: Any, variance: Any, level: float) -> tuple[Floats, Floats]:
+    """Centre ± z standard errors: a fallback that is too short for small counts."""
+    half = normal_quantile(level) * np.sqrt(np.asarray(variance, float))
+    return np.asarray(centre, float) - half, np.asarray(centre, float) + half
+
+
+def score_people(frequency: Any, n: int, *, p: float, q: float, gap: float, level: float) -> tuple[Floats, Floats]:
+    """All frequencies f among n fixed people that a z-test at this level would not reject.
+
+    Solves (f̂ − f)² = c·[f p(1−p) + (1−f) q(1−q)] for f, with c = z²/(n (p−q)²): the noise has the variance it
+    would have at f, not the one estimated at f̂.
+    """
+    centre = np.asarray(frequency, float)
+    c = normal_quantile(level) ** 2 / (n * gap**2)
+    own, other = p * (1 - p), q * (1 - q)
+    shift = c * (own - other) / 2
+    # (f̂ + shift)² − f̂² + c·other, written without the difference of squares.
+    half = np.sqrt(np.maximum(shift * (2 * centre + shift) + c * other, 0.0))
+    return centre + shift - half, centre + shift + half

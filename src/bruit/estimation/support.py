@@ -1,0 +1,145 @@
+"""The estimator shared by nearly all oracles: how often each value is supported by a report.
+
+A report supports a value with probability p if it is the person's own and q if it is not, so the number C of reports
+that support it has mean n(q + f(p−q)) and f̂ = (C/n − q)/(p − q) is unbiased.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import LimitError, ParameterError
+from bruit.estimation import intervals
+from bruit.estimation.tally import Counts
+
+Floats: TypeAlias = NDArray[np.float64]
+#: Whom an estimate speaks of: the population that the people come from, or these very people.
+Target: TypeAlias = Literal["population", "people"]
+IntervalMethod: TypeAlias = Literal["wilson", "clopper-pearson", "wald"]
+
+#: A covariance matrix has k² entries; above this k it would fill the memory.
+COVARIANCE_LIMIT = 4096
+
+
+class Model(Protocol):
+    """What an `Estimate` needs to know of the mechanism behind it."""
+
+    def frequency(self) -> Floats:
+        """Unbiased frequencies."""
+        ...
+
+    def variance(self, frequency: Floats, target: Target) -> Floats:
+        """The variance of the estimate where the true frequencies are these."""
+        ...
+
+    def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
+        """Lower and upper ends for each value."""
+        ...
+
+    def covariance(self, frequency: Floats, target: Target) -> Floats:
+        """The matrix of covariances where the true frequencies are these."""
+        ...
+
+    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
+        """One step towards the most likely frequencies, and the log-likelihood per report of those given."""
+        ...
+
+
+@dataclass(frozen=True)
+class SupportModel:
+    """Counts of support and the two probabilities behind them.
+
+    Parameters
+    ----------
+    counts
+        C(v), how many reports support each value.
+    n
+        How many reports there are.
+    p, q
+        The exact probabilities that a report supports the person's own value, and any other value.
+    """
+
+    counts: Counts
+    n: int
+    p: Fraction
+    q: Fraction
+
+    @property
+    def gap(self) -> float:
+        """P − q, subtracted exactly: the doubles of p and q may agree in most digits."""
+        return float(self.p - self.q)
+
+    def frequency(self) -> Floats:
+        """f̂ = (C/n − q) / (p − q)."""
+        return self.to_frequency(self.counts / self.n)
+
+    def to_frequency(self, share: Floats) -> Floats:
+        """The frequency at which a share r of supporting reports is expected."""
+        return (share - float(self.q)) / self.gap
+
+    def variance(self, frequency: Floats, target: Target) -> Floats:
+        """See `support_variance`."""
+        return support_variance(frequency, self.n, self.p, self.q, target)
+
+    def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
+        """Ends in frequencies, not clipped to 0..1."""
+        if method == "wald":
+            raw = self.frequency()
+            return intervals.wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+        if target == "people":
+            if method == "clopper-pearson":
+                raise ParameterError(
+                    'method "clopper-pearson" speaks of a population; for target="people" use "wilson".'
+                )
+            p, q = float(self.p), float(self.q)
+            return intervals.score_people(self.frequency(), self.n, p=p, q=q, gap=self.gap, level=level)
+        # C is binomial with n trials and success r, and f is an increasing affine function of r.
+        exact = intervals.wilson if method == "wilson" else intervals.clopper_pearson
+        lower, upper = exact(self.counts, self.n, level)
+        return self.to_frequency(lower), self.to_frequency(upper)
+
+
+@dataclass(frozen=True)
+class ExclusiveSupportModel(SupportModel):
+    """The case where each report supports exactly one value, as in randomised response: counts are a multinomial."""
+
+    def covariance(self, frequency: Floats, target: Target) -> Floats:
+        """Cov(f̂ᵤ, f̂ᵥ) for all pairs; rows sum to zero because the counts sum to n."""
+        k = frequency.size
+        if k > COVARIANCE_LIMIT:
+            raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
+        q = float(self.q)
+        if target == "population":
+            share = q + frequency * self.gap
+            matrix = -np.outer(share, share)
+        else:
+            # −Σₓ fₓ P(u|x) P(v|x): the people whose value is u, is v, and is neither.
+            matrix = -q * (q + self.gap * (frequency[:, None] + frequency[None, :]))
+        np.fill_diagonal(matrix, self.variance(frequency, target) * self.n * self.gap**2)
+        return matrix / (self.n * self.gap**2)
+
+    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
+        """One step of EM on the true channel P(y|v) = q + (p−q)·[y = v]."""
+        q, gap = float(self.q), self.gap
+        share = q + frequency * gap
+        weight = self.counts / (self.n * share)
+        better = frequency * (q * weight.sum() + gap * weight)
+        likelihood = float(self.counts @ np.log(share)) / self.n
+        return better / better.sum(), likelihood
+
+
+def support_variance(frequency: Floats, n: int, p: Fraction, q: Fraction, target: Target) -> Floats:
+    """The exact variance of f̂ = (C/n − q)/(p − q) where the true frequency is f.
+
+    For these n people, [f p(1−p) + (1−f) q(1−q)] / (n (p−q)²): only the noise varies.
+    For the population, r(1−r) / (n (p−q)²) with r = q + f(p−q): larger by f(1−f)/n, the drawing of the people.
+    """
+    scale = n * float(p - q) ** 2
+    own, other = float(p * (1 - p)), float(q * (1 - q))
+    noise = (frequency * own + (1 - frequency) * other) / scale
+    return noise if target == "people" else noise + frequency * (1 - frequency) / n

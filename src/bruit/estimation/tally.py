@@ -1,0 +1,219 @@
+"""What is kept of many people: small sums of whole numbers that add up.
+
+A `Tally` is made of reports, which are already private: print it, save it, send it. A `RawTally` holds facts
+without noise: it shows nothing, cannot be saved, and only a release may look inside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks, documents
+from bruit.errors import DataTypeError, DesignError, FormatError, LimitError
+
+Counts = NDArray[np.int64]
+
+_MAGIC = b"bruit.tally/1\n"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tally:
+    """Counts of reports, ready to be added to others of the same design and estimated from.
+
+    Parameters
+    ----------
+    design
+        The digest of the mechanism that made the reports; only tallies of one design add up.
+    counts
+        Whole numbers, one per cell; what a cell means is the mechanism's affair.
+    n
+        How many reports are counted.
+    refused
+        How many reports no honest person can have sent; they are not in `n`.
+    simulated
+        Whether any part of it was simulated rather than collected.
+
+    Examples
+    --------
+    >>> one = Tally(design="d", counts=[3, 1], n=4)
+    >>> both = one + Tally(design="d", counts=[0, 2], n=2, refused=1)
+    >>> both.counts.tolist(), both.n, both.refused
+    ([3, 3], 6, 1)
+    >>> Tally.from_json(both.to_json()) == both == Tally.from_bytes(both.to_bytes())
+    True
+    """
+
+    FORMAT = "bruit.tally/1"
+
+    design: str
+    counts: Counts
+    n: int
+    refused: int = 0
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", _frozen(self.counts))
+        object.__setattr__(self, "n", _checks.integer(low=0, n=self.n))
+        object.__setattr__(self, "refused", _checks.integer(low=0, refused=self.refused))
+
+    def __add__(self, other: object) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        _same_design(self, other)
+        return Tally(
+            design=self.design,
+            counts=_sum(self.counts, other.counts),
+            n=self.n + other.n,
+            refused=self.refused + other.refused,
+            simulated=self.simulated or other.simulated,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tally) and self._header() == other._header() and _equal(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.design, self.n, self.counts.tobytes()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {**self._header(), "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> Tally:
+        """The inverse of `to_dict`."""
+        try:
+            counts = [documents.whole_number(count, "A count") for count in body["counts"]]
+            return cls(counts=np.array(counts, np.int64), **_read_header(body))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise FormatError(f"This is not a {cls.FORMAT} document: a field is missing or wrong.") from error
+
+    def to_json(self) -> str:
+        """The tally as a document; read it with `from_json`."""
+        return documents.seal(self.FORMAT, self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tally:
+        """The inverse of `to_json`; damage is detected, forgery is not."""
+        return cls.from_dict(documents.unseal(text, cls.FORMAT))
+
+    def to_bytes(self) -> bytes:
+        """A compact form: 8 bytes per cell after a short header, then a digest."""
+        header = documents.canonical({**self._header(), "cells": self.counts.size}).encode()
+        body = _MAGIC + header + b"\n" + self.counts.astype("<i8").tobytes()
+        return body + hashlib.sha256(body).digest()
+
+    @classmethod
+    def from_bytes(cls, blob: bytes) -> Tally:
+        """The inverse of `to_bytes`."""
+        body, stated = blob[:-32], blob[-32:]
+        if not body.startswith(_MAGIC) or hashlib.sha256(body).digest() != stated:
+            raise FormatError(f"These bytes are not a whole {cls.FORMAT}: they are cut short or damaged.")
+        line, _, cells = body[len(_MAGIC) :].partition(b"\n")
+        try:
+            header = json.loads(line)
+            counts = np.frombuffer(cells, "<i8")
+            if counts.size != header["cells"]:
+                raise ValueError
+            return cls(counts=counts.astype(np.int64), **_read_header(header))
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"These bytes are not a {cls.FORMAT}: a field is missing or wrong.") from error
+
+    def _header(self) -> dict[str, Any]:
+        return {"design": self.design, "n": self.n, "refused": self.refused, "simulated": self.simulated}
+
+    def __repr__(self) -> str:
+        mark = ", simulated" if self.simulated else ""
+        cells = f"cells={self.counts.size:,}, design={self.design[:8]}…"
+        return f"Tally(n={self.n:,}, refused={self.refused:,}, {cells}{mark})"
+
+
+class RawTally:
+    """Sums over raw records, without noise: it adds up, shows nothing, and only a release may open it.
+
+    It has no JSON, no readable repr and cannot be pickled; what it holds must not reach a log or a file.
+
+    Examples
+    --------
+    >>> RawTally(design="d", counts=[3, 1]) + RawTally(design="d", counts=[1, 0])
+    RawTally(redacted)
+    """
+
+    __slots__ = ("_counts", "_design")
+
+    def __init__(self, *, design: str, counts: Any) -> None:
+        self._design = design
+        self._counts = _frozen(counts)
+
+    @property
+    def design(self) -> str:
+        """The digest of the release that it was folded for."""
+        return self._design
+
+    def __add__(self, other: object) -> RawTally:
+        if not isinstance(other, RawTally):
+            return NotImplemented
+        _same_design(self, other)
+        return RawTally(design=self._design, counts=_sum(self._counts, other._counts))
+
+    def reveal(self, *, design: str) -> Counts:
+        """The sums, for the release of that design only, after it has booked what it is about to spend."""
+        if design != self._design:
+            raise DesignError("This raw tally was folded for another release.", expected=design, found=self._design)
+        return self._counts
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise DataTypeError("A RawTally holds facts without noise and is not pickled: release it where it was made.")
+
+    def __repr__(self) -> str:
+        return "RawTally(redacted)"
+
+
+def _frozen(counts: Any) -> Counts:
+    array = np.asarray(counts)
+    if array.ndim != 1 or array.dtype.kind not in "ui":
+        raise DataTypeError("counts must be a one-dimensional array of whole numbers.")
+    whole = np.array(array, np.int64)
+    if array.dtype.kind == "u" and (whole < 0).any():
+        raise LimitError("counts must be below 2⁶³.")
+    whole.flags.writeable = False
+    return whole
+
+
+def _sum(first: Counts, second: Counts) -> Counts:
+    """The sum, unless it leaves 64 bits."""
+    total = first + second
+    # Two numbers of one sign overflow exactly when their sum has the other.
+    if (((first ^ total) & (second ^ total)) < 0).any():
+        raise LimitError("The sum of these tallies does not fit 64-bit integers.")
+    return total
+
+
+def _same_design(first: Tally | RawTally, second: Tally | RawTally) -> None:
+    if first.design != second.design:
+        raise DesignError(
+            "These tallies come from different designs and cannot be added: make both with the same mechanism or plan.",
+            expected=first.design,
+            found=second.design,
+        )
+
+
+def _equal(first: Tally, second: Tally) -> bool:
+    return bool(np.array_equal(first.counts, second.counts))
+
+
+def _read_header(body: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(body["design"], str) or not isinstance(body["simulated"], bool):
+        raise TypeError
+    return {
+        "design": body["design"],
+        "n": documents.whole_number(body["n"], "n"),
+        "refused": documents.whole_number(body["refused"], "refused"),
+        "simulated": body["simulated"],
+    }
