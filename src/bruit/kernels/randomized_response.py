@@ -1,0 +1,45 @@
+"""Randomised response: keep the value, or draw any value; one random word decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.kernels._compile import compiled
+
+
+@compiled
+def randomize(
+    codes: NDArray[Any], words: NDArray[np.uint64], keep: np.uint64, outside: np.uint64, out: NDArray[Any]
+) -> None:
+    """Send each word u to an outcome: u < keep keeps the code, else ⌊(u − keep) / outside⌋ is the outcome.
+
+    The quotient is guessed by a floating-point product and then corrected in integers. The guess is off by at most one,
+    because a quotient below 2²⁰ keeps its integer part in 53 bits, so the result is the exact quotient.
+    """
+    first = np.uint64(keep)
+    width = np.uint64(outside)
+    one = np.uint64(1)
+    inverse = 1.0 / np.float64(width)
+    for i in range(codes.size):
+        rest = words[i] - first
+        guess = np.uint64(np.int64(np.float64(rest) * inverse))
+        if guess * width > rest:
+            guess -= one
+        if rest - guess * width >= width:
+            guess += one
+        out[i] = codes[i] if words[i] < first else guess
+
+
+@compiled
+def above(words: NDArray[np.uint64], last: np.uint64, places: NDArray[np.int64]) -> int:
+    """Write down where words exceed `last`, and return how many do."""
+    limit = np.uint64(last)
+    found = 0
+    for i in range(words.size):
+        if words[i] > limit:
+            places[found] = i
+            found += 1
+    return found

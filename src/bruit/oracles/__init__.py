@@ -1,0 +1,7 @@
+"""One category per person: mechanisms that report it privately and estimate frequencies from the reports."""
+
+from bruit.oracles.base import Oracle
+from bruit.oracles.named import NAMES, from_dict, oracle
+from bruit.oracles.randomized_response import RandomizedResponse
+
+__all__ = ["NAMES", "Oracle", "RandomizedResponse", "from_dict", "oracle"]

@@ -1,0 +1,190 @@
+"""Randomised response (RR, Warner) and its form for k values (GRR, kRR): keep the value, or name any.
+
+Each person tells the truth with probability p and names each other value with probability q. It is the best oracle for
+few values: against OUE it wins while k < 3e^ε + 2.
+
+Sampling follows the identity "with probability p − q keep, else draw uniformly among all k": one 64-bit word decides
+both, and what is done does not depend on the value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.categories import Label
+from bruit.domains.domain import Codes, Missing, code_dtype
+from bruit.engines import memory
+from bruit.entropy import Entropy
+from bruit.errors import DataTypeError, LimitError, ParameterError
+from bruit.estimation.support import ExclusiveSupportModel, Target, support_variance
+from bruit.estimation.tally import Counts, Tally
+from bruit.oracles.base import Oracle
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
+
+#: `matrix` writes k² fractions; above this k it would fill the memory.
+MATRIX_LIMIT = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponse(Oracle):
+    """Tell the truth with probability p = e^ε/(e^ε + k − 1), otherwise name one of the other values.
+
+    Parameters
+    ----------
+    epsilon, k, labels, missing
+        As for every `Oracle`.
+    odds
+        Exact odds (A, B) of the true value against each other one, instead of ε: ``(3, 1)`` for two coins.
+
+    Guarantee
+    ---------
+    ε-LDP for one answer (neighbours ``"value"``). The true value has weight A and each other B, with A/B ≤ e^ε in whole
+    numbers and the same total for every value, so no report is more than A/B times likelier under one value than under
+    another. ``randomized_response.proof.md`` has the argument.
+
+    Error
+    -----
+    n·Var = (e^ε + k − 2)/(e^ε − 1)² for a rare value: it grows with k.
+
+    References
+    ----------
+    Warner, S. L. (1965), Randomized response: a survey technique for eliminating evasive answer bias.
+    Kairouz, P., Bonawitz, K., Ramage, D. (2016), Discrete distribution estimation under local privacy.
+
+    Examples
+    --------
+    >>> oracle = RandomizedResponse(epsilon=1.0, k=6)
+    >>> reports = oracle.privatize([0, 0, 5, 2], rng=7)
+    >>> reports.dtype, len(reports)
+    (dtype('uint8'), 4)
+    >>> oracle.guarantee.epsilon <= 1.0
+    True
+    """
+
+    name: ClassVar[str] = "GRR"
+
+    odds: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.odds is not None:
+            object.__setattr__(self, "odds", _clean_odds(self.odds))
+            if self.epsilon != self._law.epsilon:
+                raise ParameterError("epsilon must be the logarithm of the odds: use RandomizedResponse.with_odds.")
+
+    @classmethod
+    def with_odds(
+        cls, inside: int, outside: int, *, k: int = 0, labels: Any = None, missing: Missing = "refuse"
+    ) -> Self:
+        """Exactly these odds of the true value against each other one; ε is their logarithm."""
+        odds = _clean_odds((inside, outside))
+        return cls(epsilon=log_ceiling(Fraction(*odds)), odds=odds, k=k, labels=labels, missing=missing)
+
+    @classmethod
+    def two_coins(cls, labels: tuple[Label, Label] | None = None) -> Self:
+        """Warner's survey with two coins: the first says whether to tell the truth, else the second answers. ε = ln 3.
+
+        >>> RandomizedResponse.two_coins(labels=("no", "yes")).matrix()[1]
+        [Fraction(1, 4), Fraction(3, 4)]
+        """
+        return cls.with_odds(3, 1, k=0 if labels else 2, labels=labels)
+
+    @property
+    def p(self) -> Fraction:
+        """The exact probability of reporting one's own value."""
+        return self._law.probability(inside=True)
+
+    @property
+    def q(self) -> Fraction:
+        """The exact probability of reporting a given other value."""
+        return self._law.probability(inside=False)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε = ln(A/B), rounded up, for one answer changed."""
+        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+
+    def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
+        """The exact variance of the estimate of a value whose true frequency is given."""
+        return support_variance(np.asarray(frequency, float), n, self.p, self.q, target)
+
+    def matrix(self) -> list[list[Fraction]]:
+        """P(report | value), exactly: one row per value, one column per report."""
+        if self.size > MATRIX_LIMIT:
+            raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} values; p and q say the same.")
+        p, q = self.p, self.q
+        return [[p if y == x else q for y in range(self.size)] for x in range(self.size)]
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """A report is its own column."""
+        return reports.astype(np.int64)
+
+    @cached_property
+    def _law(self) -> TwoLevelLaw:
+        if self.odds is not None:
+            return TwoLevelLaw.scale(*self.odds, members=1, outcomes=self.size)
+        return TwoLevelLaw.calibrate(self.epsilon, members=1, outcomes=self.size)
+
+    def _settings(self) -> dict[str, Any]:
+        return {} if self.odds is None else {"odds": list(self.odds)}
+
+    def _empty_reports(self, n: int) -> NDArray[Any]:
+        return np.empty(n, code_dtype(self.size))
+
+    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        from bruit.kernels import randomized_response as kernel
+
+        law = self._law
+        keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
+        kernel.randomize(codes, self._words(entropy, codes.size), keep, outside, out)
+
+    def _words(self, entropy: Entropy, size: int) -> NDArray[np.uint64]:
+        """Words below the law's total: a word at or above it is drawn again, whatever the value."""
+        from bruit.kernels import randomized_response as kernel
+
+        words = memory.block_words(entropy, size)
+        last = np.uint64(self._law.total - 1)
+        places = np.empty(size, np.int64)
+        late = places[: kernel.above(words, last, places)]
+        while late.size:
+            words[late] = entropy.words(late.size)
+            late = late[words[late] > last]
+        return words
+
+    def _check_reports(self, reports: Any) -> NDArray[Any]:
+        array = np.asarray(reports)
+        if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
+            raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
+        return array if array.size else array.astype(code_dtype(self.size))
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import counting
+
+        counts = np.zeros((4, self.size), np.int64)
+        refused = counting.histogram(reports, counts)
+        return counts.sum(axis=0), refused
+
+    def _model(self, tally: Tally) -> ExclusiveSupportModel:
+        return ExclusiveSupportModel(tally.counts, tally.n, self.p, self.q)
+
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        # Keep with probability p − q; all others draw uniformly, whatever their value.
+        kept = generator.binomial(people, float(self.p - self.q))
+        others = int((people - kept).sum())
+        return kept + generator.multinomial(others, np.full(self.size, 1 / self.size))
+
+
+def _clean_odds(odds: Any) -> tuple[int, int]:
+    if not isinstance(odds, tuple | list) or len(odds) != 2:
+        raise ParameterError("odds must be two whole numbers, as in (3, 1).")
+    outside = _checks.integer(low=1, high=2 ** (WORD_BITS // 2), outside=odds[1])
+    inside = _checks.integer(low=outside + 1, high=2 ** (WORD_BITS // 2), inside=odds[0])
+    return inside, outside
