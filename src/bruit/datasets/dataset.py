@@ -1,0 +1,280 @@
+"""Load a table and look at it: columns as NumPy arrays, with what is known about them.
+
+Nothing heavy is imported: pandas, polars and pyarrow are touched only when `to_frame` is called. A
+bundled file is read once per process and shared, and so its arrays are read-only. Its checksum is
+compared before anything is parsed: a study that quotes a figure should fail loudly on another
+table, not drift quietly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.datasets.catalogue import Column, Entry, entries
+from bruit.datasets.reading import read
+from bruit.domains import Categories, Grid, Schema
+from bruit.errors import FormatError, MissingExtraError, ParameterError
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+#: The environment variable that names a folder (or file) with data sets that are not bundled.
+DATA_VARIABLE = "BRUIT_DATA"
+#: The file looked for in that folder.
+ACS_FILE = "acs_employment_MT_2018.csv.gz"
+
+_WIDTH = 96
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table with its declared domains, origin and terms. Made by `load`.
+
+    ``data[name]`` is a column: int64, float64, or an object array of texts with None for a missing
+    value. Arrays are read-only: copy one to change it. ``len(data)`` counts rows, iterating gives
+    the columns' names, and ``dict(data)`` is a plain dictionary of arrays.
+
+    Attributes
+    ----------
+    name, title, source, licence, citation, notes
+        What the set is, where it comes from and on what terms, all text.
+    schema
+        The declared domain of every column, from public documentation, never from the data.
+    checksum
+        SHA-256 of the file that was read.
+    part
+        ``"all"``, ``"train"`` or ``"test"``.
+
+    Examples
+    --------
+    >>> data = load("adult")
+    >>> data.columns[:3], len(data), len(data.train), len(data.test)
+    (('age', 'workclass', 'fnlwgt'), 48842, 32561, 16281)
+    >>> data["age"].dtype, sum(value is None for value in data["occupation"])
+    (dtype('int64'), 2809)
+    >>> codes = data.schema.encode(data)
+    >>> data
+    Dataset('adult', 48842 rows, 15 columns)
+    """
+
+    entry: Entry
+    checksum: str
+    _table: dict[str, NDArray[Any]]
+    part: Literal["all", "train", "test"] = "all"
+
+    @property
+    def name(self) -> str:
+        """The name that `load` knows it by."""
+        return self.entry.name
+
+    @property
+    def title(self) -> str:
+        """What it is, in one line."""
+        return self.entry.title
+
+    @property
+    def source(self) -> str:
+        """Where it comes from."""
+        return self.entry.source
+
+    @property
+    def licence(self) -> str:
+        """The terms of the data."""
+        return self.entry.licence
+
+    @property
+    def citation(self) -> str:
+        """What to cite."""
+        return self.entry.citation
+
+    @property
+    def notes(self) -> str:
+        """What to know before using it: order of rows, missing values, oddities."""
+        return self.entry.notes
+
+    @property
+    def schema(self) -> Schema:
+        """The declared domain of every column."""
+        return self.entry.schema
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self._table)
+
+    @property
+    def train(self) -> Dataset:
+        """The rows published as the training file."""
+        return self._view(slice(None, self._split()), "train")
+
+    @property
+    def test(self) -> Dataset:
+        """The rows published as the test file."""
+        return self._view(slice(self._split(), None), "test")
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the columns, so that ``dict(data)`` works."""
+        return self.columns
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """The table as a pandas, polars or pyarrow frame; by default the first one installed."""
+        chosen = _installed() if backend is None else _checks.one_of(_BACKENDS, backend=backend)
+        if find_spec(chosen) is None:
+            raise MissingExtraError(f"to_frame(backend={chosen!r})", chosen)
+        import narwhals
+
+        # Texts go as lists: polars would keep an object array as opaque objects.
+        columns = {
+            name: array.tolist() if array.dtype == object else array.copy() for name, array in self._table.items()
+        }
+        return narwhals.from_dict(columns, backend=chosen).to_native()
+
+    def describe(self) -> str:
+        """What the set is, where it comes from, and what its columns mean; no value of the data."""
+        facts = (
+            ("source", self.source),
+            ("licence", self.licence),
+            ("cite", self.citation),
+            ("sha256", self.checksum),
+            ("notes", self.notes),
+        )
+        part = "" if self.part == "all" else f" ({self.part})"
+        lines = [
+            f"{self.name}{part}: {len(self):,} rows, {len(self.columns)} columns",
+            self.title,
+            "",
+        ]
+        lines += [_hanging(f"{label:<9}", fact) for label, fact in facts]
+        return "\n".join([*lines, "", *_column_lines(self.entry.columns)])
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return self._table[_checks.one_of(self._table, column=column)]
+
+    def __contains__(self, column: object) -> bool:
+        return column in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._table.values())))
+
+    def __repr__(self) -> str:
+        part = "" if self.part == "all" else f", {self.part}"
+        return f"Dataset({self.name!r}{part}, {len(self)} rows, {len(self.columns)} columns)"
+
+    def _split(self) -> int:
+        if not self.entry.training or self.part != "all":
+            raise ParameterError(f"{self!r} has no published split into training and test rows.")
+        return self.entry.training
+
+    def _view(self, rows: slice, part: Literal["train", "test"]) -> Dataset:
+        table = {name: array[rows] for name, array in self._table.items()}
+        return replace(self, _table=table, part=part)
+
+
+def load(name: str, *, path: str | os.PathLike[str] | None = None) -> Dataset:
+    """A real table, by name: adult, nursery, diabetes, iris, or acs_employment.
+
+    Parameters
+    ----------
+    name
+        The first four are bundled and need no network. acs_employment is read from a file of yours.
+    path
+        For acs_employment only: the file (CSV, plain or packed with gzip or xz), or the folder that
+        holds ``acs_employment_MT_2018.csv.gz``. Without it, the environment variable ``BRUIT_DATA``
+        names one of the two.
+
+    Examples
+    --------
+    >>> iris = load("iris")
+    >>> iris["species"][0], iris["petal_length"][:3].tolist()
+    ('setosa', [1.4, 1.4, 1.3])
+    """
+    entry = entries()[_checks.one_of(entries(), name=name)]
+    if not entry.bundled:
+        packed = _acs_path(path).read_bytes()
+        return Dataset(entry, _sha256(packed), read(entry, packed))
+    if path is not None:
+        raise ParameterError(f"path must be left out for {name!r}: it is bundled.")
+    return _load_bundled(entry.name)
+
+
+@cache
+def _load_bundled(name: str) -> Dataset:
+    packed = (resources.files("bruit.datasets") / "_files" / f"{name}.csv.xz").read_bytes()
+    return _verified(entries()[name], packed)
+
+
+def _verified(entry: Entry, packed: bytes) -> Dataset:
+    """The table, if its file is the one that the catalogue describes."""
+    found = _sha256(packed)
+    if found != entry.checksum:
+        raise FormatError(
+            f"The bundled file of {entry.name!r} is damaged: its SHA-256 is not the one in the "
+            "catalogue. Install bruit again."
+        )
+    return Dataset(entry, found, read(entry, packed))
+
+
+def _acs_path(path: str | os.PathLike[str] | None) -> Path:
+    advice = (
+        f"Give path=, or set {DATA_VARIABLE}, to a file with its 18 columns or to a folder that "
+        f"holds {ACS_FILE}; docs/datasets.md tells how to make that file."
+    )
+    given = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
+    if not given:
+        raise ParameterError(f"acs_employment is not bundled. {advice}")
+    place = Path(given).expanduser()
+    place = place / ACS_FILE if place.is_dir() else place
+    if not place.is_file():
+        raise ParameterError(f"There is no file {str(place)!r}. {advice}")
+    return place
+
+
+def _sha256(packed: bytes) -> str:
+    return hashlib.sha256(packed).hexdigest()
+
+
+_BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+
+def _installed() -> Backend:
+    """The first backend that can be imported; pyarrow always can, bruit depends on it."""
+    return next((name for name in _BACKENDS if find_spec(name) is not None), "pyarrow")
+
+
+def _column_lines(columns: Sequence[Column]) -> list[str]:
+    lines = [(column.name, _domain_text(column), column.meaning) for column in columns]
+    first, second = (max(len(line[place]) for line in lines) for place in (0, 1))
+    return [f"{name:<{first}}  {domain:<{second}}  {meaning}" for name, domain, meaning in lines]
+
+
+def _domain_text(column: Column) -> str:
+    domain = column.domain
+    if isinstance(domain, Grid):
+        return f"{domain.low:,.9g}..{domain.high:,.9g} in steps of {domain.step:g}"
+    if isinstance(domain, Categories) and domain.missing == "category":
+        return f"{domain.k} categories, and missing"
+    return f"{domain.size} categories"
+
+
+def _hanging(label: str, fact: str) -> str:
+    return textwrap.fill(
+        fact,
+        _WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_on_hyphens=False,
+    )

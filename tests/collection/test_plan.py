@@ -1,0 +1,123 @@
+"""A plan says what is asked and guaranteed, and travels as a document."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bruit
+from bruit import documents
+from bruit.collection import Plan
+from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError
+
+PLAN = Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
+
+
+def test_a_plan_asks_counts_and_estimates():
+    people = pd.DataFrame({"smokes": ["no"] * 700 + ["yes"] * 300, "name": range(1000)})
+    reports = PLAN.privatize(people, rng=7)
+    assert list(reports) == ["smokes"]
+    answer = PLAN.estimate(PLAN.tally(reports))["smokes"]
+    assert answer.name == "smokes"
+    assert answer.interval()[1, 0] < 0.3 < answer.interval()[1, 1]
+
+
+def test_the_guarantee_is_the_same_for_the_attribute_and_the_person():
+    for unit in ("person", "attribute"):
+        assert PLAN.guarantee(unit).neighbours == unit
+        assert PLAN.guarantee(unit).epsilon == PLAN.oracle.guarantee.epsilon
+    with pytest.raises(BruitError):
+        PLAN.guarantee("household")
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        PLAN,
+        Plan({"q": ["no", "yes"]}, None, "Warner"),
+        Plan({"q": bruit.Categories(k=5, missing="category")}, 0.5, "krr"),
+        Plan({"été": bruit.Categories(labels=["é", "b"], missing="drop")}, 2, "Warner"),
+    ],
+)
+def test_a_plan_survives_the_round_trip(plan):
+    again = Plan.from_json(plan.to_json())
+    assert again == plan
+    assert again.digest == plan.digest
+    assert again.oracle == plan.oracle
+    assert hash(again) == hash(plan)
+
+
+def test_a_person_can_read_a_plan():
+    document = json.loads(PLAN.to_json())
+    assert document["format"] == "bruit.plan/1"
+    assert document["attributes"][0]["name"] == "smokes"
+    assert document["guarantee"]["neighbours"] == "person"
+    assert PLAN.to_json().count("\n") > 10
+
+
+def test_a_cut_or_edited_plan_is_refused():
+    text = PLAN.to_json()
+    for end in range(0, len(text), 7):
+        with pytest.raises(FormatError):
+            Plan.from_json(text[:end])
+    with pytest.raises(FormatError, match="changed or damaged"):
+        Plan.from_json(text.replace('"yes"', '"Yes"'))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"guarantee": {"epsilon": 0.1, "delta": 0.0, "neighbours": "person"}},
+        {"mechanism": {"oracle": "GRR", "epsilon": 1.0, "odds": [3, 1]}},
+        {"mechanism": {"oracle": "XXX", "epsilon": 1.0}},
+        {"mechanism": 3},
+        {"method": "XXX"},
+        {"method": None},
+        {"attributes": []},
+    ],
+)
+def test_a_plan_that_contradicts_itself_is_refused_even_with_a_right_digest(change):
+    body = json.loads(PLAN.to_json())
+    body = {key: value for key, value in body.items() if key not in ("format", "digest")}
+    with pytest.raises(FormatError):
+        Plan.from_json(documents.seal("bruit.plan/1", {**body, **change}))
+
+
+def test_tallies_of_two_questions_with_the_same_answers_do_not_mix():
+    other = Plan({"drinks": ["no", "yes"]}, epsilon=1.0)
+    mine, theirs = PLAN.tally({"smokes": [0, 1]}), other.tally({"drinks": [0, 1]})
+    with pytest.raises(DesignError):
+        mine + theirs
+    with pytest.raises(DesignError, match="another plan"):
+        PLAN.estimate(theirs)
+    with pytest.raises(DataTypeError):
+        PLAN.estimate({"smokes": 3})
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(DataError, match="column 'smokes'"):
+        PLAN.privatize({"drinks": ["no"]})
+    with pytest.raises(DataError, match="column 'smokes'"):
+        PLAN.tally({"drinks": [1]})
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ({"a": ["x", "y"], "b": ["x", "y"]}, 1.0),
+        ({"a": bruit.Grid(0, 9)}, 1.0),
+        ({"a": ["x", "y"]}, -1),
+        ({"a": ["x", "y"]}, None),
+        ({}, 1.0),
+        (3, 1.0),
+    ],
+)
+def test_a_plan_is_valid_from_birth(bad):
+    with pytest.raises(BruitError):
+        Plan(*bad)
+
+
+def test_a_simulated_tally_belongs_to_its_plan_and_is_marked():
+    answer = PLAN.estimate(PLAN.simulate(np.array([700, 300]), rng=1))["smokes"]
+    assert answer.simulated
