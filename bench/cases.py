@@ -1,0 +1,61 @@
+"""What is measured, and what is promised.
+
+A case is one piece of work on one size of domain. bruit does it, then each of the others, one right
+after the other, so that a busy minute of the machine touches neighbours alike. A promise is the
+least ratio of bruit's rate (people per second) to the other's; `run.py` ends with exit code 1 when
+one is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+#: The budget of every case. It hardly matters for speed: it sets how often a client lies.
+EPSILON = 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One piece of work: who does it beside bruit, and the ratios promised."""
+
+    mechanism: str
+    side: str
+    k: int
+    others: tuple[str, ...]
+    promises: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def title(self) -> str:
+        return f"{self.mechanism} {self.side} k={self.k}"
+
+
+PROMISES = {
+    ("GRR", "client", 128): {"multi-freq-ldpy": 40.0},
+    ("GRR", "server", 128): {"multi-freq-ldpy": 100.0},
+    # Secure randomness must cost next to nothing, or somebody will switch it off.
+    ("GRR", "keystream", 128): {"bruit fed by PCG64": 0.8},
+}
+
+
+def cases() -> list[Case]:
+    """Every case, in the order of the table."""
+    peers = ("multi-freq-ldpy", "pure-ldp")
+    table = [_case("GRR", side, k, peers) for side in ("client", "server") for k in (2, 16, 128, 1024)]
+    table.append(_case("GRR", "keystream", 128, ("bruit fed by PCG64",)))
+    return table
+
+
+def chosen(only: list[str]) -> list[Case]:
+    """The cases whose title or libraries contain one of the words; all of them without words."""
+    words = [word.lower() for word in only]
+    return [
+        case
+        for case in cases()
+        if not words or any(word in " ".join((case.title, *case.others)).lower() for word in words)
+    ]
+
+
+def _case(mechanism: str, side: str, k: int, others: tuple[str, ...]) -> Case:
+    return Case(mechanism, side, k, others, PROMISES.get((mechanism, side, k), {}))
