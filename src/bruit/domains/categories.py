@@ -130,9 +130,13 @@ class Categories:
         table = np.empty(entries.size + 1, np.int64)
         table[-1] = ABSENT  # position −1 is a missing value
         for place, value in enumerate(entries.tolist()):
-            code = known.get(value)
+            key = type(value), value  # True, 1 and 1.0 are one key, but not one label
+            try:
+                code = known.get(key)
+            except TypeError:  # lists and mappings have no hash, and are no label
+                code = -1
             if code is None:
-                code = known[value] = look_up(value)
+                code = known[key] = look_up(value)
             table[place] = code
         # Entries of a dictionary that nobody has may be anything.
         codes = table[positions]
@@ -195,9 +199,9 @@ def _clean_bool(value: Any) -> Any:
 
 def _clean_int(value: Any) -> Any:
     """A whole number as such; 3.0 too, because tables with gaps keep whole numbers as floats."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        return _NOT_A_LABEL
-    return int(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else _NOT_A_LABEL
+    return value if isinstance(value, int) and not isinstance(value, bool) else _NOT_A_LABEL
 
 
 _NOT_A_LABEL = object()

@@ -100,11 +100,12 @@ def _listed(values: Any, what: str) -> Any:
 
 def _as_array(values: Any) -> NDArray[Any]:
     """NumPy's reading of the data, except that it must not turn mixed lists into text."""
-    if isinstance(values, list | tuple) and not all(isinstance(v, type(values[0])) for v in values):
+    mixed = isinstance(values, list | tuple) and not all(type(v) is type(values[0]) for v in values)
+    try:
+        if not mixed:
+            return np.asarray(values)
         array = np.empty(len(values), object)
         array[:] = values
         return array
-    try:
-        return np.asarray(values)
     except ValueError:  # ragged nested lists
         return np.empty((0, 0))

@@ -26,7 +26,8 @@ def clip(raw: Floats) -> Floats:
     >>> clip(np.array([0.9, 0.4, -0.3])).tolist()
     [0.9, 0.4, 0.0]
     """
-    return np.where(raw > 0, raw, 0.0)
+    out: Floats = np.where(raw > 0, raw, 0.0)
+    return out
 
 
 def norm(raw: Floats) -> Floats:

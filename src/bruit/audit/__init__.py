@@ -1,0 +1,6 @@
+"""Whether a guarantee is true: exactly from the law, or as a lower bound from samples of any callable."""
+
+from bruit.audit.empirical import EmpiricalAudit, empirical
+from bruit.audit.exact import ExactAudit, Worst, exact
+
+__all__ = ["EmpiricalAudit", "ExactAudit", "Worst", "empirical", "exact"]

@@ -1,0 +1,176 @@
+"""What the tour says: blocks of plain sentences and a table, the same on the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from bruit.cli._tour_facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
+
+TITLE = "A survey that protects everybody who answers"
+
+_DIGITS = Context(prec=40)
+_LEVEL = f"{LEVEL:.0%}".replace("%", " %")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A step of the tour."""
+
+    heading: str
+    paragraphs: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    code: str = ""
+
+
+def lead(facts: Facts) -> str:
+    """What the tour is about, in a sentence or two."""
+    kind = (
+        "secure randomness: no two tours are alike"
+        if facts.seed is None
+        else f"seed {facts.seed}: repeatable, not private"
+    )
+    return f"{len(facts.data):,} real people, two questions, and no answer leaves anybody in the clear ({kind})."
+
+
+def one_person(facts: Facts) -> Block:
+    """What two coins do, and what one report tells."""
+    coins = facts.coins
+    odds = coins.p / coins.q
+    even = coins.guarantee.belief(0.5)[1]
+    return Block(
+        "1. One person, two coins",
+        (
+            "The question: is your income above 50K? Toss a coin that nobody else sees. Heads: tell the truth. "
+            "Tails: toss again, and say yes for heads, no for tails.",
+            f"A true answer is then reported {_chance(coins.p)}, its opposite {_chance(coins.q)}. Whoever reads one "
+            f"report can change their odds by a factor of at most {odds} "
+            f"(ε = ln {odds} = {coins.guarantee.epsilon:.4f}): from a belief of {_percent(0.5, 0)} to at most {_percent(even, 0)}, whatever was said.",
+        ),
+        ("belief before the report", "at least, after it", "at most, after it"),
+        tuple((_percent(prior, 0), *(_percent(end) for end in coins.guarantee.belief(prior))) for prior in PRIORS),
+    )
+
+
+def survey(facts: Facts) -> Block:
+    """What everybody's reports tell together."""
+    coins, yes, n = facts.coins, facts.yes, facts.income.n
+    scale, shift = 1 / (coins.p - coins.q), coins.q / (coins.p - coins.q)
+    return Block(
+        "2. The survey",
+        (
+            f"{n:,} people answer in this way. {facts.yes_reports:,} reports say yes, a share of "
+            f"r = {_percent(facts.yes_reports / n, 2)}. On average the coins turn a true share f into "
+            f"f/{scale} + {coins.q}, so the estimate is {scale}r − {shift} = {_percent(yes.estimate, 2)}.",
+            f"The people are real: {facts.data.title}.",
+            "Nobody's answer is known, and yet:",
+        ),
+        ("above 50K", "estimate", f"{_LEVEL} interval", "truth", "inside"),
+        (_cells(yes),),
+    )
+
+
+def seven_answers(facts: Facts) -> Block:
+    """A question with more answers."""
+    rows = facts.rows
+    covered = sum(row.covered for row in rows)
+    p, q = facts.mechanism(EPSILON).p, facts.mechanism(EPSILON).q
+    return Block(
+        f"3. {len(rows)} answers at ε = {EPSILON:g}",
+        (
+            "Marital status, by generalised randomised response (GRR): each person reports the true answer with "
+            f"probability {_percent(float(p))} and each other answer with {_percent(float(q))}.",
+            f"{covered} of {len(rows)} intervals hold the truth; each should in {_percent(LEVEL, 0)} of all surveys. "
+            "Estimates are unbiased and not clipped, so a rare answer may come out below zero.",
+        ),
+        ("answer", "estimate", f"{_LEVEL} interval", "truth", "inside"),
+        tuple(_cells(row) for row in rows),
+    )
+
+
+def price(facts: Facts) -> Block:
+    """What a smaller or larger ε would have done."""
+    first, last = facts.prices[0], facts.prices[-1]
+    prior = _percent(PRIORS[0], 0)
+    return Block(
+        "4. What ε buys",
+        (
+            f"The same survey at several ε. From ε = {first.epsilon:g} to {last.epsilon:g} the intervals become "
+            f"{first.half_width / last.half_width:.0f} times shorter, and a suspicion of {prior} can grow to "
+            f"{_percent(last.belief, 0)} instead of {_percent(first.belief, 0)}.",
+            f"Ask the same people again and the ε add up: all of these together would cost ε = {facts.together:.4g}.",
+        ),
+        ("ε", "interval ± (points)", f"belief {prior} becomes at most", "a report is true"),
+        tuple(
+            (f"{item.epsilon:g}", f"{100 * item.half_width:.2f}", _percent(item.belief), _percent(item.truthful))
+            for item in facts.prices
+        ),
+    )
+
+
+def trust(facts: Facts) -> Block:
+    """Why one may believe the ε."""
+    found = facts.trust
+    ratio = _DIGITS.divide(Decimal(found.own), Decimal(found.other))
+    return Block(
+        "5. Why believe it?",
+        (
+            "Probabilities are ratios of whole numbers, and reports are drawn by comparing whole numbers; no rounding "
+            "can leak. The largest ratio between two people's chances of one report is A/B, and ε is its "
+            "logarithm, rounded up.",
+            f"Exact audit: A/B ≤ e^ε {'holds' if found.holds else 'DOES NOT HOLD'}. "
+            f"Watching {TRIALS:,} reports of each of two people shows that ε is at least {found.bound:.3f} "
+            f"({_percent(SURE, 2)} sure), which {'fits' if found.passes else 'CONTRADICTS'} the stated ε.",
+            f"A broken twin, which states ε = {EPSILON:g} and draws as if it were {TWIN:g}, shows at least "
+            f"{found.twin_bound:.3f}: it is {'caught' if found.twin_caught else 'NOT caught'}.",
+        ),
+        (f"the law at ε = {found.asked:g}", "value"),
+        (
+            ("A, the weight of one's own answer", f"{found.own:,}"),
+            ("B, the weight of each other answer", f"{found.other:,}"),
+            ("sum of the weights", f"{found.total:,}"),
+            ("A/B", f"{ratio:.24f}"),
+            (f"e^{found.asked:g}", f"{_DIGITS.exp(Decimal(found.asked)):.24f}"),
+            ("ε asked for", f"{found.asked!r}"),
+            ("ε stated", f"{found.stated!r}"),
+        ),
+    )
+
+
+def next_steps() -> Block:
+    """What to type after the tour."""
+    return Block(
+        "6. Your turn",
+        ("The same from the command line, with a file of your own or with this one:",),
+        code=(
+            "bruit data adult -c income -o people.csv\n"
+            'bruit privatize people.csv -c income --values "<=50K,>50K" -e 1 -o reports.csv\n'
+            "bruit estimate reports.csv"
+        ),
+    )
+
+
+#: The steps that need the facts, in order.
+STEPS: tuple[Callable[[Facts], Block], ...] = (one_person, survey, seven_answers, price, trust)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    ends = f"{_number(100 * row.lower)} … {_number(100 * row.upper)}"
+    return row.label, _percent(row.estimate), ends, _percent(row.truth), "yes" if row.covered else "no"
+
+
+def _percent(share: float, places: int = 1) -> str:
+    return f"{_number(100 * share, places)} %"
+
+
+def _number(number: float, places: int = 1) -> str:
+    """With a real minus sign, and none before zero."""
+    text = f"{number:.{places}f}"
+    return text.replace("-", "−" if float(text) else "")
+
+
+def _chance(probability: Fraction) -> str:
+    return f"{probability.numerator} time{'s' * (probability.numerator > 1)} in {probability.denominator}"

@@ -1,0 +1,115 @@
+"""What commands share: where they print, how they show progress, and how they end.
+
+Results go to standard output, everything else (progress, notes, errors) to standard error, so that a result can be
+piped.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from bruit import errors
+
+#: A progress bar appears only for work that takes longer than this, in seconds.
+PATIENCE = 0.5
+
+
+class Exit(IntEnum):
+    """How a command ends; documented on the page of the command line."""
+
+    OK = 0
+    FAILED = 1  # the work was done and the answer is no: an audit found that a claim does not hold
+    USAGE = 2  # a parameter cannot be what was given
+    DATA = 3  # the data break a rule
+    FILE = 4  # a file is damaged, absent, of another design, or cannot be written
+    BUDGET = 5  # a ledger refused
+    EXTRA = 6  # an optional dependency is not installed
+    INTERRUPTED = 130
+
+
+def exit_code(error: BaseException) -> Exit | None:
+    """The exit code for an error that a command may end with, None for a defect of the program."""
+    table: list[tuple[type[BaseException] | tuple[type[BaseException], ...], Exit]] = [
+        ((errors.DataError, errors.DataTypeError), Exit.DATA),
+        ((errors.FormatError, errors.DesignError), Exit.FILE),
+        ((errors.BudgetError, errors.LedgerError), Exit.BUDGET),
+        (errors.MissingExtraError, Exit.EXTRA),
+        (errors.BruitError, Exit.USAGE),
+        (OSError, Exit.FILE),
+        (KeyboardInterrupt, Exit.INTERRUPTED),
+    ]
+    return next((code for kind, code in table if isinstance(error, kind)), None)
+
+
+def out() -> Console:
+    """Where results go."""
+    return Console(highlight=False)
+
+
+def err() -> Console:
+    """Where everything else goes."""
+    return Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """A remark that is not a result."""
+    err().print(text, style="dim", markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """A remark that a person should not miss."""
+    err().print(f"Warning: {text}", style="yellow", markup=False, soft_wrap=True)
+
+
+def print_json(document: str | dict[str, Any]) -> None:
+    """A result for a program: exactly one JSON value on standard output, without colours."""
+    text = document if isinstance(document, str) else json.dumps(document, indent=2, ensure_ascii=False)
+    sys.stdout.write(text + "\n")
+
+
+def table(*columns: str, texts: int = 1) -> Table:
+    """A table in the house style: the first `texts` columns are texts, which give way, the others numbers."""
+    made = Table(box=None, pad_edge=False)
+    for place, name in enumerate(columns):
+        text = place < texts
+        made.add_column(name, justify="left" if text else "right", no_wrap=not text or place == 0, overflow="ellipsis")
+    return made
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A callable (rows done, rows in all or None) that draws a bar on a terminal once the work proves long."""
+    screen = err()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn(what),
+        BarColumn(),
+        TextColumn("{task.fields[rows]} rows"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    task = bar.add_task(what, total=None, rows="0")
+    begun = time.monotonic()
+
+    def report(done: int, total: int | None) -> None:
+        if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
+            bar.start()
+        bar.update(task, completed=done, total=total, rows=f"{done:,}")
+
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,0 +1,101 @@
+"""`bruit data`: the real data sets that come along, and what they are."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bruit.cli import console
+from bruit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bruit.datasets import Dataset
+
+
+def data(
+    name: Annotated[str | None, typer.Argument(help="A data set to describe; all are listed without one.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="Only this column; may be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it as a .csv file; - for standard output.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option(help="The file or folder of a data set that does not come along.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """List the data sets, describe one, or write it to a file."""
+    from bruit import datasets
+
+    if name is None:
+        _list(as_json)
+        return
+    found = datasets.load(name, path=path)
+    columns = list(column) if column else list(found.columns)
+    if output is not None:
+        _write(found, columns, output)
+    elif as_json:
+        console.print_json(_described(found))
+    else:
+        console.out().print(found.describe(), markup=False)
+
+
+def _list(as_json: bool) -> None:
+    from bruit import datasets
+
+    entries = datasets.entries()
+    if as_json:
+        console.print_json({name: _facts(entry) for name, entry in entries.items()})
+        return
+    made = console.table("name", "licence", "comes along", "rows", "columns", texts=3)
+    for name, entry in entries.items():
+        here = "yes" if entry.bundled else "no"
+        made.add_row(name, entry.licence, here, f"{entry.rows:,}", str(len(entry.columns)))
+    console.out().print(made)
+    console.out().print("bruit data NAME describes one; bruit data NAME -o FILE.csv writes it.", style="dim")
+
+
+def _facts(entry: Any) -> dict[str, Any]:
+    return {
+        "rows": entry.rows,
+        "columns": len(entry.columns),
+        "licence": entry.licence,
+        "source": entry.source,
+        "bundled": entry.bundled,
+    }
+
+
+def _described(found: Dataset) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "rows": len(found),
+        "columns": list(found.columns),
+        "licence": found.licence,
+        "source": found.source,
+        "checksum": found.checksum,
+        "schema": found.schema.to_list(),
+    }
+
+
+def _write(found: Dataset, columns: list[str], output: Path) -> None:
+    from bruit import documents
+
+    if str(output) == "-":
+        _write_rows(found, columns, sys.stdout)
+        return
+    if output.suffix != ".csv":
+        raise ParameterError("--output must name a .csv file.")
+    with documents.replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        _write_rows(found, columns, file)
+    console.note(f"{len(found):,} rows written to {output}")
+
+
+def _write_rows(found: Dataset, columns: list[str], file: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(found[name].tolist() for name in columns), strict=True))

@@ -1,0 +1,177 @@
+"""`bruit tour`: a survey on real data, told step by step, in a few seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from bruit import documents
+from bruit.cli import _tour_story as story
+from bruit.cli import console as shared
+from bruit.cli._tour_facts import Facts
+from bruit.cli._tour_story import Block
+from bruit.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from bruit.figures.page import Page, Picture
+
+#: Text and tables keep to this width on wider terminals too.
+WIDTH = 80
+
+
+@dataclass(frozen=True)
+class TourResult:
+    """What a tour found and wrote.
+
+    Attributes
+    ----------
+    facts
+        Every number that was told.
+    blocks
+        The text, step by step.
+    files
+        What was written, in order.
+    missing
+        Why figures and page were not written; empty if they were.
+    """
+
+    facts: Facts
+    blocks: tuple[Block, ...] = field(repr=False)
+    files: tuple[Path, ...]
+    missing: str = ""
+
+    def to_json(self) -> str:
+        """A document of format ``bruit.tour/1``."""
+        files = [str(file) for file in self.files]
+        return documents.seal("bruit.tour/1", {**self.facts.to_dict(), "files": files}, indent=2)
+
+
+def tour(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for figures and page.")] = Path(
+        "bruit-tour"
+    ),
+    seed: Annotated[int | None, typer.Option(help="Make the run repeatable.", min=0)] = None,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Write the tour as a page, tour.html.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Take a first survey on real data, step by step; no network is needed."""
+    screen = Console(quiet=True) if as_json else shared.out()
+    result = run_tour(output, seed=seed, console=screen, page=page)
+    if result.missing:
+        shared.warn(result.missing)
+    if as_json:
+        shared.print_json(result.to_json())
+
+
+def run_tour(folder: Path, *, seed: int | None = None, console: Console, page: bool = True) -> TourResult:
+    """Do the surveys, tell about them on `console`, and write figures and page to `folder`.
+
+    The folder is tried first, so that nothing is told that cannot be kept. Without matplotlib or jinja2 the text is
+    told all the same.
+    """
+    _prepare(folder)
+    facts = Facts(seed)
+    console.print(story.TITLE, style="bold", markup=False)
+    _say(console, story.lead(facts))
+    blocks = []
+    for step in story.STEPS:
+        blocks.append(step(facts))
+        _tell(console, blocks[-1])
+    blocks.append(story.next_steps())
+    files, missing = _write(folder, facts, blocks, page=page)
+    _tell(console, blocks[-1])
+    _tell_files(console, files)
+    return TourResult(facts, tuple(blocks), files, missing)
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder and try to write in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with documents.replacing(folder / "tour.try") as partial:
+            partial.touch()
+        (folder / "tour.try").unlink()
+    except OSError as error:
+        advice = "The folder for the tour cannot be written to; name another with --output"
+        raise type(error)(error.errno, advice, str(folder)) from None
+
+
+def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tuple[tuple[Path, ...], str]:
+    """Files written, or why none were."""
+    try:
+        from bruit import figures
+        from bruit.figures import page as pages
+    except ImportError:
+        return (), str(MissingExtraError("Figures and page of the tour", "figures"))
+
+    answers = figures.plot_estimate(facts.marital, truth=facts.marital_truth)
+    beliefs = figures.plot_beliefs(answer.guarantee for answer in facts.surveys.values())
+    files = []
+    for name, ax in (("marital-status", answers), ("beliefs", beliefs)):
+        figures.save(ax, folder / name)
+        files += [folder / f"{name}.svg", folder / f"{name}.png"]
+    if page:
+        pictures = {2: pages.Picture.of(answers), 3: pages.Picture.of(beliefs)}
+        documents.write_text(folder / "tour.html", pages.render(_page(facts, blocks, pictures)))
+        files.append(folder / "tour.html")
+    return tuple(files), ""
+
+
+def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Page:
+    from bruit import __version__
+    from bruit.figures.page import Page, Section, Table
+
+    sections = tuple(
+        Section(
+            block.heading,
+            tuple(_unbroken(paragraph) for paragraph in block.paragraphs),
+            table=Table(block.columns, block.rows) if block.rows else None,
+            figure=pictures.get(place),
+            code=block.code,
+        )
+        for place, block in enumerate(blocks)
+    )
+    data = facts.data
+    # The address is for reading: a page that needs no network should not look as if it did.
+    citation = data.citation.replace("https://", "")
+    footer = f"Made by bruit {__version__}. Data: {citation} Licence: {data.licence}."
+    return Page(story.TITLE, story.lead(facts), sections, footer)
+
+
+def _unbroken(text: str) -> str:
+    """Numbers stay on the line of their sign: a browser breaks lines at every plain space."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+def _tell(console: Console, block: Block) -> None:
+    console.print()
+    console.print(block.heading, style="bold", markup=False)
+    for paragraph in block.paragraphs:
+        _say(console, paragraph)
+    if block.rows:
+        made = shared.table(*block.columns)
+        for row in block.rows:
+            made.add_row(*row)
+        console.print()
+        console.print(made, width=min(WIDTH, console.width))
+    if block.code:
+        # Not wrapped: a command that is broken over two lines cannot be copied.
+        console.print(block.code, style="cyan", markup=False, highlight=False, soft_wrap=True)
+
+
+def _tell_files(console: Console, files: tuple[Path, ...]) -> None:
+    if not files:
+        return
+    console.print()
+    console.print("Written", style="bold")
+    for file in files:
+        size = f"{file.stat().st_size / 1000:,.0f} kB"
+        console.print(f"{file}  ({size})", markup=False, highlight=False, soft_wrap=True)
+
+
+def _say(console: Console, text: Any) -> None:
+    console.print(text, markup=False, highlight=False, width=min(WIDTH, console.width))

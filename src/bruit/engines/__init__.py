@@ -1,0 +1,12 @@
+"""The front door for data: the same fold over arrays, frames, files and streams, in constant memory.
+
+An engine knows two things only: that it has a function of a batch, and that results add. What it reads with (pyarrow,
+narwhals) is imported when such data are handed over, and not before.
+"""
+
+from bruit.engines.batch import BATCH
+from bruit.engines.running import fold, map, metadata_of
+from bruit.engines.sources import batches
+from bruit.engines.text import TextOptions
+
+__all__ = ["BATCH", "TextOptions", "batches", "fold", "map", "metadata_of"]

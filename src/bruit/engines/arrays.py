@@ -1,0 +1,103 @@
+"""Tables in memory: mappings from name to array, and frames of pandas, polars and pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.domains.domain import DictionaryColumn
+from bruit.engines import batch as batching
+from bruit.engines.batch import BATCH, Batch, Column
+from bruit.errors import DataError, DataTypeError
+
+#: What an object array may hold.
+_PLAIN = {"str", "int", "float", "bool", "NoneType", "NAType", "NaTType"}
+
+
+def mapping_pieces(
+    source: Mapping[str, Any], columns: Iterable[str] | None, missing: frozenset[str]
+) -> tuple[int, Iterator[Batch]]:
+    """How many rows a mapping of arrays has, and its rows in pieces."""
+    names = list(source)
+    chosen = batching.choose(names, columns)
+    table = {name: _readable(source[names[place]], name) for name, place in chosen.items()}
+    heights = {batching.height(column) for column in table.values()}
+    if len(heights) > 1:
+        raise DataError("The columns of a table must have the same number of rows.")
+    (total,) = heights
+
+    def pieces() -> Iterator[Batch]:
+        for start in range(0, max(total, 1), BATCH):
+            stop = min(start + BATCH, total)
+            yield {name: _column(batching.cut(column, start, stop), name, missing) for name, column in table.items()}
+
+    return total, pieces()
+
+
+def frame_pieces(frame: Any, columns: Iterable[str] | None, missing: frozenset[str]) -> tuple[int, Iterator[Batch]]:
+    """The same of a frame that narwhals knows: Arrow reads it, a slice at a time."""
+    from bruit.engines import arrow
+
+    names = list(frame.columns)
+    chosen = batching.choose(names, columns)
+    narrow = frame.select([names[place] for place in chosen.values()])
+    total = len(narrow)
+
+    def pieces() -> Iterator[Batch]:
+        for start in range(0, max(total, 1), BATCH):
+            table = arrow.from_frame(narrow[start : start + BATCH])
+            yield arrow.batch(table, dict(zip(chosen, table.column_names, strict=False)), missing)
+
+    return total, pieces()
+
+
+def as_frame(source: Any) -> Any:
+    """A frame as narwhals sees it, or None if it is no frame."""
+    import narwhals.stable.v1 as nw
+
+    return nw.from_native(source, eager_only=True, pass_through=True)
+
+
+def _readable(values: Any, name: str) -> Column:
+    """A whole column as something that can be cut: an array, or a dictionary column as it is."""
+    if isinstance(values, DictionaryColumn):
+        return DictionaryColumn(np.asarray(values.entries), np.asarray(values.positions))
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise DataTypeError(f"Column {name!r} must be a sequence with one entry per person.")
+    if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
+        array = np.empty(len(values), object)  # NumPy would make texts of mixed values
+        array[:] = values
+        return array
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths inside
+        array = np.empty(())
+    if array.ndim != 1 and not (array.ndim == 2 and array.dtype == np.uint8):
+        raise DataTypeError(f"Column {name!r} must be one-dimensional, one entry per person.")
+    return array
+
+
+def _column(column: Column, name: str, missing: frozenset[str]) -> Column:
+    """Some rows of a column in the form that batches have."""
+    if isinstance(column, DictionaryColumn):
+        return batching.without(column, missing)
+    kind = column.dtype.kind
+    if kind in "OUT":
+        return batching.without(batching.factorize(_plain(column, name)), missing)
+    if kind in "buif" or column.dtype.names:
+        return np.ascontiguousarray(column)
+    raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not NumPy's {column.dtype}.")
+
+
+def _plain(column: NDArray[Any], name: str) -> list[Any]:
+    values: list[Any] = column.tolist()
+    kinds = set(map(type, values))
+    if any(issubclass(kind, np.generic) for kind in kinds):
+        values = [value.item() if isinstance(value, np.generic) else value for value in values]
+        kinds = set(map(type, values))
+    if any(kind.__name__ not in _PLAIN for kind in kinds):
+        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans.")
+    return values

@@ -1,0 +1,164 @@
+"""Arrow's columns as ours, and ours as Arrow's.
+
+Text stays as Arrow keeps it, each distinct entry once; entries become Python texts once per batch. pyarrow's messages
+may quote data, so they are never shown and never chained.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bruit.domains.domain import DictionaryColumn
+from bruit.engines import batch as batching
+from bruit.engines.batch import Batch, Column
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError
+
+_TEXT = tuple(
+    test
+    for test in (pa.types.is_string, pa.types.is_large_string, getattr(pa.types, "is_string_view", None))
+    if test is not None
+)
+
+
+def batch(table: Any, names: Mapping[str, Any], missing: frozenset[str]) -> Batch:
+    """Columns of a table or record batch; `names` says under which of its names each one stands there."""
+    return {name: column(table.column(there), name, missing) for name, there in names.items()}
+
+
+def column(values: Any, name: str, missing: frozenset[str]) -> Column:
+    """One column, in the form that batches have."""
+    array = _whole(values)
+    kind = array.type
+    if pa.types.is_dictionary(kind) and not is_text(kind.value_type):
+        return column(array.dictionary_decode(), name, missing)
+    if pa.types.is_dictionary(kind) or is_text(kind) or pa.types.is_null(kind):
+        return batching.without(_dictionary(array), missing)
+    if pa.types.is_decimal(kind):
+        array = array.cast(pa.float64())
+    elif pa.types.is_fixed_size_binary(kind):
+        return _bytes(array, name)
+    elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not {kind}.")
+    if array.null_count and not pa.types.is_floating(array.type):
+        return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
+    # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
+    found: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
+    return found
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of those for text."""
+    return any(test(kind) for test in _TEXT)
+
+
+def _whole(values: Any) -> Any:
+    """An array in one piece."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return values.combine_chunks() if values.num_chunks else pa.array([], values.type)
+
+
+def _dictionary(array: Any) -> DictionaryColumn:
+    if pa.types.is_null(array.type):
+        return DictionaryColumn(np.empty(0, object), np.full(len(array), -1, np.int32))
+    if not pa.types.is_dictionary(array.type):
+        if array.type not in (pa.string(), pa.large_string()) and is_text(array.type):
+            array = array.cast(pa.large_string())
+        array = array.dictionary_encode()
+    indices = array.indices.cast(pa.int32())
+    positions = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
+    if len(array.dictionary) <= len(array):
+        return DictionaryColumn(_entries(array.dictionary), positions)
+    # The dictionary of a whole file, say: only the entries of these rows become Python texts.
+    places = np.arange(len(array.dictionary))
+    used, positions = batching.used_only(DictionaryColumn(places, positions))
+    return DictionaryColumn(_entries(array.dictionary.take(pa.array(used))), positions)
+
+
+def _entries(dictionary: Any) -> NDArray[Any]:
+    found: NDArray[Any] = dictionary.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _bytes(array: Any, name: str) -> NDArray[np.uint8]:
+    if array.null_count:
+        raise DataError(f"Column {name!r} must have no missing entries.")
+    width = array.type.byte_width
+    start = array.offset * width
+    data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
+    return data[start : start + len(array) * width].reshape(len(array), width).copy()
+
+
+def from_frame(frame: Any) -> Any:
+    """A slice of a frame as a table."""
+    try:
+        return frame.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        raise DataTypeError(
+            "A column of the frame holds different kinds of values: it must be text, numbers or booleans."
+        ) from None
+
+
+def from_record_batch(found: Any) -> Any:
+    """A record batch as a table."""
+    return pa.Table.from_batches([found])
+
+
+def to_record_batch(made: Batch, metadata: Mapping[str, str]) -> Any:
+    """A result as a record batch."""
+    arrays = [_array(np.ascontiguousarray(values)) for values in made.values()]
+    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(made, arrays, strict=True)]
+    return pa.record_batch(arrays, schema=pa.schema(fields, metadata=dict(metadata) or None))
+
+
+def _array(values: NDArray[Any]) -> Any:
+    if values.ndim == 1:
+        return pa.array(values)
+    rows, width = values.shape
+    return pa.Array.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(values)])
+
+
+@contextlib.contextmanager
+def reading(
+    path: str, format_name: str, explain: Callable[[Exception], BruitError | None] = lambda _: None
+) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into an error of ours, without the data that pyarrow may quote."""
+    try:
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
+            raise explain(error) or _explained(error, path, format_name) from None
+    except BruitError as error:
+        error.__context__ = None  # the chain would keep pyarrow's words
+        raise
+
+
+def _explained(error: Exception, path: str, format_name: str) -> BruitError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"There is no file {path!r}.")
+    if isinstance(error, PermissionError):
+        return DataError(f"The file {path!r} may not be read: permission is denied.")
+    return FormatError(f"{path!r} is not a whole {format_name} file: it is damaged, cut short, or something else.")
+
+
+def opened(path: str) -> Any:
+    """A file on this machine or, by its address, in an object store that pyarrow knows."""
+    if "://" not in path:
+        return pa.OSFile(path)
+    from pyarrow import fs
+
+    try:
+        system, inner = fs.FileSystem.from_uri(path)
+    except pa.ArrowInvalid:
+        raise ParameterError("An address must be of an object store that pyarrow knows, as s3://….") from None
+    return system.open_input_file(inner)

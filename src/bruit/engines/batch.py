@@ -1,0 +1,200 @@
+"""A batch: some rows of a table, as a dictionary from column name to column.
+
+A column is a NumPy array (numbers, booleans, reports) or a `DictionaryColumn` (text, and whole numbers or booleans of
+which some are missing). Whatever pieces a source gives, batches are cut at the same rows, so that the randomness of a
+person does not depend on how a file was written.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.domains.domain import DictionaryColumn
+from bruit.engines.memory import BLOCK
+from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+
+#: How many rows every batch but the last one has: a multiple of the block of people that shares a random stream.
+BATCH = 4 * BLOCK
+
+Column: TypeAlias = NDArray[Any] | DictionaryColumn
+Batch: TypeAlias = dict[str, Any]
+
+#: How many column names a message lists.
+_SHOWN = 8
+
+
+def rows(batch: Batch) -> int:
+    """How many rows a batch has."""
+    return height(next(iter(batch.values()))) if batch else 0
+
+
+def height(column: Column) -> int:
+    """How many rows a column has."""
+    return len(column.positions) if isinstance(column, DictionaryColumn) else len(column)
+
+
+def clean_name(name: Any) -> str:
+    """A column's name in Unicode normal form C, as schemas keep names."""
+    if not isinstance(name, str):
+        raise DataTypeError("Column names must be texts.")
+    return unicodedata.normalize("NFC", name)
+
+
+def choose(available: Sequence[str], columns: Iterable[str] | None, *, show: bool = True) -> dict[str, int]:
+    """Where each wanted column stands among those that there are; all of them by default.
+
+    `show` is whether an error may list what is there.
+    """
+    found = [clean_name(name) for name in available]
+    if not found:
+        raise DataError("The table must have at least one column.")
+    places = {name: place for place, name in enumerate(found)}
+    asked = list(places) if columns is None else wanted(columns)
+    for name in asked:
+        if name not in places:
+            rest = f"There are {_listed(found)}." if show else "Its first line does not look like column names."
+            raise DataError(f"The table must have a column {name!r}. {rest}")
+        if found.count(name) > 1:
+            raise DataError(f"The table must have one column {name!r}, and has several.")
+    return {name: places[name] for name in asked}
+
+
+def wanted(columns: Any) -> list[str]:
+    """A list of column names as it was asked for."""
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        raise ParameterTypeError("columns must be a list of column names.")
+    names = [clean_name(name) for name in columns]
+    if not names:
+        raise ParameterError("columns must name at least one column.")
+    return names
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def rebatch(pieces: Iterable[Batch]) -> Iterator[Batch]:
+    """The rows of all pieces, in batches of exactly `BATCH` rows and a last one; at least one batch, perhaps empty."""
+    waiting: list[Batch] = []
+    count = given = 0
+    for piece in pieces:
+        start, stop = 0, rows(piece)
+        while count + stop - start >= BATCH:
+            middle = start + BATCH - count
+            yield _join([*waiting, _cut(piece, start, middle)])
+            waiting, count, start = [], 0, middle
+            given += 1
+        if start < stop or not (waiting or given):
+            waiting.append(_cut(piece, start, stop))
+            count += stop - start
+    if waiting:
+        yield _join(waiting)
+
+
+def _cut(batch: Batch, start: int, stop: int) -> Batch:
+    if start == 0 and stop == rows(batch):
+        return batch
+    return {name: cut(column, start, stop) for name, column in batch.items()}
+
+
+def cut(column: Column, start: int, stop: int) -> Column:
+    """Some rows of a column."""
+    if isinstance(column, DictionaryColumn):
+        return used_only(DictionaryColumn(column.entries, column.positions[start:stop]))
+    return column[start:stop]
+
+
+def used_only(column: DictionaryColumn) -> DictionaryColumn:
+    """The column without the entries that nobody has, where there are more entries than rows.
+
+    So the work on entries is bounded by the rows, however large the dictionary of a file is.
+    """
+    entries, positions = column
+    if entries.size <= positions.size:
+        return column
+    used = np.zeros(entries.size + 1, bool)
+    used[positions] = True
+    return _select(column, used[:-1])
+
+
+def without(column: DictionaryColumn, missing: frozenset[str]) -> DictionaryColumn:
+    """The column with the given texts, and entries that are None, made missing."""
+    nothing: frozenset[Any] = missing | {None}
+    entries = column.entries
+    drop = np.fromiter(map(nothing.__contains__, entries.tolist()), bool, entries.size)
+    return _select(column, ~drop) if drop.any() else column
+
+
+def _select(column: DictionaryColumn, keep: NDArray[np.bool_]) -> DictionaryColumn:
+    """The column with these entries alone; whoever had another one has none now."""
+    table = np.append(np.where(keep, np.cumsum(keep, dtype=np.int32) - 1, -1), -1)
+    return DictionaryColumn(column.entries[keep], table.astype(np.int32)[column.positions])
+
+
+def _join(parts: list[Batch]) -> Batch:
+    filled = [part for part in parts if rows(part)] or parts[:1]
+    if len(filled) == 1:
+        return filled[0]
+    return {name: _joined([part[name] for part in filled]) for name in filled[0]}
+
+
+def _joined(columns: list[Any]) -> Column:
+    if not any(isinstance(column, DictionaryColumn) for column in columns):
+        return np.concatenate(columns)
+    parts = [column if isinstance(column, DictionaryColumn) else factorize(column.tolist()) for column in columns]
+    first = parts[0].entries
+    if all(part.entries is first for part in parts):
+        return DictionaryColumn(first, np.concatenate([part.positions for part in parts]))
+    known: dict[Hashable, int] = {}
+    positions = [_renumbered(part, known) for part in parts]
+    return DictionaryColumn(_entries(known), np.concatenate(positions))
+
+
+def _renumbered(column: DictionaryColumn, known: dict[Hashable, int]) -> NDArray[np.int32]:
+    """Positions among the entries known so far, after the new ones of this column were added."""
+    table = np.empty(column.entries.size + 1, np.int32)
+    table[-1] = -1
+    for place, key in enumerate(_keys(column.entries.tolist())):
+        table[place] = known.setdefault(key, len(known))
+    positions: NDArray[np.int32] = table[column.positions]
+    return positions
+
+
+def factorize(values: list[Any]) -> DictionaryColumn:
+    """Each distinct value once, and where it stands; None, NaN and their like are missing."""
+    keys = _keys(values)
+    known: dict[Hashable, int] = dict.fromkeys(keys, -1)
+    present = [key for key in known if type(key) is str or not _is_missing(key)]
+    for place, key in enumerate(present):
+        known[key] = place
+    positions = np.fromiter(map(known.__getitem__, keys), np.int32, len(keys))
+    return DictionaryColumn(_entries(present), positions)
+
+
+def _keys(values: list[Any]) -> list[Any]:
+    """What tells values apart: 1, 1.0 and True are three values, although Python calls them equal."""
+    if set(map(type, values)) <= {str}:
+        return values
+    return [value if type(value) is str else (type(value), value) for value in values]
+
+
+def _entries(keys: Iterable[Any]) -> NDArray[Any]:
+    values = [key if type(key) is str else key[1] for key in keys]
+    entries = np.empty(len(values), object)
+    entries[:] = values
+    return entries
+
+
+def _is_missing(key: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    kind, value = key
+    if value is None or kind.__name__ in ("NAType", "NaTType"):
+        return True
+    return kind is float and math.isnan(value)

@@ -1,0 +1,213 @@
+"""CSV: read as text a block at a time, from a file, a packed file or a stream; written with one header line.
+
+The header is read here and the rows by pyarrow, which is told nothing but how many cells there are. So repeated names,
+names in another Unicode form and a byte order mark are dealt with in one place.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from bruit.engines import arrow, memory, sinks
+from bruit.engines import batch as batching
+from bruit.engines.batch import Batch
+from bruit.engines.text import TextOptions
+from bruit.errors import FormatError
+
+# A row must fit into a block.
+_BLOCK = 1 << 22
+_BOM = codecs.BOM_UTF8
+
+
+def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed: bool = False) -> Iterator[Batch]:
+    """The rows of a file by its path, or of a binary file object, in pieces."""
+    path = source if isinstance(source, str) else "The input"
+    with _errors(path, text):
+        stream = _Stream(_bytes(source, packed, text), text)
+        header = stream.header()
+        chosen = batching.choose(header, columns, show=_looks_like_names(header))
+    return _read(stream, path, len(header), chosen, text)
+
+
+def _bytes(source: Any, packed: bool, text: TextOptions) -> Any:
+    """A stream of UTF-8."""
+    stream = arrow.opened(source) if isinstance(source, str) else source
+    if packed:
+        stream = pa.CompressedInputStream(stream, "gzip")
+    if text.encoding in ("utf-8", "utf-8-sig"):
+        return stream
+    if not isinstance(stream, pa.NativeFile):
+        stream = pa.PythonFile(stream, mode="r")
+    return pa.transcoding_input_stream(stream, text.encoding, "utf-8")
+
+
+class _Stream:
+    """A stream of bytes that gives its header first, and then what pyarrow needs of a file."""
+
+    def __init__(self, stream: Any, text: TextOptions) -> None:
+        self._stream = stream
+        self._text = text
+        self._ahead = b""
+        self.closed = False
+
+    def header(self) -> list[str]:
+        """The cells of the first line that is not empty."""
+        self._ahead = self._more().removeprefix(_BOM)
+        if self._ahead.startswith(b"PAR1"):
+            raise FormatError("This is a Parquet file, not CSV: give its path, with a name that ends in .parquet.")
+        ended = False
+        while True:
+            cells, size = self._parsed(whole=ended)
+            if cells:
+                self._ahead = self._ahead[size:]
+                return cells
+            if ended:
+                raise FormatError("The file is empty: its first line must have the column names.")
+            if len(self._ahead) > _BLOCK:
+                raise FormatError("The first line of the file is too long: it must have the column names.")
+            more = self._more()
+            self._ahead += more
+            ended = not more
+
+    def _more(self) -> bytes:
+        found: bytes = self._stream.read(1 << 16)
+        return found
+
+    def _parsed(self, *, whole: bool) -> tuple[list[str], int]:
+        """The header and how many bytes it takes, or nothing if it may go on beyond what was read."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        seen = decoder.decode(self._ahead, final=whole)
+        lines = io.StringIO(seen, newline="").readlines()
+        if not whole:
+            lines = lines[:-1]
+        reader = csv.reader(
+            lines,
+            delimiter=self._text.delimiter,
+            quotechar=self._text.quote or None,
+            quoting=csv.QUOTE_MINIMAL if self._text.quote else csv.QUOTE_NONE,
+            strict=True,  # a quoted cell that is not closed yet is an error, and more is read
+        )
+        try:
+            cells = next((row for row in reader if row), [])
+        except csv.Error:
+            return [], 0
+        return cells, len("".join(lines[: reader.line_num]).encode())
+
+    def has_rows(self) -> bool:
+        """Whether anything but line ends follows."""
+        while not self._ahead.strip(b"\r\n"):
+            self._ahead = self._more()
+            if not self._ahead:
+                return False
+        return True
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, fewer than asked only at the end: a row must fit into what is read at a time."""
+        parts, self._ahead = [self._ahead[:size]], self._ahead[size:]
+        missing = size - len(parts[0])
+        while missing:
+            parts.append(self._stream.read(missing))
+            missing = missing - len(parts[-1]) if parts[-1] else 0
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Called by pyarrow; whoever handed a file object over closes it."""
+        self.closed = True
+        if isinstance(self._stream, pa.NativeFile):
+            self._stream.close()
+
+
+def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: TextOptions) -> Iterator[Batch]:
+    names = {name: str(place) for name, place in chosen.items()}
+    kind = pa.dictionary(pa.int32(), pa.string())
+    with _errors(path, text, width), contextlib.closing(stream):
+        if not stream.has_rows():
+            nothing = pa.schema([(there, kind) for there in names.values()]).empty_table()
+            yield arrow.batch(nothing, names, text.missing_in_csv)
+            return
+        with pc.open_csv(
+            pa.PythonFile(stream, mode="r"),
+            read_options=pc.ReadOptions(
+                column_names=[str(place) for place in range(width)],
+                block_size=_BLOCK,
+                use_threads=memory.threads() > 1,
+            ),
+            parse_options=pc.ParseOptions(
+                delimiter=text.delimiter, quote_char=text.quote or False, newlines_in_values=True
+            ),
+            convert_options=pc.ConvertOptions(
+                include_columns=list(names.values()),
+                column_types=dict.fromkeys(names.values(), kind),
+                strings_can_be_null=False,
+            ),
+        ) as reader:
+            for found in reader:
+                yield arrow.batch(found, names, text.missing_in_csv)
+
+
+def _errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManager[None]:
+    """As `arrow.reading`, with what is most often wrong with a CSV file."""
+
+    def explain(error: Exception) -> FormatError | None:
+        said = str(error)  # it may quote a row, so it is looked at and not shown
+        if isinstance(error, UnicodeError) or "UTF8" in said:
+            return FormatError(f"{path!r} is not encoded in {text.encoding}: state its encoding.")
+        if not isinstance(error, pa.ArrowInvalid) or not width:
+            return None
+        if "straddling" in said:
+            return FormatError(f"{path!r} has a row of more than {_BLOCK >> 20} MiB: a quote may not be closed.")
+        return FormatError(f"Every row of {path!r} must have {width} cells, as the first line has.")
+
+    return arrow.reading(path, "CSV", explain)
+
+
+def _looks_like_names(header: list[str]) -> bool:
+    """Whether the first line may be shown: in a file without a header it is somebody's data."""
+    return not any(_is_number(cell) for cell in header)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def writing(stream: Any) -> Iterator[Callable[[Batch], None]]:
+    """A function that writes results to a binary stream: one line of names, and then rows."""
+    form: dict[str, Any] | None = None
+
+    def write(made: Batch) -> None:
+        nonlocal form
+        if form is None:
+            stream.write(_header(list(made)))
+        form = sinks.same_form(made, form)
+        found = arrow.to_record_batch({name: _printable(made[name]) for name in made}, {})
+        pc.write_csv(found, stream, pc.WriteOptions(include_header=False))
+
+    yield write
+
+
+def _header(names: list[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(names)
+    return line.getvalue().encode()
+
+
+def _printable(column: Any) -> Any:
+    """Rows of bytes as hexadecimal texts; numbers as they are."""
+    if column.ndim == 1:
+        return column
+    return np.array([row.tobytes().hex() for row in column], dtype=object)

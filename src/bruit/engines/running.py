@@ -1,0 +1,120 @@
+"""The two verbs: fold a source into one result, or map it to a sink batch by batch; all cores, in order."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from bruit.engines import batch as batching
+from bruit.engines import memory, sinks
+from bruit.engines.batch import Batch
+from bruit.engines.sources import Progress, open_source
+from bruit.engines.text import TextOptions
+
+Result = TypeVar("Result")
+
+
+def fold(
+    source: Any,
+    function: Callable[[Batch], Result],
+    *,
+    columns: Iterable[str] | None = None,
+    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
+    progress: Progress | None = None,
+) -> Result:
+    """What `function` makes of every batch, added up in order.
+
+    Parameters
+    ----------
+    source, columns, text, progress
+        As for `batches`.
+    function
+        Takes a batch and returns something that adds. Batches are handed to several threads at a time. For a source
+        without rows it is called once, with an empty batch.
+
+    Examples
+    --------
+    >>> table = {"age": [31, 40, 22]}
+    >>> int(fold(table, lambda batch: batch["age"].sum()))
+    93
+    """
+    reading = open_source(source, columns, text)
+    done = 0
+    result: Any = None
+    with contextlib.closing(reading.batches) as found:
+        work = memory.in_order(lambda batch: (batching.rows(batch), function(batch)), found)
+        with contextlib.closing(work):
+            for index, (count, part) in enumerate(work):
+                result = part if index == 0 else result + part
+                done += count
+                if progress:
+                    progress(done, reading.total)
+    return result  # type: ignore[no-any-return]
+
+
+def map(  # the word of the trade; within this module the built-in is not used
+    source: Any,
+    sink: Any,
+    function: Callable[[Batch, int], Batch],
+    *,
+    columns: Iterable[str] | None = None,
+    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
+    metadata: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Write what `function` makes of every batch, in order, and return how many rows were written.
+
+    Parameters
+    ----------
+    source, columns, text, progress
+        As for `batches`.
+    sink
+        The path of a ``.parquet`` or ``.csv`` file, which appears whole or not at all; ``"-"`` for CSV on standard
+        output; a list to append to; or a function to call with each result.
+    function
+        Takes a batch and the number of its first block of people, and returns a dictionary from column name to array:
+        one-dimensional, or two-dimensional bytes. Batches are handed to several threads at a time.
+    metadata
+        Texts to keep in a Parquet file; `metadata_of` reads them.
+
+    Examples
+    --------
+    >>> out = []
+    >>> map({"x": [1, 2]}, out, lambda batch, first_block: {"y": 2 * batch["x"]})
+    2
+    >>> out[0]["y"].tolist()
+    [2, 4]
+    """
+    reading = open_source(source, columns, text)
+
+    def work(item: tuple[int, Batch]) -> tuple[int, Batch]:
+        index, batch = item
+        made = function(batch, index * (batching.BATCH // memory.BLOCK))
+        return batching.rows(batch), sinks.checked(made)
+
+    done = written = 0
+    with contextlib.closing(reading.batches) as found:
+        made = memory.in_order(work, enumerate(found))
+        with sinks.opened(sink, metadata) as write, contextlib.closing(made):
+            for count, batch in made:
+                write(batch)
+                written += batching.rows(batch)
+                done += count
+                if progress:
+                    progress(done, reading.total)
+    return written
+
+
+def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The texts that `map` kept in a Parquet file.
+
+    Parameters
+    ----------
+    path
+        The path of a Parquet file.
+    """
+    from bruit.engines import parquet
+
+    return parquet.metadata_of(os.fspath(path))

@@ -1,0 +1,187 @@
+"""Where data come from: which engine reads what was handed over."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bruit.domains.domain import DictionaryColumn
+from bruit.engines import arrays
+from bruit.engines import batch as batching
+from bruit.engines.batch import Batch
+from bruit.engines.text import TextOptions
+from bruit.errors import DataError, DataTypeError, ParameterError
+
+#: Told how many rows are done, and of how many where that is known.
+Progress: TypeAlias = Callable[[int, int | None], object]
+
+#: The names of files that can be read, by their end.
+READABLE = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+
+
+class Reading(NamedTuple):
+    """A source that was opened: how many rows it has, where that is known, and its batches."""
+
+    total: int | None
+    batches: Generator[Batch, None, None]
+
+
+def batches(
+    source: Any,
+    columns: Iterable[str] | None = None,
+    *,
+    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
+    progress: Progress | None = None,
+) -> Iterator[Batch]:
+    """The rows of a source in batches of `BATCH` rows, in constant memory where the source is a file.
+
+    Parameters
+    ----------
+    source
+        A mapping from column name to array; a frame of pandas, polars or pyarrow; the path of a CSV or Parquet
+        file, or of a folder of Parquet files; ``"-"`` for CSV on standard input, or a binary file object with CSV; or
+        an iterable of mappings or frames.
+    columns
+        The columns to read, all by default.
+    text
+        How to read text.
+    progress
+        Called with the number of rows done and the number of all rows, or None where it is not known.
+
+    Returns
+    -------
+    Iterator
+        Dictionaries from column name to NumPy array, or to a `DictionaryColumn` for text. There is always one batch,
+        which is empty if the source is.
+
+    Examples
+    --------
+    >>> (batch,) = batches({"sex": ["F", "M", "F", None], "age": [31, 40, 22, 50]})
+    >>> batch["sex"].entries.tolist(), batch["sex"].positions.tolist()
+    (['F', 'M'], [0, 1, 0, -1])
+    >>> batch["age"].tolist()
+    [31, 40, 22, 50]
+    """
+    reading = open_source(source, columns, text)
+    return _watched(reading, progress) if progress else reading.batches
+
+
+def _watched(reading: Reading, progress: Progress) -> Iterator[Batch]:
+    done = 0
+    with contextlib.closing(reading.batches):
+        for batch in reading.batches:
+            yield batch
+            done += batching.rows(batch)
+            progress(done, reading.total)
+
+
+def open_source(source: Any, columns: Iterable[str] | None, text: TextOptions) -> Reading:
+    """Open a source and check its columns; nothing else is read yet where that can wait."""
+    wanted = None if columns is None else batching.wanted(columns)
+    total, pieces = _pieces(source, wanted, text)
+    return Reading(total, _rebatched(pieces))
+
+
+def _rebatched(pieces: Iterator[Batch]) -> Generator[Batch, None, None]:
+    try:
+        yield from batching.rebatch(pieces)
+    finally:
+        close = getattr(pieces, "close", None)
+        if close:
+            close()
+
+
+def _pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[int | None, Iterator[Batch]]:
+    if isinstance(source, Mapping):
+        return arrays.mapping_pieces(source, columns, text.missing_elsewhere)
+    if isinstance(source, str | os.PathLike):
+        return _path_pieces(os.fspath(source), columns, text)
+    if hasattr(source, "read"):
+        return _stream_pieces(source, columns, text)
+    return _frame_pieces(source, columns, text) or _iterable_pieces(source, columns, text)
+
+
+def _path_pieces(path: Any, columns: list[str] | None, text: TextOptions) -> tuple[int | None, Iterator[Batch]]:
+    if not isinstance(path, str):
+        raise DataTypeError("The path of a file must be text, not bytes.")
+    if path == "-":
+        return _stream_pieces(sys.stdin.buffer, columns, text)
+    kind = suffix(path, READABLE)
+    if kind == ".parquet" or (not kind and Path(path).is_dir()):
+        from bruit.engines import parquet
+
+        return parquet.pieces(path, columns, text.missing_elsewhere)
+    if not kind:
+        known = ", ".join(READABLE)
+        raise ParameterError(f"A file to read must be a folder of Parquet files or end in one of {known}.")
+    from bruit.engines import delimited
+
+    plain = kind.removesuffix(".gz")
+    options = text.for_suffix(plain)
+    return None, delimited.pieces(path, columns, options, packed=kind != plain)
+
+
+def suffix(path: str, known: Iterable[str]) -> str:
+    """The longest known end of a file's name, or nothing."""
+    name = path.lower()
+    return max((end for end in known if name.endswith(end)), key=len, default="")
+
+
+def _stream_pieces(stream: Any, columns: list[str] | None, text: TextOptions) -> tuple[None, Iterator[Batch]]:
+    if isinstance(stream, io.TextIOBase):
+        raise DataTypeError("A file object must be opened in binary mode, as in open(path, 'rb').")
+    from bruit.engines import delimited
+
+    return None, delimited.pieces(stream, columns, text)
+
+
+def _frame_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[int, Iterator[Batch]] | None:
+    """The rows of a frame, or None if the source is no frame."""
+    if type(source).__name__ == "RecordBatch" and hasattr(source, "__arrow_c_array__"):
+        from bruit.engines import arrow
+
+        source = arrow.from_record_batch(source)
+    frame = arrays.as_frame(source)
+    if frame is source or not hasattr(frame, "columns"):
+        return None
+    return arrays.frame_pieces(frame, columns, text.missing_elsewhere)
+
+
+def _iterable_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[None, Iterator[Batch]]:
+    if isinstance(source, bytes) or not isinstance(source, Iterable):
+        raise DataTypeError(_WHAT)
+    return None, _each_piece(source, columns, text)
+
+
+def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptions) -> Iterator[Batch]:
+    """The rows of batches or frames that come one after the other; the first one decides which columns there are."""
+    empty = True
+    for item in items:
+        if isinstance(item, Mapping):
+            found: Any = arrays.mapping_pieces(item, columns, text.missing_elsewhere)
+        else:
+            found = _frame_pieces(item, columns, text)
+        if found is None:
+            raise DataTypeError(_WHAT)
+        for piece in found[1]:
+            columns = list(piece) if columns is None else columns
+            yield piece
+        empty = False
+    if empty and columns is None:
+        raise DataError("There is nothing to read: an iterable without batches has no columns.")
+    if empty:
+        nothing = DictionaryColumn(np.empty(0, object), np.empty(0, np.int32))
+        yield dict.fromkeys(columns or (), nothing)
+
+
+_WHAT = (
+    "Data must be a mapping from column name to array, a frame of pandas, polars or pyarrow, "
+    "a path, a binary file, or an iterable of mappings or frames. A lazy frame must be collected first."
+)

@@ -1,0 +1,11 @@
+"""Pictures of results: estimates with their intervals, and what an ε buys. matplotlib lives here.
+
+Importing this package needs the extra ``figures``: ``pip install 'bruit[figures]'``. Nothing here touches pyplot or
+changes matplotlib's settings, so that it works alike in a notebook, a script and a server.
+"""
+
+from bruit.figures.beliefs import plot_beliefs
+from bruit.figures.estimate import plot_estimate
+from bruit.figures.files import save
+
+__all__ = ["plot_beliefs", "plot_estimate", "save"]

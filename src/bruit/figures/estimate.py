@@ -1,0 +1,196 @@
+"""An estimate as a picture: a dot and an interval per value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.legend_handler import HandlerLine2D, HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.errors import ParameterError, ParameterTypeError
+from bruit.estimation import Estimate
+from bruit.figures import style
+
+Order = Literal["frequency", "declared"]
+Floats = NDArray[np.float64]
+
+#: How many rows a figure shows; of more values, the most frequent ones.
+MOST_ROWS = 30
+#: How many rows the alternative text reads out.
+TOLD_ROWS = 10
+
+_LINE_HEIGHT, _ROW_GAP, _SURROUND = 0.19, 0.12, 1.2  # inches
+
+
+def plot_estimate(
+    estimate: Estimate, truth: Any = None, level: float = 0.95, ax: Axes | None = None, *, order: Order | None = None
+) -> Axes:
+    """Draw the estimated share of every value as a dot with its interval.
+
+    Nothing is clipped: an unbiased share may lie a little below 0. Of more than 30 values the most frequent are shown,
+    and the title says so.
+
+    Parameters
+    ----------
+    estimate
+        What to draw.
+    truth
+        True shares, from 0 to 1, drawn as open diamonds: one per value in the declared order, or a mapping from labels.
+    level
+        How often an interval should cover the truth.
+    ax
+        matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
+    order
+        ``"frequency"`` (largest first) or ``"declared"``; None takes the first for labels that are texts and the second
+        for numbers.
+
+    Returns
+    -------
+    Axes
+        To be shown by a notebook, changed further, or given to `save`.
+
+    Examples
+    --------
+    >>> import bruit
+    >>> oracle = bruit.oracle("GRR", epsilon=2.0, labels=["no", "yes"])
+    >>> answer = oracle.estimate(oracle.tally(oracle.privatize(["no"] * 700 + ["yes"] * 300, rng=7)))
+    >>> ax = plot_estimate(answer, truth=[0.7, 0.3])
+    >>> ax.get_xlabel(), [label.get_text() for label in ax.get_yticklabels()]
+    ('share of people (%)', ['no', 'yes'])
+    """
+    _checks.probability(level=level)
+    shares = None if truth is None else _true_shares(truth, estimate.labels)
+    places = _places(estimate, order)
+    names = [style.readable(estimate.labels[place]) for place in places]
+    with style.applied("".join(names)):
+        ax = style.new_axes(_height(names)) if ax is None else ax
+        _draw(ax, estimate, places, shares, level)
+        _name_rows(ax, names)
+        _explain(ax, estimate, level, has_truth=shares is not None)
+        style.describe(ax, _words(estimate, places, shares, level))
+    return ax
+
+
+def _draw(ax: Axes, estimate: Estimate, places: list[int], truth: Floats | None, level: float) -> None:
+    rows = np.arange(len(places))
+    ends = 100 * estimate.interval(level)[places]
+    style.tidy(ax, grid="x")
+    ax.axvline(0, color=style.MUTED, linewidth=1, zorder=1.5)
+    if truth is not None:
+        ax.plot(100 * truth[places], rows, **_DIAMOND)
+    ax.hlines(rows, ends[:, 0], ends[:, 1], **_INTERVAL)
+    ax.plot(ends, rows, **_END)
+    ax.plot(100 * estimate.frequency[places], rows, **_DOT)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+
+
+def _name_rows(ax: Axes, names: list[str]) -> None:
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.set_ylim(len(names) - 0.4, -0.6)  # the first row stands on top
+
+
+def _explain(ax: Axes, estimate: Estimate, level: float, *, has_truth: bool) -> None:
+    ax.set_xlabel("share of people (%)")
+    ax.set_title(_title(estimate), loc="left", pad=26)
+    line = Line2D([], [], **{**_END, "linestyle": "-"})
+    handles: list[Any] = [(line, Line2D([], [], **_DOT)), Line2D([], [], **_DIAMOND)]
+    words = [f"estimate, {100 * level:g} % interval", "truth"]
+    shown = 2 if has_truth else 1
+    ax.legend(
+        handles[:shown],
+        words[:shown],
+        handler_map={tuple: HandlerTuple(ndivide=1), line: HandlerLine2D(numpoints=2)},
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0.2,
+        borderpad=0,
+        handlelength=1.6,
+        handletextpad=0.6,
+        columnspacing=1.4,
+    )
+
+
+_INTERVAL: dict[str, Any] = {"color": style.BLUE, "linewidth": 1.8, "zorder": 3}
+_END: dict[str, Any] = {**_INTERVAL, "marker": "|", "markersize": 8, "markeredgewidth": 1.8, "linestyle": "none"}
+_DOT: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 5, "linestyle": "none", "zorder": 4}
+# Behind the interval and larger than its ends, so that neither hides the other where intervals are short.
+_DIAMOND: dict[str, Any] = {
+    "marker": "D",
+    "markersize": 8.5,
+    "markerfacecolor": style.PAPER,
+    "markeredgecolor": style.VERMILLION,
+    "markeredgewidth": 1.4,
+    "linestyle": "none",
+    "zorder": 2,
+}
+
+
+def _title(estimate: Estimate) -> str:
+    notes = [estimate.mechanism, style.epsilon_text(estimate.guarantee.epsilon), f"n = {estimate.n:,}"]
+    notes += ["simulated"] if estimate.simulated else []
+    lines = [" · ".join(notes)]
+    if estimate.name != "value":
+        lines.insert(0, style.readable(estimate.name, 40))
+    if len(estimate.labels) > MOST_ROWS:
+        lines.append(f"the {MOST_ROWS} most frequent of {len(estimate.labels):,} values")
+    return "\n".join(lines)
+
+
+def _height(names: list[str]) -> float:
+    lines = 1 + max(name.count("\n") for name in names)
+    return _SURROUND + len(names) * (lines * _LINE_HEIGHT + _ROW_GAP)
+
+
+def _places(estimate: Estimate, order: Order | None) -> list[int]:
+    """The values to show, from top to bottom."""
+    if order is not None:
+        _checks.one_of(get_args(Order), order=order)
+    places = estimate.top(MOST_ROWS)
+    if order is None:
+        texts = any(isinstance(label, str) for label in estimate.labels)
+        order = "frequency" if texts else "declared"
+    if order == "declared":
+        return sorted(places)
+    return sorted(places, key=lambda place: -estimate.frequency[place])
+
+
+def _true_shares(truth: Any, labels: tuple[Any, ...]) -> Floats:
+    rule = f"truth must have {len(labels)} shares from 0 to 1: one per value, or a mapping from every label."
+    if isinstance(truth, Mapping):
+        if set(truth) != set(labels):
+            raise ParameterError(rule)
+        truth = [truth[label] for label in labels]
+    try:
+        shares = np.asarray(truth, float)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(rule) from None
+    if shares.shape != (len(labels),) or not ((shares >= 0) & (shares <= 1)).all():
+        raise ParameterError(rule)
+    return shares
+
+
+def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: float) -> str:
+    """The picture in words."""
+    ends = 100 * estimate.interval(level)
+    told = [
+        f"{style.readable(estimate.labels[i], 60)} {style.decimal_text(100 * estimate.frequency[i])} % "
+        f"({style.decimal_text(ends[i, 0])} to {style.decimal_text(ends[i, 1])}{_truth_words(truth, i)})"
+        for i in places[:TOLD_ROWS]
+    ]
+    left = len(estimate.labels) - len(told)
+    more = f"; and {left:,} more values" if left else ""
+    heading = _title(estimate).replace("\n", ", ").replace(" · ", ", ")
+    text = f"Estimated shares of people with {100 * level:g} % intervals, {heading}: {'; '.join(told)}{more}."
+    return " ".join(text.split())
+
+
+def _truth_words(truth: Floats | None, place: int) -> str:
+    return "" if truth is None else f", truth {100 * truth[place]:.1f}"

@@ -1,0 +1,76 @@
+"""What the checks share: people to ask, limits beyond which chance is no excuse, and how a failure is told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bruit.entropy import Entropy, Randomness
+from bruit.oracles import Oracle
+
+#: How often one statistical comparison may fail an honest mechanism, all its cells together.
+ALARM = 1e-8
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise an AssertionError unless the condition holds; unlike `assert`, also under ``python -O``."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def stream(rng: Randomness, check: str, oracle: Oracle) -> Entropy:
+    """The randomness of one check."""
+    return Entropy.resolve(rng, check, oracle.digest)
+
+
+def z_limit(cells: int) -> float:
+    """What the largest of so many standard normal variables stays below, by absolute value."""
+    return float(-special.ndtri(ALARM / (2 * cells)))
+
+
+def frequencies(size: int) -> NDArray[np.float64]:
+    """Unequal frequencies for an example population: one frequent value, rarer ones, and the last absent."""
+    weights = (1.0 + np.arange(size)) ** -1.5
+    weights[-1] = 0.0
+    return np.asarray(weights / weights.sum())
+
+
+def people(oracle: Oracle, n: int) -> NDArray[np.int64]:
+    """How many of n example people have each value."""
+    counts = np.floor(frequencies(oracle.size) * n).astype(np.int64)
+    counts[0] += n - counts.sum()
+    return counts
+
+
+def enough_people(oracle: Oracle, least: int = 5_000, most: int = 10**12) -> int:
+    """So many that even the rarest report is seen some 200 times, and counts are nearly normal."""
+    # No message is less likely than e^−ε times its average over the values.
+    return int(min(max(least, 200 * oracle.size * math.exp(oracle.epsilon)), most))
+
+
+def values_of(oracle: Oracle, codes: NDArray[Any]) -> NDArray[Any]:
+    """What people with these codes have: the codes themselves, labels, or nothing where missing is a category."""
+    names: list[Any] = list(oracle.domain.names)
+    if oracle.size == oracle.k and oracle.labels is None:
+        return codes
+    if oracle.size > oracle.k:
+        names[-1] = None
+    table: NDArray[Any] = np.empty(len(names), object)
+    table[:] = names
+    return np.asarray(table[codes])
+
+
+def crowd(oracle: Oracle, n: int) -> NDArray[Any]:
+    """The values of n example people, in the order of their codes."""
+    return values_of(oracle, np.repeat(np.arange(oracle.size), people(oracle, n)))
+
+
+def cells_text(bad: NDArray[np.bool_]) -> str:
+    """Which cells failed, for a message: cells are public, people are not in it."""
+    places = np.flatnonzero(bad)
+    shown = ", ".join(str(place) for place in places[:5])
+    return shown if places.size <= 5 else f"{shown} and {places.size - 5} more"

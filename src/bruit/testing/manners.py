@@ -1,0 +1,225 @@
+"""That bad input is refused with a clear error, and that nothing ever shows a person's value."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import math
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import BruitError, RandomnessError
+from bruit.oracles import Oracle
+from bruit.testing._evidence import crowd, require, stream, values_of
+
+#: Values that nobody declared. No domain has so many codes, and no message has a reason to hold them.
+SECRET = "zq-" + "7331" * 2 + "-zq"
+SECRET_NUMBER = 733_107_733
+SECRET_FLOAT = 0.733177331
+
+
+def check_bad_input(oracle: Oracle, *, rng: Randomness = 0) -> None:
+    """Bad values, counts and seeds raise a `BruitError` that does not show them; a bad report is counted as refused."""
+    entropy = stream(rng, "check_bad_input", oracle)
+    good = values_of(oracle, np.zeros(1, np.int64)).tolist()[0]
+    for rule, values in _bad_values(oracle, good).items():
+        _refused(f"values ({rule})", oracle.privatize, values, entropy)
+    for rule, reports in _bad_reports().items():
+        _refused(f"reports ({rule})", oracle.tally, reports)
+    for rule, counts in _bad_counts(oracle).items():
+        _refused(f"counts ({rule})", oracle.simulate, counts, entropy)
+    tally = oracle.tally(oracle.privatize(crowd(oracle, 100), rng=entropy))
+    _refused("tallies (counts alone)", oracle.estimate, tally.counts)
+    _refused("tallies (empty)", oracle.estimate, replace(tally, n=0, counts=tally.counts * 0))
+    _refused("targets", oracle.estimate, tally, "nobody")
+    for seed in (SECRET, -1, 1.5, True, [1], np.array([1, 2])):
+        _refused("seeds", oracle.privatize, [good], seed, kind=RandomnessError)
+    _check_impossible_reports(oracle, entropy)
+
+
+def check_silence(oracle: Oracle, *, rng: Randomness = 0) -> None:
+    """No log record, warning, output, exception or repr shows a person's value.
+
+    The check runs on a twin of the oracle whose labels cannot be mistaken for anything else.
+    """
+    twin = replace(oracle, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
+    entropy = stream(rng, "check_silence", oracle)
+    values = crowd(twin, 300)
+    _use(twin, values, entropy)  # what is compiled or loaded at the first use may well be logged
+    before = repr(twin), str(twin)
+    with _listening() as heard:
+        texts = _use(twin, values, entropy)
+    require((repr(twin), str(twin)) == before, "The repr of the oracle changes when it is used.")
+    for where, text in [*texts, ("a log record", heard.logged())]:
+        hidden = not any(secret in text for secret in _secrets())
+        require(hidden, f"A person's value is shown by {where}.")
+    require(not heard.printed(), "Using the oracle prints something.")
+    require(not heard.warned, "Using the oracle warns about something.")
+
+
+def _use(oracle: Oracle, values: Any, entropy: Entropy) -> list[tuple[str, str]]:
+    """Go through all verbs, and some errors; what is shown on the way, except the public domain itself."""
+    reports = oracle.privatize(values, rng=entropy)
+    tally = oracle.tally(reports)
+    estimate = oracle.estimate(tally)
+    _ = repr(estimate), estimate.interval(), oracle.simulate(np.arange(oracle.size), rng=entropy)
+    texts = [
+        ("the repr of a tally", repr(tally)),
+        ("the text of a tally", tally.to_json()),
+        ("the repr of an Entropy", repr(entropy)),
+        ("the guarantee", f"{oracle.guarantee!r} {oracle.guarantee}"),
+    ]
+    for bad in (SECRET, SECRET_NUMBER, SECRET_FLOAT, [SECRET], {SECRET: SECRET}):
+        mixed = np.empty(len(values) + 1, object)
+        mixed[:-1], mixed[-1] = values, bad
+        texts.append(("an exception", _error_text(oracle.privatize, mixed, entropy)))
+    return texts
+
+
+def _secrets() -> list[str]:
+    return [SECRET, str(SECRET_NUMBER), str(SECRET_FLOAT)]
+
+
+def _refused(what: str, verb: Callable[..., object], *arguments: Any, kind: type[Exception] = BruitError) -> None:
+    """Require a `BruitError` that shows no secret, in its message or in those of the errors that led to it."""
+    try:
+        verb(*arguments)
+    except kind as error:
+        text = "".join(traceback.format_exception(error))
+        require(not any(secret in text for secret in _secrets()), f"The error about {what} shows the value.")
+        return
+    except Exception as error:
+        raise AssertionError(f"Bad {what} raise {type(error).__name__}, not {kind.__name__}.") from error
+    raise AssertionError(f"Bad {what} are accepted.")
+
+
+def _error_text(verb: Callable[..., object], *arguments: Any) -> str:
+    """All that an error shows; a value that is not refused at all is `check_bad_input`'s affair."""
+    try:
+        verb(*arguments)
+    except Exception as error:
+        return "".join(traceback.format_exception(error))
+    return ""
+
+
+def _bad_values(oracle: Oracle, good: Any) -> dict[str, Any]:
+    """Values that no domain has, by the rule that they break."""
+    bad: dict[str, Any] = {
+        "a scalar": good,
+        "one text": SECRET,
+        "nothing": None,
+        "two-dimensional": [[good, good], [good, good]],
+        "ragged": [[good], [good, good]],
+        "nested": [good, [good]],
+        "nested twice": [(good, good), [good, good]],
+        "a mapping inside": [good, {SECRET: SECRET}],
+        "an object": [good, object()],
+        "a text": [SECRET],
+        "a text after good ones": [good, SECRET],
+        "bytes": [SECRET.encode()],
+        "a large number": [SECRET_NUMBER],
+        "a large number after good ones": [good, SECRET_NUMBER],
+        "a negative number": [-SECRET_NUMBER],
+        "a number beyond 64 bits": [SECRET_NUMBER << 70],
+        "an array of large numbers": np.array([SECRET_NUMBER], np.uint64),
+        "a float": [SECRET_FLOAT],
+        "an array of floats": np.array([SECRET_FLOAT, 0.0]),
+        "a float after good ones": [good, SECRET_FLOAT],
+        "infinity": [math.inf],
+        "infinity after good ones": [good, -math.inf],
+        "a complex number": np.array([1j * SECRET_FLOAT]),
+        "a date": np.array(["2031-07-31"], "datetime64[D]"),
+    }
+    if isinstance(good, int):
+        twin = int(good) if isinstance(good, bool) else bool(good)
+        bad["another kind that compares equal"] = [good, twin]
+    if oracle.missing == "refuse":
+        bad |= {"None": [good, None], "only None": [None], "NaN": [good, math.nan], "only NaN": np.array([math.nan])}
+    return bad
+
+
+def _bad_reports() -> dict[str, Any]:
+    """What is no array of reports of any oracle."""
+    return {
+        "a scalar": SECRET_NUMBER,
+        "one text": SECRET,
+        "nothing": None,
+        "texts": [SECRET],
+        "floats": np.array([SECRET_FLOAT]),
+        "objects": np.array([None, SECRET], object),
+        "three-dimensional": np.zeros((2, 2, 2), np.uint8),
+    }
+
+
+def _bad_counts(oracle: Oracle) -> dict[str, Any]:
+    size = oracle.size
+    return {
+        "a scalar": SECRET_NUMBER,
+        "negative": np.full(size, -SECRET_NUMBER),
+        "floats": np.full(size, SECRET_FLOAT),
+        "too many": np.ones(size + 1, np.int64),
+        "texts": [SECRET] * size,
+        "two-dimensional": np.ones((size, 1), np.int64),
+    }
+
+
+def _check_impossible_reports(oracle: Oracle, entropy: Entropy) -> None:
+    """Reports outside the messages are counted as refused; they neither raise nor make the tally grow."""
+    honest = oracle.privatize(crowd(oracle, 100), rng=entropy)
+    if honest.ndim != 1 or honest.dtype.kind not in "ui":
+        return
+    columns = oracle.size if oracle.size > 1024 else len(oracle.matrix()[0])
+    tally = oracle.tally(honest)
+    impossible = np.array([-1, columns, SECRET_NUMBER, 2**40, 2**63 - 1, -(2**63)], np.int64)
+    mixed = oracle.tally(np.concatenate([impossible, honest.astype(np.int64)]))
+    counted = mixed.refused == impossible.size and mixed.n == tally.n and np.array_equal(mixed.counts, tally.counts)
+    require(counted, "Impossible reports are not just counted as refused.")
+    huge = oracle.tally(np.array([2**64 - 1, 2**63], np.uint64))
+    require(huge.refused == 2 and huge.n == 0, "Impossible reports of 64 bits are not counted as refused.")
+
+
+class _Heard(logging.Handler):
+    """What was logged, printed and warned meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.records: list[str] = []
+        self.output = io.StringIO()
+        self.warned: list[warnings.WarningMessage] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the record with all it carries."""
+        self.records.append(f"{self.format(record)} {record.__dict__!r}")
+
+    def logged(self) -> str:
+        return "\n".join(self.records)
+
+    def printed(self) -> str:
+        return self.output.getvalue()
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[_Heard]:
+    """Hear every log record from DEBUG up, every warning, and all that is printed."""
+    heard, root = _Heard(), logging.getLogger()
+    level = root.level
+    root.addHandler(heard)
+    root.setLevel(logging.DEBUG)
+    try:
+        with (
+            warnings.catch_warnings(record=True) as heard.warned,
+            contextlib.redirect_stdout(heard.output),
+            contextlib.redirect_stderr(heard.output),
+        ):
+            warnings.simplefilter("always")
+            yield heard
+    finally:
+        root.setLevel(level)
+        root.removeHandler(heard)

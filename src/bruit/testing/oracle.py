@@ -1,0 +1,41 @@
+"""All common laws of a frequency oracle, one after the other."""
+
+from __future__ import annotations
+
+from bruit.entropy import Randomness
+from bruit.oracles import Oracle, from_dict
+from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
+from bruit.testing.laws import check_guarantee, check_law
+from bruit.testing.manners import check_bad_input, check_silence
+from bruit.testing.seeds import check_seeds
+from bruit.testing.tallies import Read, check_merge, check_round_trip
+
+
+def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict) -> None:
+    """Run every common law on an oracle; the first that it breaks raises an `AssertionError` that says which.
+
+    Parameters
+    ----------
+    oracle
+        The mechanism, one of bruit's or a class of your own derived from `bruit.oracles.Oracle`.
+    rng
+        Randomness of the statistical checks: a seed, so that a failure can be repeated.
+    read
+        What makes the mechanism again from its `to_dict`, for a class that `bruit.oracles.from_dict` does not know.
+
+    Examples
+    --------
+    >>> from bruit.oracles import RandomizedResponse
+    >>> check_oracle(RandomizedResponse(epsilon=1.0, k=4))
+    """
+    check_guarantee(oracle)
+    check_law(oracle, rng=rng)
+    check_simulate(oracle, rng=rng)
+    check_unbiased(oracle, rng=rng)
+    check_variance(oracle, rng=rng)
+    check_coverage(oracle, rng=rng)
+    check_merge(oracle, rng=rng)
+    check_round_trip(oracle, rng=rng, read=read)
+    check_seeds(oracle, rng=rng)
+    check_bad_input(oracle, rng=rng)
+    check_silence(oracle, rng=rng)
