@@ -186,7 +186,7 @@ def _found(file: str, column: str, text: TextOptions) -> list[str]:
         )
     labels = sorted(found.values)
     console.warn(
-        f"the list of {len(labels)} answers was read from the data. That they occur is disclosed, even where one person "
+        f"the list of {len(labels)} answers was read from the data. That they occur is disclosed, even if one person "
         "alone gave it, and the guarantee does not cover it. Declare them with --values when it matters."
     )
     return labels

@@ -26,13 +26,12 @@ def clip(raw: Floats) -> Floats:
     >>> clip(np.array([0.9, 0.4, -0.3])).tolist()
     [0.9, 0.4, 0.0]
     """
-    out: Floats = np.where(raw > 0, raw, 0.0)
-    return out
+    return np.where(raw > 0, raw, 0.0)
 
 
 def norm(raw: Floats) -> Floats:
     """The same amount added to all makes the sum one; negative ones may stay."""
-    return raw + (1 - raw.sum()) / raw.size
+    return raw + (1 - float(raw.sum())) / raw.size
 
 
 def norm_mul(raw: Floats) -> Floats:
