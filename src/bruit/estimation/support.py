@@ -62,12 +62,17 @@ class SupportModel:
         How many reports there are.
     p, q
         The exact probabilities that a report supports the person's own value, and any other value.
+    both_own, both_other
+        The exact probabilities that a report supports two given values, one of them the person's own, or neither; None
+        where they depend on the values.
     """
 
     counts: Counts
     n: int
     p: Fraction
     q: Fraction
+    both_own: Fraction | None = None
+    both_other: Fraction | None = None
 
     @property
     def gap(self) -> float:
@@ -103,25 +108,40 @@ class SupportModel:
         lower, upper = exact(self.counts, self.n, level)
         return self.to_frequency(lower), self.to_frequency(upper)
 
+    def covariance(self, frequency: Floats, target: Target) -> Floats:
+        """Cov(f̂ᵤ, f̂ᵥ) for all pairs, from how often one report supports both."""
+        k = frequency.size
+        if k > COVARIANCE_LIMIT:
+            raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
+        if self.both_own is None or self.both_other is None:
+            raise ParameterError(
+                "The covariance is not known for this mechanism: two values have no fixed joint support."
+            )
+        # Σₓ fₓ·P(both supported | x), over the people whose value is u, is v, and is neither.
+        pair = frequency[:, None] + frequency[None, :]
+        matrix = pair * float(self.both_own - self.both_other) + float(self.both_other)
+        if target == "population":
+            share = float(self.q) + frequency * self.gap
+            matrix -= np.outer(share, share)
+        else:
+            matrix -= pair * float(self.p * self.q - self.q**2) + float(self.q**2)
+        matrix /= self.n * self.gap**2
+        np.fill_diagonal(matrix, self.variance(frequency, target))
+        return matrix
+
+    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
+        """Counts of support alone do not determine the likelihood."""
+        raise ParameterError(
+            "The most likely frequencies need the reports themselves: use oracle.most_likely(reports)."
+        )
+
 
 @dataclass(frozen=True)
 class ExclusiveSupportModel(SupportModel):
     """The case where each report supports exactly one value, as in randomised response: counts are a multinomial."""
 
-    def covariance(self, frequency: Floats, target: Target) -> Floats:
-        """Cov(f̂ᵤ, f̂ᵥ) for all pairs; rows sum to zero because the counts sum to n."""
-        k = frequency.size
-        if k > COVARIANCE_LIMIT:
-            raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
-        q = float(self.q)
-        if target == "population":
-            share = q + frequency * self.gap
-            matrix = -np.outer(share, share)
-        else:
-            # −Σₓ fₓ P(u|x) P(v|x): the people whose value is u, is v, and is neither.
-            matrix = -q * (q + self.gap * (frequency[:, None] + frequency[None, :]))
-        np.fill_diagonal(matrix, self.variance(frequency, target) * self.n * self.gap**2)
-        return matrix / (self.n * self.gap**2)
+    both_own: Fraction | None = Fraction(0)
+    both_other: Fraction | None = Fraction(0)
 
     def em_step(self, frequency: Floats) -> tuple[Floats, float]:
         """One step of EM on the true channel P(y|v) = q + (p−q)·[y = v]."""

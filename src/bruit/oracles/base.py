@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from bruit.domains.domain import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
-from bruit.estimation.estimate import Estimate
-from bruit.estimation.support import Model, Target
+from bruit.estimation.estimate import Consistent, Estimate
+from bruit.estimation.support import Model, SupportModel, Target, support_variance
 from bruit.estimation.tally import Counts, Tally
 from bruit.privacy.guarantee import Guarantee
 
@@ -47,9 +47,6 @@ class Oracle(ABC):
         What to do with a missing value: ``"refuse"``, ``"drop"`` or ``"category"``.
     """
 
-    #: The literature's name, as `bruit.oracle` takes it.
-    name: ClassVar[str]
-
     epsilon: float
     k: int = 0
     labels: Sequence[Label] | None = None
@@ -63,6 +60,11 @@ class Oracle(ABC):
         domain = Categories(labels=self.labels, k=self.k, missing=self.missing)  # type: ignore[arg-type]
         object.__setattr__(self, "k", domain.k)
         object.__setattr__(self, "labels", domain.labels)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The literature's name, as `bruit.oracle` takes it."""
 
     # What a person does.
 
@@ -113,6 +115,10 @@ class Oracle(ABC):
             simulated=tally.simulated,
         )
 
+    def most_likely(self, reports: Any) -> Consistent:
+        """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
+        return self.estimate(self.tally(reports)).consistent("em")
+
     # What whoever plans a survey does.
 
     def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
@@ -128,6 +134,16 @@ class Oracle(ABC):
     @abstractmethod
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given."""
+
+    @property
+    @abstractmethod
+    def guessability(self) -> float:
+        """How often the best guess from one report is right, when all values are equally likely beforehand."""
+
+    @property
+    @abstractmethod
+    def report_bytes(self) -> float:
+        """How many bytes one report takes, as `privatize` writes it."""
 
     @property
     @abstractmethod
@@ -218,6 +234,37 @@ class Oracle(ABC):
             )
         if tally.counts.size != self._cells():
             raise DesignError("This tally has another number of cells than its design.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportOracle(Oracle):
+    """An oracle whose report supports the person's own value with probability p and any other with q."""
+
+    @property
+    @abstractmethod
+    def p(self) -> Fraction:
+        """The exact probability that a report supports the person's own value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """The exact probability that a report supports a given other value."""
+
+    @property
+    def votes_per_cheater(self) -> float:
+        """By how many people's worth one dishonest report can raise a value of its choice: (1 − q)/(p − q)."""
+        return float((1 - self.q) / (self.p - self.q))
+
+    def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
+        """The exact variance of the estimate of a value whose true frequency is given."""
+        return support_variance(np.asarray(frequency, float), n, self.p, self.q, target)
+
+    def _model(self, tally: Tally) -> Model:
+        return SupportModel(self._support(tally), tally.n, self.p, self.q)
+
+    def _support(self, tally: Tally) -> Counts:
+        """How many reports support each value: the counts themselves, unless the tally counts messages."""
+        return tally.counts
 
 
 #: Stands for the model of a tally without reports; `Estimate` refuses before it is looked at.

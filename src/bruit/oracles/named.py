@@ -16,21 +16,24 @@ NAMES: dict[str, str] = {
     "GRR": "generalised randomised response, also called kRR or direct encoding",
 }
 
-_ALSO = {"warner": "Warner", "rr": "Warner", "grr": "GRR", "krr": "GRR", "de": "GRR"}
-_CLASSES: dict[str, type[Oracle]] = {"GRR": RandomizedResponse}
+#: The class behind a name, and the settings that the name stands for.
+_KINDS: dict[str, tuple[type[Oracle], dict[str, Any]]] = {
+    "GRR": (RandomizedResponse, {}),
+}
+_ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR"}
 
 
-def oracle(name: str, *, epsilon: float | None = None, **domain: Any) -> Oracle:
+def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracle:
     """The oracle with this name in the literature.
 
     Parameters
     ----------
     name
-        ``"Warner"`` or ``"GRR"`` (also ``"kRR"``), in any case.
+        One of `NAMES`, in any case: ``"Warner"`` or ``"GRR"`` (also ``"kRR"``).
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
-    **domain
-        ``k=…`` or ``labels=[…]``, and ``missing=…``, as for every `Oracle`.
+    **settings
+        ``k=…`` or ``labels=[…]``, and ``missing=…``, as for every `Oracle`; and what the oracle itself takes.
 
     Examples
     --------
@@ -39,33 +42,41 @@ def oracle(name: str, *, epsilon: float | None = None, **domain: Any) -> Oracle:
     >>> print(oracle("Warner", labels=["no", "yes"]).guarantee)
     ε = 1.098612 (local, one answer changed)
     """
-    known = _ALSO.get(name.lower()) if isinstance(name, str) else None
-    if known is None:
-        _checks.one_of(NAMES, name=name)
+    known = _known(name)
     if known == "Warner":
-        return _warner(epsilon, **domain)
+        return _warner(epsilon, **settings)
     if epsilon is None:
         raise ParameterError(f"epsilon must be given for {known}.")
-    return RandomizedResponse(epsilon=epsilon, **domain)
+    kind, fixed = _KINDS[known]
+    return kind(epsilon=epsilon, **fixed, **settings)
 
 
 def from_dict(body: Any) -> Oracle:
     """The oracle that `Oracle.to_dict` described."""
     try:
         settings = {key: body[key] for key in body if key not in ("oracle", "epsilon", "domain")}
-        kind = _CLASSES[body["oracle"]]
-        return kind.from_settings(Categories.from_dict(body["domain"]), body["epsilon"], settings)
+        kind, fixed = _KINDS[body["oracle"]]
+        return kind.from_settings(Categories.from_dict(body["domain"]), body["epsilon"], {**fixed, **settings})
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError("This document does not describe an oracle that this version knows.") from error
 
 
-def _warner(epsilon: float | None, **domain: Any) -> Oracle:
-    if domain.get("labels") is None:
-        domain.setdefault("k", 2)
+def _known(name: str) -> str:
+    """The name as this library writes it."""
+    if isinstance(name, str):
+        spelt = {**{known.lower(): known for known in NAMES}, **_ALSO}
+        if name.lower() in spelt:
+            return spelt[name.lower()]
+    return _checks.one_of(NAMES, name=name)
+
+
+def _warner(epsilon: float | None, **settings: Any) -> Oracle:
+    if settings.get("labels") is None:
+        settings.setdefault("k", 2)
     found = (
-        RandomizedResponse.with_odds(3, 1, **domain)
+        RandomizedResponse.with_odds(3, 1, **settings)
         if epsilon is None
-        else RandomizedResponse(epsilon=epsilon, **domain)
+        else RandomizedResponse(epsilon=epsilon, **settings)
     )
     if found.size != 2:
         raise ParameterError("Warner's survey has two answers; for more, use GRR.")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ from bruit.domains.domain import Codes, Missing, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataTypeError, LimitError, ParameterError
-from bruit.estimation.support import ExclusiveSupportModel, Target, support_variance
+from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
-from bruit.oracles.base import Oracle
+from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
 
@@ -34,7 +34,7 @@ MATRIX_LIMIT = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomizedResponse(Oracle):
+class RandomizedResponse(SupportOracle):
     """Tell the truth with probability p = e^ε/(e^ε + k − 1), otherwise name one of the other values.
 
     Parameters
@@ -69,8 +69,6 @@ class RandomizedResponse(Oracle):
     True
     """
 
-    name: ClassVar[str] = "GRR"
-
     odds: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
@@ -98,6 +96,11 @@ class RandomizedResponse(Oracle):
         return cls.with_odds(3, 1, k=0 if labels else 2, labels=labels)
 
     @property
+    def name(self) -> str:
+        """GRR, of which Warner's is the case of two values."""
+        return "GRR"
+
+    @property
     def p(self) -> Fraction:
         """The exact probability of reporting one's own value."""
         return self._law.probability(inside=True)
@@ -112,9 +115,15 @@ class RandomizedResponse(Oracle):
         """ε = ln(A/B), rounded up, for one answer changed."""
         return Guarantee(epsilon=self._law.epsilon, neighbours="value")
 
-    def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
-        """The exact variance of the estimate of a value whose true frequency is given."""
-        return support_variance(np.asarray(frequency, float), n, self.p, self.q, target)
+    @property
+    def guessability(self) -> float:
+        """The best guess is the report itself, right with probability p."""
+        return float(self.p)
+
+    @property
+    def report_bytes(self) -> float:
+        """One code."""
+        return code_dtype(self.size).itemsize
 
     def matrix(self) -> list[list[Fraction]]:
         """P(report | value), exactly: one row per value, one column per report."""

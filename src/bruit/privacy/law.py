@@ -50,6 +50,74 @@ def log_ceiling(ratio: Fraction) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BitsLaw:
+    """Independent bits: the one of the value is set with probability p, each other with q; both in units of 2⁻⁶⁴.
+
+    Unary encoding, and every bit that is flipped or not.
+
+    Parameters
+    ----------
+    own, other
+        p·2⁶⁴ and q·2⁶⁴, with 2⁶⁴ > own > other > 0.
+
+    Guarantee
+    ---------
+    Two values differ in two bits only. A report with the one set and the other not is p(1−q)/((1−p)q) times likelier
+    under the first value than under the second, and no report does worse: ε is the logarithm of that ratio.
+
+    Examples
+    --------
+    >>> law = BitsLaw.calibrate(1.0, own=Fraction(1, 2))
+    >>> law.p, round(float(law.q), 6)
+    (Fraction(1, 2), 0.268941)
+    """
+
+    own: int
+    other: int
+
+    def __post_init__(self) -> None:
+        _checks.integer(low=1, high=2**WORD_BITS - 2, other=self.other)
+        _checks.integer(low=self.other + 1, high=2**WORD_BITS - 1, own=self.own)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, *, own: Fraction | None = None) -> BitsLaw:
+        """The law nearest to ε from below: with this p (optimised unary encoding has ½), or with p = 1 − q if none.
+
+        q is rounded up, which is the private side.
+        """
+        unit = 2**WORD_BITS
+        if own is None:
+            # q = 1/(e^{ε/2} + 1), computed in units of 2⁻¹²⁸ and rounded up.
+            other = -(-unit * unit * unit // (exp_floor(epsilon / 2, unit * unit) + unit * unit))
+            return cls(own=unit - other, other=other)
+        weight = round(own * unit)
+        # (1−q)/q ≤ e^ε·(1−p)/p, so q ≥ p/(p + e^ε·(1−p)).
+        rest = exp_floor(epsilon, (unit - weight) * unit)
+        other = -(-unit * weight * unit // (weight * unit + rest))
+        return cls(own=weight, other=other)
+
+    @property
+    def p(self) -> Fraction:
+        """The exact probability that the value's own bit is set."""
+        return Fraction(self.own, 2**WORD_BITS)
+
+    @property
+    def q(self) -> Fraction:
+        """The exact probability that any other bit is set."""
+        return Fraction(self.other, 2**WORD_BITS)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The largest ratio between the probabilities of one report under two values, exactly."""
+        return self.p * (1 - self.q) / ((1 - self.p) * self.q)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss, rounded up."""
+        return log_ceiling(self.ratio)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TwoLevelLaw:
     """Two weights: one for the outcomes in the value's own set, a smaller one for all others.
 
