@@ -48,7 +48,8 @@ def one_person(facts: Facts) -> Block:
             "Tails: toss again, and say yes for heads, no for tails.",
             f"A true answer is then reported {_chance(coins.p)}, its opposite {_chance(coins.q)}. Whoever reads one "
             f"report can change their odds by a factor of at most {odds} "
-            f"(ε = ln {odds} = {coins.guarantee.epsilon:.4f}): from a belief of {_percent(0.5, 0)} to at most {_percent(even, 0)}, whatever was said.",
+            f"(ε = ln {odds} = {coins.guarantee.epsilon:.4f}): "
+            f"from a belief of {_percent(0.5, 0)} to at most {_percent(even, 0)}, whatever was said.",
         ),
         ("belief before the report", "at least, after it", "at most, after it"),
         tuple((_percent(prior, 0), *(_percent(end) for end in coins.guarantee.belief(prior))) for prior in PRIORS),

@@ -105,7 +105,9 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
     try:
         from bruit import figures
         from bruit.figures import page as pages
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
+            raise
         return (), str(MissingExtraError("Figures and page of the tour", "figures"))
 
     answers = figures.plot_estimate(facts.marital, truth=facts.marital_truth)
@@ -129,7 +131,7 @@ def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Pa
         Section(
             block.heading,
             tuple(_unbroken(paragraph) for paragraph in block.paragraphs),
-            table=Table(block.columns, block.rows) if block.rows else None,
+            table=Table(tuple(map(_unbroken, block.columns)), block.rows) if block.rows else None,
             figure=pictures.get(place),
             code=block.code,
         )
@@ -138,7 +140,7 @@ def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Pa
     data = facts.data
     # The address is for reading: a page that needs no network should not look as if it did.
     citation = data.citation.replace("https://", "")
-    footer = f"Made by bruit {__version__}. Data: {citation} Licence: {data.licence}."
+    footer = f"Made by bruit {__version__}. Data: {citation.rstrip('.')}. Licence: {data.licence}."
     return Page(story.TITLE, story.lead(facts), sections, footer)
 
 

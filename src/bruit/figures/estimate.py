@@ -25,7 +25,9 @@ MOST_ROWS = 30
 #: How many rows the alternative text reads out.
 TOLD_ROWS = 10
 
-_LINE_HEIGHT, _ROW_GAP, _SURROUND = 0.19, 0.12, 1.2  # inches
+# In inches: heights, then the widths of a character of a label and of the title, and of the key on one line.
+_LINE_HEIGHT, _ROW_GAP, _SURROUND = 0.19, 0.12, 1.0
+_LABEL_COLUMN, _TITLE_COLUMN, _KEY_WIDTH = 0.083, 0.093, 2.85
 
 
 def plot_estimate(
@@ -68,11 +70,16 @@ def plot_estimate(
     shares = None if truth is None else _true_shares(truth, estimate.labels)
     places = _places(estimate, order)
     names = [style.readable(estimate.labels[place]) for place in places]
-    with style.applied("".join(names)):
-        ax = style.new_axes(_height(names)) if ax is None else ax
+    room = _room(names)
+    title = "\n".join(_title_lines(estimate, int(room / _TITLE_COLUMN)))
+    key_rows = 1 if shares is None or room >= _KEY_WIDTH else 2
+    with style.applied("".join([*names, title])):
+        ax = style.new_axes(_height(names, title.count("\n") + key_rows)) if ax is None else ax
         _draw(ax, estimate, places, shares, level)
         _name_rows(ax, names)
-        _explain(ax, estimate, level, has_truth=shares is not None)
+        ax.set_xlabel("share of people (%)")
+        ax.set_title(title, loc="left", pad=8 + 18 * key_rows)
+        _add_key(ax, level, has_truth=shares is not None, rows=key_rows)
         style.describe(ax, _words(estimate, places, shares, level))
     return ax
 
@@ -95,9 +102,7 @@ def _name_rows(ax: Axes, names: list[str]) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)  # the first row stands on top
 
 
-def _explain(ax: Axes, estimate: Estimate, level: float, *, has_truth: bool) -> None:
-    ax.set_xlabel("share of people (%)")
-    ax.set_title(_title(estimate), loc="left", pad=26)
+def _add_key(ax: Axes, level: float, *, has_truth: bool, rows: int) -> None:
     line = Line2D([], [], **{**_END, "linestyle": "-"})
     handles: list[Any] = [(line, Line2D([], [], **_DOT)), Line2D([], [], **_DIAMOND)]
     words = [f"estimate, {100 * level:g} % interval", "truth"]
@@ -108,7 +113,7 @@ def _explain(ax: Axes, estimate: Estimate, level: float, *, has_truth: bool) -> 
         handler_map={tuple: HandlerTuple(ndivide=1), line: HandlerLine2D(numpoints=2)},
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=2,
+        ncols=1 if rows > 1 else 2,
         frameon=False,
         borderaxespad=0.2,
         borderpad=0,
@@ -133,20 +138,30 @@ _DIAMOND: dict[str, Any] = {
 }
 
 
-def _title(estimate: Estimate) -> str:
+def _title_lines(estimate: Estimate, width: int) -> list[str]:
+    """Who asked how, in as many lines as the width needs."""
     notes = [estimate.mechanism, style.epsilon_text(estimate.guarantee.epsilon), f"n = {estimate.n:,}"]
     notes += ["simulated"] if estimate.simulated else []
-    lines = [" · ".join(notes)]
+    lines = [notes[0]]
+    for note in notes[1:]:
+        longer = f"{lines[-1]} · {note}"
+        lines[-1:] = [longer] if style.columns(longer) <= width else [lines[-1], note]
     if estimate.name != "value":
-        lines.insert(0, style.readable(estimate.name, 40))
+        lines[:0] = style.readable(estimate.name, width).split("\n")
     if len(estimate.labels) > MOST_ROWS:
-        lines.append(f"the {MOST_ROWS} most frequent of {len(estimate.labels):,} values")
-    return "\n".join(lines)
+        lines += [f"{MOST_ROWS} most frequent of {len(estimate.labels):,}"]
+    return lines
 
 
-def _height(names: list[str]) -> float:
+def _room(names: list[str]) -> float:
+    """The inches that a figure of our own leaves to the right of its labels."""
+    widest = max(style.columns(line) for name in names for line in name.split("\n"))
+    return style.WIDTH - 0.15 - _LABEL_COLUMN * widest
+
+
+def _height(names: list[str], extra: int) -> float:
     lines = 1 + max(name.count("\n") for name in names)
-    return _SURROUND + len(names) * (lines * _LINE_HEIGHT + _ROW_GAP)
+    return _SURROUND + extra * _LINE_HEIGHT + len(names) * (lines * _LINE_HEIGHT + _ROW_GAP)
 
 
 def _places(estimate: Estimate, order: Order | None) -> list[int]:
@@ -187,7 +202,7 @@ def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: f
     ]
     left = len(estimate.labels) - len(told)
     more = f"; and {left:,} more values" if left else ""
-    heading = _title(estimate).replace("\n", ", ").replace(" · ", ", ")
+    heading = ", ".join(_title_lines(estimate, 80)).replace(" · ", ", ")
     text = f"Estimated shares of people with {100 * level:g} % intervals, {heading}: {'; '.join(told)}{more}."
     return " ".join(text.split())
 

@@ -56,7 +56,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. Columns are set to the right, as numbers are, except those that `text_columns` counts from 0."""
+    """A table of texts. Columns are set to the right, as numbers are, but for the places in `text_columns`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

@@ -108,7 +108,7 @@ def tidy(ax: Axes, *, grid: Literal["x", "y", "both"]) -> None:
     ax.grid(False)
     ax.grid(True, axis=grid, color=GRID, linewidth=0.8)
     family = mpl.rcParams["font.family"]
-    ax.tick_params(length=0, labelsize=TEXT, labelcolor=INK, labelfontfamily=family)
+    ax.tick_params(length=0, pad=6, labelsize=TEXT, labelcolor=INK, labelfontfamily=family)
 
 
 def describe(ax: Axes, text: str) -> None:
@@ -121,11 +121,11 @@ def description(figure: Figure) -> str:
     return " ".join(_texts[ax] for ax in figure.axes if ax in _texts)
 
 
-def readable(label: Any, width: int = 26) -> str:
+def readable(label: Any, width: int = 24) -> str:
     """A label for a figure: at most two lines, with nothing in it that cannot be printed.
 
     >>> readable("a very long answer that nobody would ever want to read in full on an axis")
-    'a very long answer that\\nnobody would ever want to…'
+    'a very long answer that\\nnobody would ever want…'
     """
     text = "".join(c if c.isprintable() else " " for c in str(label))
     text = " ".join(text.split())
