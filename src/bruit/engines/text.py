@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +83,9 @@ def _encoding(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(text, str) for text in value):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         raise ParameterTypeError('missing must be a list of texts, as in ("", "?").')
-    return tuple(value)
+    texts = tuple(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise ParameterTypeError('missing must be a list of texts, as in ("", "?").')
+    return texts

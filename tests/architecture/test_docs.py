@@ -1,0 +1,250 @@
+"""The documentation cannot drift: examples run, links lead somewhere, what is public has a page.
+
+Every ``python`` block of README.md and docs/ runs, in order, one namespace per page, in an empty
+folder, with warnings as errors. A block that must not run is preceded by
+``<!-- no-run: reason -->``.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+TOP = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+#: The pages by hand; docs/_site is built from them.
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in DOCS.rglob("*.md") if "_site" not in path.relative_to(DOCS).parts),
+]
+PROOFS = sorted((ROOT / "src" / "bruit").rglob("*.proof.md"))
+
+#: How many blocks may stay unrun in the whole documentation.
+MOST_UNRUN = 3
+
+_FENCE = re.compile(
+    r"^(?P<indent>[ ]*)(?P<marks>`{3,}|~{3,})(?P<language>[\w-]*)[^\n]*\n"
+    r"(?P<body>.*?)^(?P=indent)(?P=marks)[ \t]*$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+_NO_RUN = re.compile(r"<!-- no-run: (?P<reason>[^>]+) -->\s*\Z")
+_LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+
+
+class Block(NamedTuple):
+    """A fenced piece of a page."""
+
+    language: str
+    body: str
+    line: int
+    unrun: str  # the reason why it does not run, or nothing
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    found = []
+    for match in _FENCE.finditer(text):
+        before = _NO_RUN.search(text[: match.start()])
+        indent = match["indent"]
+        body = re.sub(f"^{indent}", "", match["body"], flags=re.MULTILINE)
+        line = text[: match.start()].count("\n") + 2
+        found.append(Block(match["language"], body, line, before["reason"] if before else ""))
+    return found
+
+
+def run(path: Path, text: str) -> None:
+    """Run the python blocks of a page, one after the other, in one namespace."""
+    namespace: dict[str, object] = {"__name__": f"page_{path.stem}"}
+    for block in blocks(text):
+        if block.language not in ("python", "pycon") or block.unrun:
+            continue
+        if block.body.lstrip().startswith(">>>"):
+            _run_session(block, path, namespace)
+        else:
+            code = compile("\n" * (block.line - 1) + block.body, str(path), "exec")
+            exec(code, namespace)
+
+
+def _run_session(block: Block, path: Path, namespace: dict[str, object]) -> None:
+    """Run a block written as a session with ``>>>`` and compare what it prints."""
+    test = doctest.DocTestParser().get_doctest(block.body, {}, path.name, str(path), block.line - 1)
+    test.globs = namespace
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    report: list[str] = []
+    failed, _ = runner.run(test, out=report.append, clear_globs=False)
+    assert not failed, "".join(report)
+
+
+def links(text: str) -> list[str]:
+    """The relative links of a page, without those in code."""
+    bare = re.sub(r"`[^`\n]*`", "", _FENCE.sub("", text))
+    return [link for link in _LINK.findall(bare) if "://" not in link and not link.startswith("mailto:")]
+
+
+def slugs(text: str) -> set[str]:
+    """The anchors of a page's headings, as both GitHub and MkDocs make them."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), flags=re.MULTILINE)
+    return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.strip().lower())) for title in headings}
+
+
+def broken_links(path: Path) -> list[str]:
+    """The relative links of a file that lead nowhere."""
+    return [link for link in links(path.read_text(encoding="utf-8")) if not _leads_somewhere(path, link)]
+
+
+def _leads_somewhere(path: Path, link: str) -> bool:
+    name, _, anchor = link.partition("#")
+    target = (path.parent / name).resolve() if name else path
+    if not target.exists():
+        return False
+    if anchor and target.suffix == ".md":
+        return anchor in slugs(target.read_text(encoding="utf-8"))
+    return True
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_name)
+def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(path, path.read_text(encoding="utf-8"))
+
+
+def test_few_examples_are_excused_from_running_and_each_says_why() -> None:
+    excused = [
+        block.unrun.strip() for path in PAGES for block in blocks(path.read_text(encoding="utf-8")) if block.unrun
+    ]
+    assert all(excused)
+    assert len(excused) <= MOST_UNRUN
+
+
+@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
+def test_every_relative_link_leads_somewhere(path: Path) -> None:
+    assert broken_links(path) == []
+
+
+@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
+def test_every_page_starts_with_a_title(path: Path) -> None:
+    text = re.sub(r"\A(<!--.*?-->\s*)+", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert text.startswith("# ")
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [path.relative_to(DOCS).as_posix() for path in PAGES[1:]]
+    assert [page for page in pages if f" {page}\n" not in configuration] == []
+
+
+def test_a_broken_example_is_caught(tmp_path: Path) -> None:
+    page = "# Page\n\n```python\nx = 1\n```\n\ntext\n\n```python\nassert x == 2\n```\n"
+    with pytest.raises(AssertionError) as caught:
+        run(tmp_path / "page.md", page)
+    assert caught.traceback[-1].lineno == 9
+    run(tmp_path / "page.md", page.replace("== 2", "== 1"))
+
+
+def test_an_example_that_warns_is_caught(tmp_path: Path) -> None:
+    page = "```python\nimport warnings\nwarnings.warn('careful')\n```\n"
+    with pytest.raises(UserWarning):
+        run(tmp_path / "page.md", page)
+
+
+def test_a_session_that_prints_something_else_is_caught(tmp_path: Path) -> None:
+    page = "```pycon\n>>> 1 + 1\n3\n```\n"
+    with pytest.raises(AssertionError, match="Expected"):
+        run(tmp_path / "page.md", page)
+    run(tmp_path / "page.md", page.replace("3", "2"))
+
+
+def test_an_excused_example_does_not_run(tmp_path: Path) -> None:
+    page = "<!-- no-run: it would take a day -->\n\n```python\nraise SystemExit\n```\n"
+    assert blocks(page)[0].unrun == "it would take a day"
+    run(tmp_path / "page.md", page)
+
+
+def test_a_broken_link_and_a_broken_anchor_are_caught(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# A Title\n")
+    page = tmp_path / "page.md"
+    page.write_text("[a](other.md) [b](other.md#a-title) `[c](code.md)` [d](https://example.org)")
+    assert broken_links(page) == []
+    page.write_text("[a](gone.md) [b](other.md#another)")
+    assert broken_links(page) == ["gone.md", "other.md#another"]
+
+
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+needs_the_command_line = pytest.mark.skipif(
+    not (ROOT / "src" / "bruit" / "cli" / "__init__.py").exists(),
+    reason="the command line is not built yet",
+)
+
+
+@needs_the_command_line
+def test_the_command_line_page_is_what_the_commands_say() -> None:
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert page == _tool("cli_page").page(), "run python tools/cli_page.py"
+
+
+@needs_the_command_line
+def test_every_command_has_its_heading() -> None:
+    tool = _tool("cli_page")
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert tool.commands()
+    assert [name for name in tool.commands() if f"## `{name}`\n" not in page] == []
+
+
+@needs_the_command_line
+def test_every_option_that_help_shows_is_on_the_page() -> None:
+    from typer.testing import CliRunner
+
+    from bruit.cli.app import app
+
+    tool = _tool("cli_page")
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for command in tool.commands():
+        words = command.split()[1:]
+        result = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+        assert result.exit_code == 0
+        shown = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", result.output)) - {"--help"}
+        section = page.split(f"## `{command}`\n")[1].split("\n## ")[0]
+        assert sorted(option for option in shown if f"`{option}`" not in section) == []
+
+
+def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
+    hooks = _tool("site_hooks")
+    outside = {
+        "CHANGELOG.md": "changes.md",
+        "src/bruit/privacy/law.proof.md": "proofs/privacy/law.md",
+    }
+    text = "[a](docs/design.md#layers) [b](src/bruit/privacy/law.proof.md) [c](https://example.org)"
+    assert hooks.relink(text, "CHANGELOG.md", "changes.md", outside) == (
+        "[a](design.md#layers) [b](proofs/privacy/law.md) [c](https://example.org)"
+    )
+    text = "[a](../../../docs/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+    assert hooks.relink(text, "src/bruit/privacy/law.proof.md", "proofs/privacy/law.md", outside) == (
+        "[a](../../known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+    )
+
+
+def test_every_proof_note_becomes_a_page() -> None:
+    pages = _tool("site_hooks").pages(ROOT)
+    assert {_name(path) for path in PROOFS} <= set(pages)
+    assert len(set(pages.values())) == len(pages)

@@ -1,0 +1,74 @@
+"""`import bruit` stays light: what is heavy is loaded by the call that needs it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pyspark",
+    "scipy.stats",
+    "sklearn",
+    "xgboost",
+)
+
+PROBE = """
+import sys
+{code}
+print("LOADED", *[name for name in {heavy!r} if name in sys.modules])
+"""
+
+COMMAND = """
+import contextlib, io
+sys.argv = ["bruit", {option!r}]
+from bruit.cli import main
+with contextlib.redirect_stdout(io.StringIO()):
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, stop.code
+"""
+
+
+def loaded_by(code: str) -> list[str]:
+    """The heavy modules that a new interpreter has loaded after running `code`."""
+    probe = PROBE.format(code=code, heavy=HEAVY)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", probe],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()[-1].split()[1:]
+
+
+def test_importing_bruit_loads_nothing_heavy() -> None:
+    assert loaded_by("import bruit") == []
+
+
+def test_looking_at_the_names_of_bruit_loads_nothing_heavy() -> None:
+    assert loaded_by("import bruit; dir(bruit); bruit.__all__; bruit.__version__") == []
+
+
+def test_a_guarantee_and_a_schema_need_nothing_heavy() -> None:
+    assert loaded_by("import bruit; bruit.Guarantee; bruit.Schema; bruit.Grid; bruit.Entropy") == []
+
+
+def test_the_probe_reports_a_heavy_module_that_is_loaded() -> None:
+    assert loaded_by("import bruit, pyarrow, scipy.stats") == ["pyarrow", "scipy.stats"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("bruit.cli") is None, reason="the command line is not built yet")
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_command_line_says_who_it_is_without_loading_anything_heavy(option: str) -> None:
+    assert loaded_by(COMMAND.format(option=option)) == []

@@ -1,0 +1,194 @@
+"""Every public name resolves, is explained, and has one documented home.
+
+The home of a name is the page of its package in docs/reference, where one line
+``::: bruit.package.Name`` stands for it. The names that `bruit` itself offers are shortcuts to
+those, listed on docs/reference/index.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import bruit
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "bruit"
+REFERENCE = ROOT / "docs" / "reference"
+
+#: What a newcomer needs. A name is added here on purpose, with its line in docs/reference/index.md.
+FACE = [
+    "__version__",
+    "Attribute",
+    "BruitError",
+    "Categories",
+    "Entropy",
+    "Estimate",
+    "Grid",
+    "Guarantee",
+    "Ledger",
+    "Plan",
+    "Schema",
+    "Tally",
+    "audit",
+    "datasets",
+    "oracle",
+    "testing",
+]
+
+#: Packages that are not an API, with the reason; everything else has a page of its own.
+INTERNAL = {
+    "_checks": "one wording for bad parameters",
+    "kernels": "arithmetic on arrays, reached through the mechanisms",
+    "cli": "its pages are docs/cli.md and `bruit --help`",
+}
+
+
+def _packages() -> list[str]:
+    folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
+    return sorted(folders | modules)
+
+
+PUBLIC = [name for name in _packages() if name not in INTERNAL]
+
+
+def _module(package: str) -> ModuleType:
+    return importlib.import_module(f"bruit.{package}")
+
+
+def _names(module: ModuleType) -> list[str]:
+    """`__all__`, or for a plain module what it defines without an underscore."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, item in vars(module).items()
+        if not name.startswith("_") and getattr(item, "__module__", None) == module.__name__
+    ]
+
+
+PUBLIC_NAMES = [(package, name) for package in PUBLIC for name in _names(_module(package))]
+
+
+def _entries(page: Path) -> list[str]:
+    """The dotted names that a reference page documents."""
+    return re.findall(r"^::: ([\w.]+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def test_the_public_face_is_this_list() -> None:
+    assert sorted(bruit.__all__) == sorted(FACE)
+
+
+@pytest.mark.parametrize("name", FACE)
+def test_a_name_of_the_face_resolves_and_is_listed_by_dir(name: str) -> None:
+    assert getattr(bruit, name) is not None
+    assert name in dir(bruit)
+
+
+@pytest.mark.parametrize("name", FACE)
+def test_a_name_of_the_face_is_a_shortcut_to_one_documented_name(name: str) -> None:
+    item = getattr(bruit, name)
+    if isinstance(item, ModuleType):
+        assert name in PUBLIC
+    elif not name.startswith("__"):
+        homes = [package for package, other in PUBLIC_NAMES if other == name]
+        assert [getattr(_module(home), name) is item for home in homes] == [True]
+
+
+@pytest.mark.parametrize("name", [name for name in FACE if not name.startswith("__")])
+def test_a_name_of_the_face_stands_on_the_first_page_of_the_reference(name: str) -> None:
+    page = (REFERENCE / "index.md").read_text(encoding="utf-8")
+    assert f"`bruit.{name}`" in page
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        bruit.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("package", _packages())
+def test_a_folder_states_its_public_names(package: str) -> None:
+    module = _module(package)
+    if hasattr(module, "__path__") and package not in INTERNAL:
+        assert module.__all__, "an API package needs __all__"
+
+
+@pytest.mark.parametrize(("package", "name"), PUBLIC_NAMES)
+def test_a_public_name_resolves_and_is_explained(package: str, name: str) -> None:
+    item = getattr(_module(package), name)
+    if inspect.isclass(item) or inspect.isroutine(item) or inspect.ismodule(item):
+        assert _own_docstring(item), f"bruit.{package}.{name} has no docstring"
+    else:
+        assert _is_explained_in_source(package, name), f"bruit.{package}.{name} has no #: comment"
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_a_package_has_a_page_that_documents_exactly_its_names(package: str) -> None:
+    wanted = {f"bruit.{package}.{name}" for name in _names(_module(package))}
+    found = _entries(REFERENCE / f"{package}.md")
+    assert sorted(found) == sorted(set(found)), "a name is documented twice"
+    missing, stale = wanted - set(found), set(found) - wanted
+    assert not missing, "add to docs/reference: " + ", ".join(sorted(missing))
+    assert not stale, "remove from docs/reference: " + ", ".join(sorted(stale))
+
+
+def test_no_object_is_documented_under_two_names() -> None:
+    homes: dict[int, list[str]] = {}
+    for package, name in PUBLIC_NAMES:
+        item = getattr(_module(package), name)
+        if inspect.isclass(item) or inspect.isroutine(item):
+            homes.setdefault(id(item), []).append(f"bruit.{package}.{name}")
+    assert [names for names in homes.values() if len(names) > 1] == []
+
+
+def test_no_reference_page_is_left_without_its_package() -> None:
+    pages = {page.stem for page in REFERENCE.glob("*.md")}
+    assert pages == {*PUBLIC, "index"}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
+def test_a_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_the_package_ships_its_types() -> None:
+    assert resources.files("bruit").joinpath("py.typed").is_file()
+
+
+def _own_docstring(item: Any) -> str:
+    """The docstring written for `item`, not one inherited or made by the dataclass decorator."""
+    text = item.__dict__.get("__doc__") if inspect.isclass(item) else item.__doc__
+    return "" if text is None or text.startswith(f"{item.__name__}(") else text.strip()
+
+
+def _is_explained_in_source(package: str, name: str) -> bool:
+    """Whether a constant or type alias has a ``#:`` comment above it or a string below it."""
+    folder = SOURCE / package
+    paths = folder.rglob("*.py") if folder.is_dir() else [SOURCE / f"{package}.py"]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines, body = text.splitlines(), ast.parse(text).body
+        for index, node in enumerate(body):
+            if name not in _assigned(node):
+                continue
+            after = body[index + 1] if index + 1 < len(body) else None
+            has_string = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            return has_string or lines[node.lineno - 2].startswith("#:")
+    return False
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return [node.target.id]
+    return []

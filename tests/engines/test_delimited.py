@@ -1,0 +1,225 @@
+"""CSV as people write it: quoting, encodings, marks, gaps and damage; and CSV as it is written here."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bruit import engines
+from bruit.engines import BATCH, TextOptions, delimited
+from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError
+
+
+def values(column: Any) -> list[Any]:
+    """The texts of a column, None where one is missing."""
+    return np.append(column.entries, None)[column.positions].tolist()
+
+
+def read(data: bytes, **options: Any) -> dict[str, list[Any]]:
+    (batch,) = engines.batches(io.BytesIO(data), text=TextOptions(**options))
+    return {name: values(column) for name, column in batch.items()}
+
+
+def test_quoted_cells_may_hold_delimiters_quotes_and_line_ends() -> None:
+    assert read(b'x,y\n"a,b","c""d"\n"e\nf","g\r\nh"\n') == {
+        "x": ["a,b", "e\nf"],
+        "y": ['c"d', "g\r\nh"],
+    }
+
+
+def test_spaces_and_numbers_stay_the_texts_they_are() -> None:
+    assert read(b"x,y\n a ,007\nb,1e3\n") == {"x": [" a ", "b"], "y": ["007", "1e3"]}
+
+
+def test_an_empty_cell_is_missing_and_so_are_the_texts_that_are_declared() -> None:
+    data = b'x,y\n,1\n"",2\n?,3\nNA,4\n'
+    assert read(data)["x"] == [None, None, "?", "NA"]
+    assert read(data, missing=("", "?", "NA"))["x"] == [None] * 4
+    assert read(data, missing=())["x"] == ["", "", "?", "NA"]
+
+
+def test_a_missing_text_leaves_no_entry_behind() -> None:
+    (batch,) = engines.batches(io.BytesIO(b"x\n?\n1\n"), text=TextOptions(missing=("?",)))
+    assert batch["x"].entries.tolist() == ["1"]
+
+
+def test_line_ends_of_all_systems_and_blank_lines_are_read() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        text = end.join(["", "x,y", "a,1", "", "b,2"])
+        assert read(text.encode())["x"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
+def test_an_encoding_is_read_as_declared(encoding: str) -> None:
+    text = "é,n\nMünchen,1\nÅrhus,2\n"
+    assert read(text.encode(encoding), encoding=encoding) == {"é": ["München", "Århus"], "n": ["1", "2"]}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
+    assert list(read("x,y\n1,2\n".encode("utf-8-sig"))) == ["x", "y"]
+    assert list(read('"x",y\n1,2\n'.encode("utf-8-sig"))) == ["x", "y"]
+
+
+def test_a_header_may_be_quoted_over_lines_and_longer_than_one_read() -> None:
+    long = "n" * 100_000
+    assert read(f'"two\nlines","{long}"\n1,2\n'.encode()) == {"two\nlines": ["1"], long: ["2"]}
+
+
+def test_the_delimiter_and_the_quote_are_as_declared() -> None:
+    assert read(b"x;y\n'a;b';\"\n", delimiter=";", quote="'") == {"x": ["a;b"], "y": ['"']}
+    assert read(b'x,y\n"a,b"\n', quote="") == {"x": ['"a'], "y": ['b"']}
+
+
+def test_a_tsv_file_has_tabs_unless_another_delimiter_is_declared(tmp_path: Path) -> None:
+    path = tmp_path / "t.TSV"
+    path.write_bytes(b"x\ty;z\na,b\t1;2\n")
+    (batch,) = engines.batches(path)
+    assert values(batch["x"]) == ["a,b"]
+    (batch,) = engines.batches(path, text=TextOptions(delimiter=";"))
+    assert list(batch) == ["x\ty", "z"]
+
+
+def test_a_packed_file_may_have_several_members(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"x\na\n") + gzip.compress(b"b\n"))
+    (batch,) = engines.batches(path)
+    assert values(batch["x"]) == ["a", "b"]
+
+
+def test_a_header_alone_is_a_table_without_rows() -> None:
+    for data in (b"x,y", b"x,y\n", b"x,y\r\n\r\n\n"):
+        assert read(data) == {"x": [], "y": []}
+
+
+def test_a_stream_that_gives_a_few_bytes_at_a_time_is_read_whole() -> None:
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(min(size or 7, 7))
+
+    rows = "".join(f"text number {i},{i}\n" for i in range(500))
+    (batch,) = engines.batches(Slow(f"x,y\n{rows}".encode()))
+    assert values(batch["y"]) == [str(i) for i in range(500)]
+
+
+def test_a_line_end_in_a_quoted_cell_is_no_end_of_a_row_where_blocks_are_cut() -> None:
+    cell = "a\n" + "b" * 1000
+    count = 2 * delimited._BLOCK // len(cell)
+    assert read(b"x,y\n" + f'"{cell}",1\n'.encode() * count)["x"] == [cell] * count
+
+
+def test_many_distinct_texts_over_many_blocks_are_read_in_order() -> None:
+    count = BATCH + 1000
+    data = "x\n" + "".join(f"free text of person {i}\n" for i in range(count))
+    found = [text for batch in engines.batches(io.BytesIO(data.encode())) for text in values(batch["x"])]
+    assert found == data.splitlines()[1:]
+
+
+def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
+    with pytest.raises(DataError, match="does not look like column names") as caught:
+        read_column(b"secret,39,Paris\nother,40,Rome\n", "age")
+    assert "secret" not in str(caught.value)
+
+
+def read_column(data: bytes, name: str) -> None:
+    list(engines.batches(io.BytesIO(data), [name]))
+
+
+DAMAGED: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "empty"),
+    "blank lines": (b"\n\r\n", "empty"),
+    "a row too short": (b"x,y\n1,2\nsecret\n", "2 cells"),
+    "a row too long": (b"x,y\n1,2\nsecret,secret,secret\n", "2 cells"),
+    "an open quote": (b'x,y\n1,2\n"secret,2\n3,4\n', "2 cells"),
+    "an open quote in the header": (b'x,"y\nsecret,2\n', "empty|first line"),
+    "another encoding": ("x,y\nsecret é,1\n".encode("latin-1"), "not encoded in utf-8"),
+    "another encoding in the header": ("é\nsecret\n".encode("latin-1"), "not encoded in utf-8"),
+    "a row without end": (b"x\n1\n" + b'"secret' * (delimited._BLOCK // 2), "MiB"),
+    "a header without end": (b"secret" * delimited._BLOCK, "too long"),
+    "a Parquet file": (b"PAR1secret", "Parquet"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damage_is_an_error_that_shows_and_chains_no_data(case: str) -> None:
+    data, message = DAMAGED[case]
+    with pytest.raises(FormatError, match=message) as caught:
+        read(data)
+    assert_silent(caught.value)
+
+
+def assert_silent(error: BaseException | None) -> None:
+    """No message of the error or of what led to it has the word."""
+    while error is not None:
+        assert "secret" not in str(error)
+        error = error.__cause__ or error.__context__
+
+
+def test_damage_far_into_a_file_shows_no_data_either(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"x,y\n" + b"secret,1\n" * 2_000_000 + b"secret\n")
+    with pytest.raises(FormatError, match="2 cells") as caught:
+        engines.fold(path, lambda batch: 0)
+    assert_silent(caught.value)
+
+
+def test_a_packed_file_that_is_cut_short_or_not_packed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    rows = "".join(f"secret {i * 7919 % 10007}\n" for i in range(20_000))
+    packed = gzip.compress(f"x\n{rows}".encode())
+    for data in (packed[: len(packed) // 2], b"x\nsecret\n", packed[:40] + b"secret" * 9 + packed[94:]):
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match=r"not a whole CSV file|not encoded") as caught:
+            list(engines.batches(path))
+        assert_silent(caught.value)
+
+
+def test_a_folder_named_like_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(BruitError, match="is not a whole CSV file"):
+        list(engines.batches(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"delimiter": ",,"}, ParameterError),
+        ({"delimiter": "\n"}, ParameterError),
+        ({"delimiter": "é"}, ParameterError),
+        ({"delimiter": 9}, ParameterTypeError),
+        ({"delimiter": '"'}, ParameterError),
+        ({"encoding": "klingon"}, ParameterError),
+        ({"encoding": "base64"}, ParameterError),
+        ({"encoding": None}, ParameterError),
+        ({"missing": "NA"}, ParameterTypeError),
+        ({"missing": (None,)}, ParameterTypeError),
+        ({"missing": 5}, ParameterTypeError),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        TextOptions(**options)
+
+
+def test_what_is_written_is_csv_that_others_read(tmp_path: Path) -> None:
+    made = {
+        'a "name", quoted': np.arange(3, dtype=np.uint8),
+        "bits": np.array([[0, 255], [1, 2], [16, 32]], np.uint8),
+    }
+    path = tmp_path / "out.csv"
+    assert engines.map({"x": [1, 2, 3]}, path, lambda batch, first_block: made) == 3
+    with path.open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [list(made), ["0", "00ff"], ["1", "0102"], ["2", "1020"]]
+
+
+def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    source = {"x": np.arange(BATCH + 2) % 7}
+    engines.map(source, "-", lambda batch, first_block: {"x": batch["x"].astype(np.uint8)})
+    lines = capfdbinary.readouterr().out.split()
+    assert lines[0] == b"x"
+    assert lines[1:] == [b"%d" % (i % 7) for i in range(BATCH + 2)]

@@ -1,0 +1,122 @@
+"""What MkDocs does beyond turning docs/ into pages.
+
+Some pages of the site live elsewhere in the repository, where their readers look for them: the
+proof notes beside the modules they argue for, and the change log, security and contribution pages
+at the top. Here they become pages without being copied, and relative links are rewritten so that
+one link works both in the repository and on the site.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+PROOF = ".proof.md"
+TOP = {
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "LICENSE": "LICENSE.txt",  # not a page, but linked to
+}
+#: The nav entry of mkdocs.yml that the proof notes fill.
+PROOF_NOTES = "Proof notes"
+
+_FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", flags=re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?(?:\s+\"[^\"]*\")?\))")
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The site page of every source file outside docs/.
+
+    Sources are paths from the repository's top, pages are paths from docs/:
+    ``src/bruit/privacy/law.proof.md`` becomes ``proofs/privacy/law.md``.
+    """
+    found = dict(TOP)
+    for path in sorted((root / "src" / "bruit").rglob(f"*{PROOF}")):
+        source = path.relative_to(root).as_posix()
+        inner = source.removeprefix("src/bruit/").removesuffix(PROOF)
+        found[source] = f"proofs/{inner}.md"
+    return found
+
+
+def title(text: str, otherwise: str) -> str:
+    """The first heading of a page."""
+    match = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return match.group(1).strip() if match else otherwise
+
+
+def relink(text: str, source: str, site: str, outside: dict[str, str]) -> str:
+    """Rewrite the relative links of a page so that they lead from its place on the site.
+
+    `source` is the page's file from the repository's top, `site` its page from docs/. Links to
+    anything that is not a page are left alone, for MkDocs to complain about.
+    """
+
+    def page_of(target: str) -> str | None:
+        if target in outside:
+            return outside[target]
+        return target.removeprefix("docs/") if target.startswith("docs/") else None
+
+    def replace(match: re.Match[str]) -> str:
+        link = match.group(2)
+        if "://" in link or link.startswith(("mailto:", "/")):
+            return match.group(0)
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+        page = page_of(target)
+        if page is None:
+            return match.group(0)
+        return match.group(1) + posixpath.relpath(page, posixpath.dirname(site) or ".") + match.group(3)
+
+    return _outside_fences(text, lambda part: _LINK.sub(replace, part))
+
+
+def _outside_fences(text: str, change: Any) -> str:
+    """Apply `change` to everything but fenced code."""
+    pieces, start = [], 0
+    for fence in _FENCE.finditer(text):
+        pieces += [change(text[start : fence.start()]), fence.group(0)]
+        start = fence.end()
+    return "".join([*pieces, change(text[start:])])
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the proof notes into the navigation."""
+    root = Path(config.config_file_path).parent
+    notes = [
+        {title((root / source).read_text(encoding="utf-8"), page): page}
+        for source, page in pages(root).items()
+        if source.endswith(PROOF)
+    ]
+    # A section cannot be empty: without notes the entry goes.
+    config.nav = [
+        {PROOF_NOTES: notes} if PROOF_NOTES in item else item
+        for item in (config.nav or [])
+        if PROOF_NOTES not in item or notes
+    ]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that live outside docs/."""
+    from mkdocs.structure.files import File
+
+    root = Path(config.config_file_path).parent
+    for source, page in pages(root).items():
+        files.append(File.generated(config, page, abs_src_path=str(root / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let links written for the repository work on the site."""
+    root = Path(config.config_file_path).parent
+    outside = pages(root)
+    site = page.file.src_uri
+    source = next((key for key, value in outside.items() if value == site), f"docs/{site}")
+    return relink(markdown, source, site, outside)
