@@ -65,12 +65,20 @@ def page() -> str:
     parts = [HEADER + first.help, _usage(first), _table(first)]
     for command in others:
         parts += [f"## `{' '.join(command.path)}`", command.help, _usage(command), _table(command)]
+    parts += ["## Exit codes", _exit_codes()]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def commands() -> list[str]:
     """Every command as it is typed, like ``bruit tour``."""
     return [" ".join(command.path) for command in _walk(_app(), ("bruit",))][1:]
+
+
+def _exit_codes() -> str:
+    from bruit.cli.console import MEANINGS
+
+    rows = [f"| {code:d} | {text} |" for code, text in MEANINGS.items()]
+    return "\n".join(["| Code | Meaning |", "|---|---|", *rows])
 
 
 def _app() -> typer.Typer:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bruit.entropy import Entropy
     from bruit.errors import BruitError
     from bruit.estimation import Estimate, Tally
-    from bruit.oracles import oracle
+    from bruit.oracles import choose, oracle, people_needed
     from bruit.privacy import Guarantee, Ledger
 
 __version__ = "0.1.0.dev0"
@@ -41,8 +41,10 @@ __all__ = [
     "Tally",
     "__version__",
     "audit",
+    "choose",
     "datasets",
     "oracle",
+    "people_needed",
     "testing",
 ]
 
@@ -59,7 +61,9 @@ _HOMES = {
     "Plan": "bruit.collection",
     "Schema": "bruit.domains",
     "Tally": "bruit.estimation",
+    "choose": "bruit.oracles",
     "oracle": "bruit.oracles",
+    "people_needed": "bruit.oracles",
 }
 
 # A library stays silent until the program that uses it says where messages go; none carries data.

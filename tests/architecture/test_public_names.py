@@ -39,8 +39,10 @@ FACE = [
     "Schema",
     "Tally",
     "audit",
+    "choose",
     "datasets",
     "oracle",
+    "people_needed",
     "testing",
 ]
 

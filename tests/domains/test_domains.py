@@ -112,6 +112,18 @@ def test_labels_of_numbers_and_booleans_are_not_confused():
     assert Categories(k=2).encode([True, False]).tolist() == [1, 0]
 
 
+def test_whole_numbers_of_several_kinds_may_stand_in_one_list():
+    assert Categories(k=3).encode([np.int64(1), 2, np.uint8(0)]).tolist() == [1, 2, 0]
+    assert Categories(labels=[10, 20]).encode([np.int64(10), 20]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("values", [[0, True], [1, True, 1.0], [["red"], "red"], [{"a": 1}, "red"], [(0, 1), [0, 1]]])
+def test_lists_that_mix_kinds_are_refused_with_an_error_of_our_own(values):
+    for domain in (Categories(k=3), Categories(labels=[0, 1]), COLOURS):
+        with pytest.raises(BruitError):
+            domain.encode(values)
+
+
 def test_numbers_in_a_text_file_are_read_as_the_labels_they_are():
     cells = DictionaryColumn(np.array(["20", "10"], object), np.array([0, 1, -1]))
     assert Categories(labels=[10, 20], missing="category").encode(cells).tolist() == [1, 0, 2]

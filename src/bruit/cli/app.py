@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bruit
-from bruit.cli import audit, data, estimate, privatize, tour
+from bruit.cli import audit, choose, data, estimate, people, privatize, tour
 from bruit.cli.console import err, exit_code
 
 app = typer.Typer(
@@ -40,6 +40,8 @@ def _root(
 app.command("tour")(tour.tour)
 app.command("privatize")(privatize.privatize)
 app.command("estimate")(estimate.estimate)
+app.command("choose")(choose.choose)
+app.command("people")(people.people)
 app.command("audit")(audit.audit)
 app.command("data")(data.data)
 

@@ -25,16 +25,29 @@ PATIENCE = 0.5
 
 
 class Exit(IntEnum):
-    """How a command ends; documented on the page of the command line."""
+    """How a command ends."""
 
     OK = 0
-    FAILED = 1  # the work was done and the answer is no: an audit found that a claim does not hold
-    USAGE = 2  # a parameter cannot be what was given
-    DATA = 3  # the data break a rule
-    FILE = 4  # a file is damaged, absent, of another design, or cannot be written
-    BUDGET = 5  # a ledger refused
-    EXTRA = 6  # an optional dependency is not installed
+    FAILED = 1
+    USAGE = 2
+    DATA = 3
+    FILE = 4
+    BUDGET = 5
+    EXTRA = 6
     INTERRUPTED = 130
+
+
+#: What each exit code says; the page of the command line shows this table.
+MEANINGS = {
+    Exit.OK: "The work is done.",
+    Exit.FAILED: "The work is done and the answer is no: an audit found that a claim does not hold.",
+    Exit.USAGE: "An option cannot be what was given.",
+    Exit.DATA: "The data break a rule; the message names the rule and shows no value.",
+    Exit.FILE: "A file is absent, damaged, made by another plan, or cannot be written.",
+    Exit.BUDGET: "A ledger refused, and nothing was spent.",
+    Exit.EXTRA: "An optional dependency is not installed.",
+    Exit.INTERRUPTED: "It was interrupted; nothing half-written is left.",
+}
 
 
 def exit_code(error: BaseException) -> Exit | None:

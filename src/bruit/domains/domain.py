@@ -104,8 +104,11 @@ def _as_array(values: Any) -> NDArray[Any]:
     try:
         if not mixed:
             return np.asarray(values)
-        array = np.empty(len(values), object)
-        array[:] = values
+        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+        if len({type(value) for value in plain}) == 1:
+            return np.asarray(plain)
+        array = np.empty(len(plain), object)
+        array[:] = plain
         return array
     except ValueError:  # ragged nested lists
         return np.empty((0, 0))

@@ -1,4 +1,4 @@
-"""Pictures of results: estimates with their intervals, and what an ε buys. matplotlib lives here.
+"""Pictures: estimates with their intervals, what an ε buys, the error of each oracle. matplotlib lives here.
 
 Importing this package needs the extra ``figures``: ``pip install 'bruit[figures]'``. Nothing here touches pyplot or
 changes matplotlib's settings, so that it works alike in a notebook, a script and a server.
@@ -7,5 +7,6 @@ changes matplotlib's settings, so that it works alike in a notebook, a script an
 from bruit.figures.beliefs import plot_beliefs
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
+from bruit.figures.variance import plot_variance
 
-__all__ = ["plot_beliefs", "plot_estimate", "save"]
+__all__ = ["plot_beliefs", "plot_estimate", "plot_variance", "save"]

@@ -1,7 +1,18 @@
 """One category per person: mechanisms that report it privately and estimate frequencies from the reports."""
 
 from bruit.oracles.base import Oracle
+from bruit.oracles.choosing import Choice, Choices, choose, people_needed
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.randomized_response import RandomizedResponse
 
-__all__ = ["NAMES", "Oracle", "RandomizedResponse", "from_dict", "oracle"]
+__all__ = [
+    "NAMES",
+    "Choice",
+    "Choices",
+    "Oracle",
+    "RandomizedResponse",
+    "choose",
+    "from_dict",
+    "oracle",
+    "people_needed",
+]

@@ -147,6 +147,15 @@ class Oracle(ABC):
 
     @property
     @abstractmethod
+    def votes_per_cheater(self) -> float:
+        """By how many people's worth one dishonest report can raise a value of its choice."""
+
+    def decode_steps(self, n: int) -> float:
+        """About how many elementary steps it takes to count n reports and decode them."""
+        return n * self.report_bytes + self._cells()
+
+    @property
+    @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised to each person, computed from the law that is sampled."""
 

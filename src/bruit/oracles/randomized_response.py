@@ -100,12 +100,12 @@ class RandomizedResponse(SupportOracle):
         """GRR, of which Warner's is the case of two values."""
         return "GRR"
 
-    @property
+    @cached_property
     def p(self) -> Fraction:
         """The exact probability of reporting one's own value."""
         return self._law.probability(inside=True)
 
-    @property
+    @cached_property
     def q(self) -> Fraction:
         """The exact probability of reporting a given other value."""
         return self._law.probability(inside=False)

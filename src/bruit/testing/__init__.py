@@ -1,8 +1,9 @@
 """The common laws, as checks that anybody can run on a mechanism of their own.
 
 Each check takes a mechanism and raises `AssertionError`, with what is wrong, if it breaks the law; `check_oracle` runs
-them all. Statistical checks compare with limits that an honest mechanism passes with probability above 1 − 10⁻⁶. They are
-reproducible: their `rng` is a seed unless you say otherwise. They are made for domains up to about a thousand values.
+them all. Statistical checks compare with limits that an honest mechanism passes with probability above 1 − 10⁻⁶; they
+are reproducible, because their `rng` is a seed unless you say otherwise. All are made for domains up to about a
+thousand values.
 """
 
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance

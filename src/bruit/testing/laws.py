@@ -20,6 +20,8 @@ LEAST_EXPECTED = 50.0
 #: How many standard deviations apart the declared law and its controls are to be, and how skewed the statistic may be.
 SEPARATION = 20.0
 SKEWNESS = 0.05
+#: How many reports may be drawn only for the sake of the rarest cells.
+FOR_EVERY_CELL = 4_000_000
 #: How much of the ε asked for may be lost to whole-number weights.
 LOSS = 1e-9
 
@@ -111,7 +113,8 @@ def _reports_needed(table: Floats, control: Floats) -> int:
     own = (table - table.mean(axis=0)) / table
     second, third = float((table * own**2).sum()), float((table * own**3).sum())
     apart, straight = spread * (SEPARATION / shift) ** 2, third**2 / second**3 / SKEWNESS**2
-    return int(max(apart, straight, 2_000)) + 1
+    every_cell = min(LEAST_EXPECTED / table.min(), FOR_EVERY_CELL / len(table))
+    return int(max(apart, straight, every_cell, 2_000)) + 1
 
 
 def _tempered(table: Floats, share: float) -> Floats:

@@ -1,0 +1,56 @@
+"""`bruit choose`: which mechanism to take for a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit.cli import console
+
+if TYPE_CHECKING:
+    from bruit.oracles import Choices
+
+
+def choose(
+    k: Annotated[int, typer.Option(help="How many answers the question has.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The most that one report may tell.")],
+    n: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
+    frequency: Annotated[float | None, typer.Option(help="The frequency of the answer of interest.")] = None,
+    criterion: Annotated[
+        str | None, typer.Option(help="rare (least Var*, the usual rule), total (all values) or frequency.")
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Also draw Var* against ε: a .png or .svg file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Rank the mechanisms for a question by their exact error, before anybody is asked.
+
+    Shown for each: its error; how many times that of the best; the half-width of a 95 % interval; the bytes of a
+    report; about how many steps the collector needs; how often the best guess of a person's answer is right; and by how
+    many people's worth a dishonest report can raise an answer.
+    """
+    from bruit.oracles import choose as rank
+
+    found = rank(k, epsilon, n, frequency, criterion=criterion)  # type: ignore[arg-type]
+    if figure is not None:
+        from bruit import figures
+
+        figures.save(figures.plot_variance(k=k, n=n), figure)
+        console.note(f"figure: {figure}")
+    if as_json:
+        columns = found.columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        console.print_json({"k": k, "epsilon": epsilon, "n": n, "criterion": found.criterion, "oracles": rows})
+    else:
+        _tell(found)
+
+
+def _tell(found: Choices) -> None:
+    heading, *rows = found.cells()
+    made = console.table(*heading)
+    for row in rows:
+        made.add_row(*row)
+    console.out().print(made)
+    for name, reason in found.left_out.items():
+        console.note(f"left out: {name} ({reason})")

@@ -1,0 +1,276 @@
+"""Which oracle to take, and how many people it needs: every one ranked by its exact error, before anybody is asked."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args, overload
+
+import numpy as np
+
+from bruit import _checks
+from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
+from bruit.estimation import frames, intervals
+from bruit.oracles.base import Oracle
+from bruit.oracles.named import NAMES, oracle
+
+#: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
+#: over all values, or the least variance at the given frequency.
+Criterion: TypeAlias = Literal["rare", "total", "frequency"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One oracle and what it would cost.
+
+    Parameters
+    ----------
+    oracle
+        The mechanism, ready to use.
+    name
+        Its name in the literature.
+    rare
+        Var*: the variance of the estimate of a value that nobody has, with n people.
+    total
+        The expected sum of squared errors over all values, with n people drawn from a population.
+    at_frequency
+        The variance at the given frequency, or its mean over the given frequencies; None where none was given.
+    report_bytes
+        The size of a report.
+    decode_steps
+        About how many elementary steps the collector needs for n reports.
+    guessability
+        How often the best guess of a person's value from one report is right.
+    votes_per_cheater
+        By how many people's worth one dishonest report can raise a value of its choice.
+    """
+
+    oracle: Oracle
+    name: str
+    rare: float
+    total: float
+    at_frequency: float | None
+    report_bytes: float
+    decode_steps: float
+    guessability: float
+    votes_per_cheater: float
+
+    def error(self, criterion: Criterion) -> float:
+        """The error that the criterion looks at."""
+        found = {"rare": self.rare, "total": self.total, "frequency": self.at_frequency}[criterion]
+        if found is None:
+            raise ParameterError('The criterion "frequency" needs a frequency.')
+        return found
+
+
+class Choices(Sequence[Choice]):
+    """Oracles, best first; prints as a table, and `best` is ready to use.
+
+    Attributes
+    ----------
+    left_out
+        Oracles that cannot serve here, with the reason.
+    """
+
+    def __init__(self, rows: list[Choice], *, n: int, criterion: Criterion, left_out: dict[str, str]) -> None:
+        self._rows = sorted(rows, key=lambda row: row.error(criterion))
+        self.n = n
+        self.criterion = criterion
+        self.left_out = left_out
+
+    @property
+    def best(self) -> Oracle:
+        """The oracle of least error."""
+        return self._rows[0].oracle
+
+    @overload
+    def __getitem__(self, place: int) -> Choice: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Choice]: ...
+
+    def __getitem__(self, place: int | slice) -> Choice | Sequence[Choice]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self._rows)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The table as named columns."""
+        shown: dict[str, list[Any]] = {"oracle": [row.name for row in self]}
+        for field in ("rare", "total", "at_frequency"):
+            values = [getattr(row, field) for row in self]
+            if None not in values:
+                shown[field] = values
+        for field in ("report_bytes", "decode_steps", "guessability", "votes_per_cheater"):
+            shown[field] = [getattr(row, field) for row in self]
+        return shown
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame, one row per oracle: pandas, polars or pyarrow, the first that is installed unless named."""
+        return frames.make(self.columns(), backend)
+
+    def cells(self) -> list[list[str]]:
+        """The table as text: a heading and one row per oracle."""
+        best = self._rows[0].error(self.criterion)
+        heading = ["oracle", "error", "× best", "± 95 %", "bytes", "steps", "guessed", "votes"]
+        return [heading, *(self._cells(row, best) for row in self)]
+
+    def _cells(self, row: Choice, best: float) -> list[str]:
+        error = row.error(self.criterion)
+        half = intervals.normal_quantile(0.95) * math.sqrt(row.rare if self.criterion == "total" else error)
+        return [
+            row.name,
+            f"{error:.3g}",
+            f"{error / best:.2f}",
+            f"{half:.4f}",
+            f"{row.report_bytes:,.0f}",
+            f"{row.decode_steps:.1e}",
+            f"{row.guessability:.1%}",
+            f"{row.votes_per_cheater:.2f}",
+        ]
+
+    def __repr__(self) -> str:
+        rows = self.cells()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        return "\n".join([f"Choices for n = {self.n:,} people, by {_MEANING[self.criterion]}:", *lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        heading, *rows = self.cells()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heading)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        caption = html.escape(f"n = {self.n:,} people, by {_MEANING[self.criterion]}")
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _notes(self) -> list[str]:
+        return [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+
+
+_MEANING: dict[str, str] = {
+    "rare": "the variance for a rare value (Var*)",
+    "total": "the sum of squared errors over all values",
+    "frequency": "the variance at the given frequency",
+}
+
+
+def choose(
+    k: int,
+    epsilon: float,
+    n: int | None = None,
+    frequency: Any = None,
+    *,
+    criterion: Criterion | None = None,
+    among: Sequence[str] | None = None,
+) -> Choices:
+    """Every oracle for k values at ε, ranked by exact error, with what it costs and what it risks.
+
+    Parameters
+    ----------
+    k, epsilon
+        The number of values and the most that one report may tell.
+    n
+        How many people will answer; 10,000 unless given. It scales all errors alike.
+    frequency
+        The frequency of the value of interest, or the frequencies of all values, where something is known of them.
+    criterion
+        ``"rare"`` (least Var*, the usual rule), ``"total"`` (least sum of squared errors), or ``"frequency"`` (least
+        variance at the given frequency, which is the default where one is given).
+    among
+        Names to choose from; all unless given.
+
+    Examples
+    --------
+    >>> choose(k=2, epsilon=1.0)[0].name
+    'GRR'
+    >>> [choice.name for choice in choose(k=128, epsilon=1.0, among=["GRR", "OUE"])]
+    ['OUE', 'GRR']
+    """
+    people = 10_000 if n is None else _checks.integer(low=1, n=n)
+    rule: Criterion = criterion or ("rare" if frequency is None else "frequency")
+    _checks.one_of(get_args(Criterion), criterion=rule)
+    known = _frequencies(frequency, _checks.domain_size(k=k))
+    if rule == "frequency" and known is None:
+        raise ParameterError('The criterion "frequency" needs a frequency.')
+    made, left_out = _candidates(k, epsilon, among)
+    rows = [_weigh(name, candidate, people, known) for name, candidate in made.items()]
+    return Choices(rows, n=people, criterion=rule, left_out=left_out)
+
+
+def people_needed(
+    *,
+    k: int,
+    epsilon: float,
+    half_width: float,
+    frequency: float,
+    level: float = 0.95,
+    among: Sequence[str] | None = None,
+) -> dict[str, int]:
+    """How many respondents each oracle needs for an interval of ± `half_width`, best first.
+
+    The interval is the normal approximation for the population: ± z standard errors at the given frequency.
+
+    Examples
+    --------
+    >>> people_needed(k=2, epsilon=1.0, half_width=0.02, frequency=0.1, among=["GRR"])
+    {'GRR': 9707}
+    """
+    _checks.fraction(frequency=frequency)
+    _checks.probability(half_width=half_width)
+    scale = (intervals.normal_quantile(_checks.probability(level=level)) / half_width) ** 2
+    made, _ = _candidates(k, epsilon, among)
+    needed = {name: math.ceil(scale * float(found.variance(frequency, 1))) for name, found in made.items()}
+    return dict(sorted(needed.items(), key=lambda item: item[1]))
+
+
+def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[dict[str, Oracle], dict[str, str]]:
+    """The oracles that can serve, and why the others cannot."""
+    made: dict[str, Oracle] = {}
+    left_out: dict[str, str] = {}
+    for name in among or [name for name in NAMES if name != "Warner"]:
+        try:
+            made[name] = oracle(name, epsilon=epsilon, k=k)
+        except LimitError as error:
+            left_out[name] = str(error)
+    if not made:
+        raise LimitError(f"No oracle can serve k = {k:,} at this epsilon. {' '.join(left_out.values())}")
+    return made, left_out
+
+
+def _weigh(name: str, candidate: Oracle, n: int, frequency: Any) -> Choice:
+    even = np.full(candidate.size, 1 / candidate.size)
+    return Choice(
+        oracle=candidate,
+        name=name,
+        rare=float(candidate.variance(0.0, n)),
+        # In all these oracles the variance is a quadratic in f whose sum is nearly the same for all frequencies.
+        total=float(candidate.variance(even, n).sum()),
+        at_frequency=None if frequency is None else float(np.mean(candidate.variance(frequency, n))),
+        report_bytes=candidate.report_bytes,
+        decode_steps=candidate.decode_steps(n),
+        guessability=candidate.guessability,
+        votes_per_cheater=candidate.votes_per_cheater,
+    )
+
+
+def _frequencies(given: Any, k: int) -> Any:
+    """One frequency, or one per value."""
+    if given is None:
+        return None
+    array = np.asarray(given)
+    if array.dtype.kind not in "uif":
+        raise DataTypeError("frequency must be a number from 0 to 1, or one such number per value.")
+    if not ((array >= 0) & (array <= 1)).all() or array.shape not in ((), (k,)):
+        raise DataError("frequency must be a number from 0 to 1, or one such number per value.")
+    return array.astype(float)

@@ -1,0 +1,61 @@
+"""Every public oracle keeps the common laws of `bruit.testing`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bruit import oracles, testing
+from bruit.oracles import NAMES, Oracle, RandomizedResponse
+
+ORACLES: list[Oracle] = [
+    oracles.oracle("Warner"),
+    oracles.oracle("Warner", epsilon=0.5),
+    RandomizedResponse.two_coins(labels=("no", "yes")),
+    RandomizedResponse.with_odds(7, 2, k=5),
+    RandomizedResponse(epsilon=0.1, k=2),
+    RandomizedResponse(epsilon=0.2, k=16),
+    RandomizedResponse(epsilon=1.0, k=3),
+    RandomizedResponse(epsilon=1.0, k=16),
+    RandomizedResponse(epsilon=3.0, k=7),
+    RandomizedResponse(epsilon=8.0, k=16),
+    RandomizedResponse(epsilon=2.0, k=300),
+    RandomizedResponse(epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
+    RandomizedResponse(epsilon=1.0, labels=[1, 5, 9], missing="drop"),
+    RandomizedResponse(epsilon=1.0, labels=[False, True]),
+]
+
+CHECKS = [getattr(testing, name) for name in testing.__all__ if name != "check_oracle"]
+
+
+def _name(oracle: Oracle) -> str:
+    missing = "" if oracle.missing == "refuse" else f"-{oracle.missing}"
+    kind = "codes" if oracle.labels is None else type(oracle.labels[0]).__name__
+    return f"{oracle.name}-{oracle.epsilon:.3g}-{oracle.k}-{kind}{missing}"
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("oracle", ORACLES, ids=_name)
+def test_an_oracle_keeps_the_law(oracle: Oracle, check: Callable[[Any], None]) -> None:
+    assert check(oracle) is None
+
+
+def test_every_name_of_the_literature_is_among_those_that_are_checked() -> None:
+    checked = {type(oracle) for oracle in ORACLES}
+    public = {
+        item
+        for item in vars(oracles).values()
+        if inspect.isclass(item) and issubclass(item, Oracle) and not inspect.isabstract(item)
+    }
+    assert public <= checked
+    assert {type(oracles.oracle(name, epsilon=1.0, k=2)) for name in NAMES} <= checked
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("oracle", ORACLES, ids=_name)
+def test_an_oracle_keeps_all_laws_with_other_seeds(oracle: Oracle, seed: int) -> None:
+    assert testing.check_oracle(oracle, rng=seed) is None
