@@ -26,6 +26,7 @@ ORDER: list[set[str]] = [
     {"domains"},
     {"estimation"},
     {"engines"},
+    {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},
     {"learning", "attacks", "datasets"},

@@ -37,10 +37,10 @@ def threads() -> int:
     return _checks.integer(low=1, BRUIT_THREADS=int(asked))
 
 
-def blocks(n: int) -> Iterator[tuple[int, slice]]:
+def blocks(n: int, size: int = BLOCK) -> Iterator[tuple[int, slice]]:
     """The blocks of n people: number and place of each."""
-    for index, start in enumerate(range(0, n, BLOCK)):
-        yield index, slice(start, min(start + BLOCK, n))
+    for index, start in enumerate(range(0, n, size)):
+        yield index, slice(start, min(start + size, n))
 
 
 def each_block(n: int, work: Callable[[int, slice], Result]) -> list[Result]:

@@ -4,6 +4,8 @@ from bruit.oracles.base import Oracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.randomized_response import RandomizedResponse
+from bruit.oracles.subset_selection import SubsetSelection
+from bruit.oracles.unary_encoding import UnaryEncoding
 
 __all__ = [
     "NAMES",
@@ -11,6 +13,8 @@ __all__ = [
     "Choices",
     "Oracle",
     "RandomizedResponse",
+    "SubsetSelection",
+    "UnaryEncoding",
     "choose",
     "from_dict",
     "oracle",

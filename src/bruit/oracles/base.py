@@ -6,9 +6,7 @@ of reports, and the model to estimate with.
 
 from __future__ import annotations
 
-import functools
-import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,21 +16,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents
+from bruit import _checks
 from bruit.domains import Categories, Missing
 from bruit.domains.categories import Label
-from bruit.domains.domain import Codes
-from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness
-from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
+from bruit.errors import ParameterError
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
 from bruit.estimation.tally import Counts, Tally
-from bruit.privacy.guarantee import Guarantee
+from bruit.mechanism import LocalMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class Oracle(ABC):
+class Oracle(LocalMechanism):
     """A mechanism by which each person reports one category privately, and frequencies are estimated.
 
     Parameters
@@ -61,45 +56,7 @@ class Oracle(ABC):
         object.__setattr__(self, "k", domain.k)
         object.__setattr__(self, "labels", domain.labels)
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The literature's name, as `bruit.oracle` takes it."""
-
-    # What a person does.
-
-    def privatize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
-        """Reports, one per person, in the order of the values.
-
-        Parameters
-        ----------
-        values
-            One entry per person: codes 0..k−1, or labels where the oracle has them. One person is ``[value]``.
-        rng
-            None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
-            against whoever knows the number); or an `Entropy`.
-        """
-        codes = self.domain.encode(values)
-        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest))
-
-    def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int = 0) -> NDArray[Any]:
-        """Reports of codes that are already checked; block i of these people uses child `first_block` + i."""
-        out = self._empty_reports(codes.size)
-
-        def randomize(index: int, block: slice) -> None:
-            self._randomize(codes[block], entropy.child(first_block + index), out[block])
-
-        memory.each_block(codes.size, randomize)
-        return out
-
     # What the collector does.
-
-    def tally(self, reports: Any) -> Tally:
-        """Count reports. One that no honest person can have sent is counted as refused, and not in n."""
-        checked = self._check_reports(reports)
-        parts = memory.each_block(len(checked), lambda _, block: self._count(checked[block]))
-        counts, refused = functools.reduce(_add, parts, self._no_counts())
-        return Tally(design=self.digest, counts=counts, n=len(checked) - refused, refused=refused)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Estimate:
         """Unbiased frequencies with variance and intervals, from a tally of this very design."""
@@ -121,16 +78,6 @@ class Oracle(ABC):
 
     # What whoever plans a survey does.
 
-    def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
-        """A tally with the very law of `privatize` and `tally` on people of whom counts[v] have value v.
-
-        Nobody is asked: the tally is drawn from its known law, and marked as simulated.
-        """
-        people = _whole_counts(counts, self.size)
-        generator = Entropy.resolve(rng, "simulate", self.digest).generator()
-        drawn = self._simulate(people, generator)
-        return Tally(design=self.digest, counts=drawn, n=int(people.sum()), simulated=True)
-
     @abstractmethod
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given."""
@@ -142,11 +89,6 @@ class Oracle(ABC):
 
     @property
     @abstractmethod
-    def report_bytes(self) -> float:
-        """How many bytes one report takes, as `privatize` writes it."""
-
-    @property
-    @abstractmethod
     def votes_per_cheater(self) -> float:
         """By how many people's worth one dishonest report can raise a value of its choice."""
 
@@ -154,35 +96,12 @@ class Oracle(ABC):
         """About how many elementary steps it takes to count n reports and decode them."""
         return n * self.report_bytes + self._cells()
 
-    @property
-    @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What is promised to each person, computed from the law that is sampled."""
-
-    @abstractmethod
-    def matrix(self) -> list[list[Fraction]]:
-        """P(message | value), exactly: one row per value, one column per message."""
-
-    @abstractmethod
-    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """The column of `matrix` that each report is."""
-
     # Identity.
 
     @cached_property
     def domain(self) -> Categories:
         """The declared categories."""
         return Categories(labels=self.labels, k=self.k, missing=self.missing)  # type: ignore[arg-type]
-
-    @property
-    def size(self) -> int:
-        """How many values are told apart: k, and one more where missing values are a category."""
-        return self.domain.size
-
-    @cached_property
-    def digest(self) -> str:
-        """32 hexadecimal digits that identify this design; tallies carry it."""
-        return documents.digest(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
@@ -202,47 +121,8 @@ class Oracle(ABC):
         return {}
 
     @abstractmethod
-    def _empty_reports(self, n: int) -> NDArray[Any]:
-        """Room for n reports."""
-
-    @abstractmethod
-    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
-        """Write the reports of one block."""
-
-    @abstractmethod
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        """Reports as an array; an error for a wrong dtype or shape."""
-
-    @abstractmethod
-    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        """Counts of one block of reports, and how many were refused."""
-
-    @abstractmethod
     def _model(self, tally: Tally) -> Model:
         """The model to estimate with."""
-
-    @abstractmethod
-    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """Draw the counts of a tally."""
-
-    def _cells(self) -> int:
-        """How many counts a tally has."""
-        return self.size
-
-    def _no_counts(self) -> tuple[Counts, int]:
-        return np.zeros(self._cells(), np.int64), 0
-
-    def _check_tally(self, tally: Tally) -> None:
-        if not isinstance(tally, Tally):
-            raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
-        if tally.design != self.digest:
-            raise DesignError(
-                "This tally was made by another design: use the mechanism or plan that made its reports.",
-                expected=self.digest,
-                found=tally.design,
-            )
-        if tally.counts.size != self._cells():
-            raise DesignError("This tally has another number of cells than its design.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,16 +158,3 @@ class SupportOracle(Oracle):
 
 #: Stands for the model of a tally without reports; `Estimate` refuses before it is looked at.
 _NOTHING: Any = None
-
-
-def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:
-    return first[0] + second[0], first[1] + second[1]
-
-
-def _whole_counts(counts: Any, size: int) -> Counts:
-    array = np.asarray(counts)
-    if array.ndim != 1 or array.dtype.kind not in "ui":
-        raise DataTypeError("counts must be a one-dimensional array of whole numbers, one per value.")
-    if array.size != size or (array.size and operator.lt(int(array.min()), 0)):
-        raise DataError(f"counts must have {size} entries, each 0 or above.")
-    return array.astype(np.int64)

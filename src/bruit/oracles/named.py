@@ -9,18 +9,27 @@ from bruit.domains import Categories
 from bruit.errors import FormatError, ParameterError
 from bruit.oracles.base import Oracle
 from bruit.oracles.randomized_response import RandomizedResponse
+from bruit.oracles.subset_selection import SubsetSelection
+from bruit.oracles.unary_encoding import UnaryEncoding
 
 #: The names that `oracle` takes, and what each stands for.
 NAMES: dict[str, str] = {
     "Warner": "randomised response for two values; without an epsilon, the survey with two coins (ln 3)",
     "GRR": "generalised randomised response, also called kRR or direct encoding",
+    "SUE": "symmetric unary encoding, also called basic RAPPOR",
+    "OUE": "optimised unary encoding",
+    "SS": "subset selection",
 }
 
 #: The class behind a name, and the settings that the name stands for.
 _KINDS: dict[str, tuple[type[Oracle], dict[str, Any]]] = {
     "GRR": (RandomizedResponse, {}),
+    "SUE": (UnaryEncoding, {"kind": "SUE"}),
+    "OUE": (UnaryEncoding, {"kind": "OUE"}),
+    "UE": (UnaryEncoding, {"kind": "UE"}),
+    "SS": (SubsetSelection, {}),
 }
-_ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR"}
+_ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR", "rappor": "SUE"}
 
 
 def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracle:
@@ -29,7 +38,7 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     Parameters
     ----------
     name
-        One of `NAMES`, in any case: ``"Warner"`` or ``"GRR"`` (also ``"kRR"``).
+        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, SS.
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
     **settings

@@ -27,6 +27,12 @@ def stream(rng: Randomness, check: str, oracle: Oracle) -> Entropy:
     return Entropy.resolve(rng, check, oracle.digest)
 
 
+def written(oracle: Oracle) -> Oracle:
+    """The oracle, or its `twin` if it has one: the same mechanism, so small that its law can be written down."""
+    found: Oracle = getattr(oracle, "twin", oracle)
+    return found
+
+
 def z_limit(cells: int) -> float:
     """What the largest of so many standard normal variables stays below, by absolute value."""
     return float(-special.ndtri(ALARM / (2 * cells)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Randomness
 from bruit.oracles import Oracle
-from bruit.testing._evidence import require, stream, values_of
+from bruit.testing._evidence import require, stream, values_of, written
 
 #: The most people that are asked to tell two streams apart.
 MOST_PEOPLE = 4_000_000
@@ -51,7 +51,7 @@ def _blocks_differ(oracle: Oracle, block: NDArray[Any], seed: int) -> bool:
 
 def _needed(oracle: Oracle) -> float:
     """So many people that two independent streams agree on all reports with probability below e⁻²⁵."""
-    agree = max(sum(float(entry) ** 2 for entry in row) for row in oracle.matrix())
+    agree = max(sum(float(entry) ** 2 for entry in row) for row in written(oracle).matrix())
     return 25 / -math.log(agree) if agree < 1 else math.inf
 
 

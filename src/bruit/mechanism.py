@@ -1,0 +1,175 @@
+"""What all local mechanisms share: each person's value becomes a report, reports become a tally.
+
+A mechanism is a value: its fields are public and say everything that decides what a report means. It holds no state
+and takes its randomness from the caller. Oracles (one category per person) and numbers (one number per person) build
+on this.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import documents
+from bruit.domains.domain import Codes, Domain
+from bruit.engines import memory
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import DataError, DataTypeError, DesignError
+from bruit.estimation.tally import Counts, Tally
+from bruit.privacy.guarantee import Guarantee
+
+__all__ = ["LocalMechanism"]
+
+
+class LocalMechanism(ABC):
+    """A value that turns people's values into reports, and reports into a tally."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The literature's name, as documents and commands use it."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """What a person may answer."""
+
+    @property
+    def size(self) -> int:
+        """How many values are told apart, one for missing values included where they are a category."""
+        return self.domain.size
+
+    # What a person does.
+
+    def privatize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
+        """Reports, one per person, in the order of the values.
+
+        Parameters
+        ----------
+        values
+            One entry per person, from the declared domain. One person is ``[value]``.
+        rng
+            None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
+            against whoever knows the number); or an `Entropy`.
+        """
+        codes = self.domain.encode(values)
+        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest))
+
+    def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int = 0) -> NDArray[Any]:
+        """Reports of codes that are already checked; block i of these people uses child `first_block` + i."""
+        out = self._empty_reports(codes.size)
+
+        def randomize(index: int, block: slice) -> None:
+            self._randomize(codes[block], entropy.child(first_block + index), out[block])
+
+        memory.each_block(codes.size, randomize)
+        return out
+
+    # What the collector does.
+
+    def tally(self, reports: Any) -> Tally:
+        """Count reports. One that no honest person can have sent is counted as refused, and not in n."""
+        checked = self._check_reports(reports)
+        # Counting draws nothing, so its blocks may be any size: large enough to outweigh a block's own counts.
+        blocks = memory.blocks(len(checked), max(memory.BLOCK, 4 * self._cells()))
+        parts = memory.in_order(lambda block: self._count(checked[block[1]]), blocks)
+        counts, refused = functools.reduce(_add, parts, self._no_counts())
+        return Tally(design=self.digest, counts=counts, n=len(checked) - refused, refused=refused)
+
+    def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
+        """A tally with the very law of `privatize` and `tally` on people of whom counts[v] have value v.
+
+        Nobody is asked: the tally is drawn from its known law, and marked as simulated.
+        """
+        people = whole_counts(counts, self.size)
+        generator = Entropy.resolve(rng, "simulate", self.digest).generator()
+        drawn = self._simulate(people, generator)
+        return Tally(design=self.digest, counts=drawn, n=int(people.sum()), simulated=True)
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person, computed from the law that is sampled."""
+
+    @abstractmethod
+    def matrix(self) -> list[list[Fraction]]:
+        """P(message | value), exactly: one row per value, one column per message."""
+
+    @abstractmethod
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """The column of `matrix` that each report is."""
+
+    @property
+    @abstractmethod
+    def report_bytes(self) -> float:
+        """How many bytes one report takes, as `privatize` writes it."""
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify this design; tallies carry it."""
+        return documents.digest(self.to_dict())
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents: everything that decides what a report means."""
+
+    # What each mechanism fills in.
+
+    @abstractmethod
+    def _empty_reports(self, n: int) -> NDArray[Any]:
+        """Room for n reports."""
+
+    @abstractmethod
+    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Write the reports of one block."""
+
+    @abstractmethod
+    def _check_reports(self, reports: Any) -> NDArray[Any]:
+        """Reports as an array; an error for a wrong dtype or shape."""
+
+    @abstractmethod
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        """Counts of one block of reports, and how many were refused."""
+
+    @abstractmethod
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        """Draw the counts of a tally."""
+
+    def _cells(self) -> int:
+        """How many counts a tally has."""
+        return self.size
+
+    def _no_counts(self) -> tuple[Counts, int]:
+        return np.zeros(self._cells(), np.int64), 0
+
+    def _check_tally(self, tally: Tally) -> None:
+        if not isinstance(tally, Tally):
+            raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
+        if tally.design != self.digest:
+            raise DesignError(
+                "This tally was made by another design: use the mechanism or plan that made its reports.",
+                expected=self.digest,
+                found=tally.design,
+            )
+        if tally.counts.size != self._cells():
+            raise DesignError("This tally has another number of cells than its design.")
+
+
+def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:
+    return first[0] + second[0], first[1] + second[1]
+
+
+def whole_counts(counts: Any, size: int) -> Counts:
+    """How many people have each value, checked."""
+    array = np.asarray(counts)
+    if array.ndim != 1 or array.dtype.kind not in "ui":
+        raise DataTypeError("counts must be a one-dimensional array of whole numbers, one per value.")
+    if array.size != size or (array.size and int(array.min()) < 0):
+        raise DataError(f"counts must have {size} entries, each 0 or above.")
+    return array.astype(np.int64)

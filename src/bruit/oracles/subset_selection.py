@@ -1,0 +1,281 @@
+"""Subset selection (SS, ω-SM): report a set of ω values that holds the own one more often than not by chance.
+
+With the best ω it is never worse than randomised response, which is the case ω = 1, nor than optimised unary encoding:
+neither for a rare value nor in the sum of squared errors over all values. A report has k bits.
+
+Sampling starts from independent bits with about the right mean, 64 at a time, and repairs the number of members one by
+one. Rejected: drawing ω places one after the other, which is three times slower where ω is large, and shuffling, slower
+still. A report is a set of bits and has no order that could tell which member is the own value.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.domain import Codes
+from bruit.engines import memory
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import LimitError
+from bruit.estimation.support import SupportModel
+from bruit.estimation.tally import Counts, Tally
+from bruit.mechanism import whole_counts
+from bruit.oracles._subset_rows import SubsetRows
+from bruit.oracles.packed import PackedOracle, Rows
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.law import TwoLevelLaw
+
+#: `matrix` writes one column per subset; above this number of subsets there is none.
+MATRIX_LIMIT = 2048
+#: How many bytes of reports `simulate` holds at a time.
+BUFFER_REPORTS = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetSelection(PackedOracle):
+    """Report ω of the k values: with probability p = ωe^ε/(ωe^ε + k − ω) the own one is among them.
+
+    A report is the set as k bits, ``uint8`` in little bit order: value v is bit v & 7 of byte v >> 3, and the bits
+    beyond the last value are zero.
+
+    Parameters
+    ----------
+    epsilon, k, labels, missing
+        As for every `Oracle`.
+    omega
+        How many values a report has, from 1 (randomised response) to one fewer than there are. 0 stands for the best:
+        the neighbour of k/(e^ε + 1) with the least variance for a rare value.
+
+    Guarantee
+    ---------
+    ε-LDP for one answer (neighbours ``"value"``). Each set with the own value has weight A, each other one B, with
+    A/B ≤ e^ε in whole numbers and the same total for every value, so no report is more than A/B times likelier under
+    one value than under another. ``subset_selection.proof.md`` has the argument.
+
+    Error
+    -----
+    n·Var = q(1−q)/(p−q)² for a rare value, the least of all oracles here; about 4e^ε/(e^ε − 1)² when k is large.
+
+    References
+    ----------
+    Ye, M., Barg, A. (2018), Optimal schemes for discrete distribution estimation under locally differential privacy.
+    Wang, S. et al. (2016), Mutual information optimally local private discrete distribution estimation.
+
+    Examples
+    --------
+    >>> oracle = SubsetSelection(epsilon=1.0, k=16)
+    >>> oracle.omega
+    4
+    >>> reports = oracle.privatize([0, 0, 5, 2], rng=7)
+    >>> reports.dtype, reports.shape
+    (dtype('uint8'), (4, 2))
+    >>> np.unpackbits(reports, axis=1).sum(axis=1).tolist()
+    [4, 4, 4, 4]
+    """
+
+    omega: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        omega = _checks.integer(low=0, high=self.size - 1, omega=self.omega)
+        object.__setattr__(self, "omega", omega or _best_omega(self.epsilon, self.size))
+
+    @property
+    def name(self) -> str:
+        """SS."""
+        return "SS"
+
+    @property
+    def p(self) -> Fraction:
+        """The exact probability that the own value is in the report: ωA/(ωA + (k−ω)B)."""
+        return self._law.members * self._law.probability(inside=True)
+
+    @property
+    def q(self) -> Fraction:
+        """The exact probability that a given other value is: the members that are not the own one, evenly shared."""
+        return _other(self._law)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε = ln(A/B), rounded up, for one answer changed."""
+        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+
+    @property
+    def guessability(self) -> float:
+        """The best guess is any member of the report, right with probability p/ω."""
+        return float(self._law.probability(inside=True))
+
+    def simulate_marginal(self, counts: Any, rng: Randomness = None) -> Tally:
+        """A tally in which each count alone has its exact law, in a time that does not grow with the people.
+
+        The counts are drawn independently, while those of real reports have the sum nω and so depend on each other: fit
+        for one value at a time, not for sums, differences or consistent frequencies. `simulate` has the whole law.
+        """
+        people = whole_counts(counts, self.size)
+        generator = Entropy.resolve(rng, "simulate_marginal", self.digest).generator()
+        n = int(people.sum())
+        drawn = generator.binomial(people, float(self.p)) + generator.binomial(n - people, float(self.q))
+        return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
+
+    def matrix(self) -> list[list[Fraction]]:
+        """P(report | value), exactly: one row per value, one column per subset.
+
+        Subsets are in the order of the whole numbers whose binary digits they are, value v being the digit of 2^v.
+        """
+        subsets = self._subsets
+        inside, outside = self._subset_probabilities()
+        return [[inside if held else outside for held in column] for column in subsets.T.tolist()]
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """The column of `matrix` that each report is, or −1 for a report that is none."""
+        from bruit.kernels import subset_selection as kernel
+
+        self._check_matrix()
+        checked = np.ascontiguousarray(self._check_reports(reports))
+        ranks = np.empty(len(checked), np.int64)
+        kernel.rank(checked, _binomials(self.size, self.omega), ranks)
+        return np.where(self._honest(checked), ranks, -1)
+
+    @cached_property
+    def _law(self) -> TwoLevelLaw:
+        # Sets with x are to those without as ω to k − ω, so this law of k outcomes has the p of the law of all subsets.
+        return TwoLevelLaw.calibrate(self.epsilon, members=self.omega, outcomes=self.size)
+
+    @cached_property
+    def _rows(self) -> SubsetRows:
+        return SubsetRows(self.omega, self.size)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"omega": self.omega}
+
+    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        law = self._law
+        included = entropy.integers(law.total, codes.size) < np.uint64(law.members * law.inside)
+        self._rows.draw(codes, included, entropy, out)
+
+    def _honest(self, reports: Rows) -> NDArray[np.bool_]:
+        """Which reports have ω members, and no bit beyond the last value."""
+        from bruit.kernels import subset_selection as kernel
+
+        honest = np.empty(len(reports), np.bool_)
+        # Bits are counted in the widest words that rows consist of.
+        words = np.ascontiguousarray(reports).view(f"u{math.gcd(self._width, 8)}")
+        kernel.check_sizes(words, self.omega, honest)
+        if self.size % 8:
+            honest &= reports[:, -1] < (1 << self.size % 8)
+        return honest
+
+    def _honest_rows(self, rows: Rows) -> Rows:
+        honest = self._honest(rows)
+        return rows if honest.all() else rows[honest]
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import bits
+
+        valid = self._honest_rows(reports)
+        counts = np.zeros(self.size, np.int64)
+        bits.count_columns(valid, self.size, counts)
+        return counts, len(reports) - len(valid)
+
+    def _model(self, tally: Tally) -> SupportModel:
+        k, omega, p = self.size, self.omega, self.p
+        own = p * Fraction(omega - 1, k - 1)
+        # Two values besides the own one: among ω − 1 members if that is in, among ω if not.
+        pairs = p * (omega - 1) * (omega - 2) + (1 - p) * omega * (omega - 1)
+        other = pairs / ((k - 1) * (k - 2)) if k > 2 else Fraction(0)
+        return SupportModel(tally.counts, tally.n, p, self.q, both_own=own, both_other=other)
+
+    # Simulating: by subsets where they are fewer than the people, else report by report.
+
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        held = np.count_nonzero(people)
+        if self._has_matrix() and held * math.comb(self.size, self.omega) <= people.sum():
+            return self._simulate_subsets(people, generator.multinomial)
+        return self._simulate_reports(people, Entropy(int(generator.integers(2**63))))
+
+    def _simulate_subsets(self, people: Counts, multinomial: Callable[..., Counts]) -> Counts:
+        """One multinomial over all subsets per value."""
+        subsets = self._subsets
+        inside, outside = map(float, self._subset_probabilities())
+        counts = np.zeros(self.size, np.int64)
+        for value in np.flatnonzero(people):
+            law = np.where(subsets[:, value], inside, outside)
+            counts += multinomial(people[value], law / law.sum()) @ subsets
+        return counts
+
+    def _simulate_reports(self, people: Counts, entropy: Entropy) -> Counts:
+        """Draw the reports, some at a time, and keep their counts only."""
+        ends = np.concatenate([[0], np.cumsum(people)])
+        step = max(1, min(memory.BLOCK, BUFFER_REPORTS // self._width))
+        values = np.arange(self.size).astype(np.min_scalar_type(self.size - 1))
+
+        def count(index: int) -> Counts:
+            codes = np.repeat(values, np.diff(np.clip(ends, index * step, (index + 1) * step)))
+            reports = self._empty_reports(codes.size)
+            self._randomize(codes, entropy.child(index), reports)
+            return self._count(reports)[0]
+
+        chunks = range(-(-int(ends[-1]) // step))
+        return functools.reduce(np.add, memory.in_order(count, chunks), np.zeros(self.size, np.int64))
+
+    # All subsets, where they are few.
+
+    def _has_matrix(self) -> bool:
+        # There are at least as many subsets as values, so the binomial coefficient is not asked for when it is huge.
+        return self.size <= MATRIX_LIMIT and math.comb(self.size, self.omega) <= MATRIX_LIMIT
+
+    def _check_matrix(self) -> None:
+        if not self._has_matrix():
+            raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} subsets; p, q and omega say the same.")
+
+    @cached_property
+    def _subsets(self) -> NDArray[np.bool_]:
+        """One row per subset, in the order of `matrix`, one column per value."""
+        self._check_matrix()
+        # Combinations of the values from the last down come with the largest number first.
+        falling = list(itertools.combinations(range(self.size - 1, -1, -1), self.omega))
+        subsets = np.zeros((len(falling), self.size), np.bool_)
+        np.put_along_axis(subsets, np.array(falling[::-1]), True, axis=1)
+        return subsets
+
+    def _subset_probabilities(self) -> tuple[Fraction, Fraction]:
+        """The probabilities of one subset with the own value, and of one without."""
+        with_own, without = math.comb(self.size - 1, self.omega - 1), math.comb(self.size - 1, self.omega)
+        return self.p / with_own, (1 - self.p) / without
+
+
+def _best_omega(epsilon: float, k: int) -> int:
+    """Of the two neighbours of k/(e^ε + 1), the one whose exact law has the least variance for a rare value."""
+    below = int(k / (math.exp(epsilon) + 1))
+    near = {min(max(omega, 1), k - 1) for omega in (below, below + 1)}
+    return min(sorted(near), key=lambda omega: _rare(TwoLevelLaw.calibrate(epsilon, members=omega, outcomes=k)))
+
+
+def _rare(law: TwoLevelLaw) -> Fraction:
+    """n·Var* = q(1−q)/(p−q)²."""
+    p, q = law.members * law.probability(inside=True), _other(law)
+    return q * (1 - q) / (p - q) ** 2
+
+
+def _other(law: TwoLevelLaw) -> Fraction:
+    """The probability that a value that is not the own one is in the report: [p(ω−1) + (1−p)ω]/(k−1)."""
+    return (law.members - law.members * law.probability(inside=True)) / (law.outcomes - 1)
+
+
+def _binomials(k: int, omega: int) -> NDArray[np.int64]:
+    """C(v, i) for v below k and i up to ω, by Pascal's rule; those that no rank needs stop at `MATRIX_LIMIT`."""
+    table = np.zeros((k, omega + 1), np.int64)
+    table[:, 0] = 1
+    for value in range(1, k):
+        table[value, 1:] = np.minimum(table[value - 1, 1:] + table[value - 1, :-1], MATRIX_LIMIT)
+    return table

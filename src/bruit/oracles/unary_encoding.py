@@ -1,0 +1,245 @@
+"""Unary encoding (UE): SUE, the symmetric one, also called basic RAPPOR, and OUE, the optimised one.
+
+A value becomes a row of k bits with its own bit set, and every bit is drawn anew: the own one is 1 with probability p,
+each other with q. The error does not grow with k, but the report does: ⌈k/8⌉ bytes.
+
+Bits are drawn 64 at a time, by comparing the binary digits of q with random words; all bits of a row are drawn so, and
+then the own bit is overwritten from a word of its own. Rejected: skipping from one set bit to the next by a geometric
+law, which is quicker for small q, but has probabilities (1−q)^j that are no multiples of 2⁻⁶⁴.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks, documents
+from bruit.domains import Categories
+from bruit.domains.domain import Codes, Missing
+from bruit.engines import memory
+from bruit.entropy import Entropy
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.estimation.support import SupportModel
+from bruit.estimation.tally import Counts, Tally
+from bruit.oracles.packed import PackedOracle, Rows
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.law import WORD_BITS, BitsLaw
+
+#: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
+Kind = Literal["OUE", "SUE", "UE"]
+
+#: `matrix` has a column for each of 2^k reports; above this k it would fill the memory.
+MATRIX_LIMIT = 10
+#: Random words drawn at a time, so that they stay in a near cache; one row of 10⁶ bits takes twice as many.
+SLICE_WORDS = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryEncoding(PackedOracle):
+    """Report one bit per value: one's own is 1 with probability p, each other with the smaller probability q.
+
+    Parameters
+    ----------
+    epsilon, k, labels, missing
+        As for every `Oracle`.
+    kind
+        ``"OUE"``, the optimised one: p = ½ and q = 1/(e^ε + 1). ``"SUE"``, the symmetric one, basic RAPPOR:
+        p = 1 − q and q = 1/(e^{ε/2} + 1). ``"UE"``: any p and q, made by `with_probabilities`.
+    weights
+        For ``"UE"``: p and q in units of 2⁻⁶⁴.
+
+    Guarantee
+    ---------
+    ε-LDP for one answer (neighbours ``"value"``). Two values differ in the law of two bits only, so no report is more
+    than p(1−q)/((1−p)q) times likelier under one value than under another, and a report with the one bit set and the
+    other not attains it. ``unary_encoding.proof.md`` has the argument.
+
+    Error
+    -----
+    n·Var = 4e^ε/(e^ε − 1)² for a rare value with OUE, √e^ε/(√e^ε − 1)² with SUE, whatever k is.
+
+    References
+    ----------
+    Erlingsson, Ú., Pihur, V., Korolova, A. (2014), RAPPOR: randomized aggregatable privacy-preserving ordinal response.
+    Wang, T., Blocki, J., Li, N., Jha, S. (2017), Locally differentially private protocols for frequency estimation.
+
+    Examples
+    --------
+    >>> oracle = UnaryEncoding(epsilon=1.0, k=20)
+    >>> reports = oracle.privatize([0, 0, 19, 2], rng=7)
+    >>> reports.dtype, reports.shape
+    (dtype('uint8'), (4, 3))
+    >>> oracle.p, round(float(oracle.q), 3)
+    (Fraction(1, 2), 0.269)
+    >>> oracle.guarantee.epsilon <= 1.0
+    True
+    """
+
+    kind: Kind = "OUE"
+    weights: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _checks.one_of(get_args(Kind), kind=self.kind)
+        if (self.kind == "UE") != (self.weights is not None):
+            raise ParameterError('weights belong to kind "UE", and only to it: use UnaryEncoding.with_probabilities.')
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _clean_weights(self.weights))
+            if self.epsilon != self._law.epsilon:
+                raise ParameterError(
+                    "epsilon must be what p and q give: use UnaryEncoding.with_probabilities, which computes it."
+                )
+
+    @classmethod
+    def with_probabilities(
+        cls,
+        p: Fraction | float,
+        q: Fraction | float,
+        *,
+        k: int = 0,
+        labels: Any = None,
+        missing: Missing = "refuse",
+    ) -> Self:
+        """These probabilities, p rounded down and q up to units of 2⁻⁶⁴; ε follows from them.
+
+        >>> oracle = UnaryEncoding.with_probabilities(Fraction(3, 4), Fraction(1, 4), k=5)
+        >>> oracle.name, oracle.epsilon == math.log(9)
+        ('UE', True)
+        """
+        own, other = _exact(p=p), _exact(q=q)
+        unit = 2**WORD_BITS
+        weights = math.floor(own * unit), math.ceil(other * unit)
+        if not 0 < weights[1] < weights[0] < unit:
+            raise ParameterError("p and q must be probabilities with 0 < q < p < 1, apart by 2⁻⁶⁴ or more.")
+        epsilon = BitsLaw(own=weights[0], other=weights[1]).epsilon
+        return cls(epsilon=epsilon, kind="UE", weights=weights, k=k, labels=labels, missing=missing)
+
+    @classmethod
+    def from_settings(cls, domain: Categories, epsilon: float, settings: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`, after the domain and ε were read; documents hold the weights as texts."""
+        if "weights" in settings:
+            weights = tuple(documents.whole_number(weight, "A weight") for weight in settings["weights"])
+            settings = {**settings, "weights": weights}
+        return super().from_settings(domain, epsilon, settings)
+
+    @property
+    def name(self) -> str:
+        """OUE, SUE, or UE for other probabilities."""
+        return self.kind
+
+    @property
+    def p(self) -> Fraction:
+        """The exact probability that the bit of one's own value is set."""
+        return self._law.p
+
+    @property
+    def q(self) -> Fraction:
+        """The exact probability that the bit of a given other value is set."""
+        return self._law.q
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε = ln[p(1−q)/((1−p)q)], rounded up, for one answer changed."""
+        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+
+    @property
+    def guessability(self) -> float:
+        """The best guess is any value whose bit is set, and any value at all if none is."""
+        # With i − 1 other bits set the guess is right with chance 1/i, and E[1/(1 + Bin(k−1, q))] = (1 − (1−q)^k)/(kq).
+        p, q, k = float(self.p), float(self.q), self.size
+        clear = math.log1p(-q)
+        right = p * -math.expm1(k * clear) / (k * q)
+        return right + float(1 - self.p) * math.exp((k - 1) * clear) / k
+
+    def matrix(self) -> list[list[Fraction]]:
+        """P(report | value), exactly: one row per value, one column per report, by the number that its bits write."""
+        self._check_small("matrix()")
+        # The probability depends on the own bit and on how many others are set.
+        others = [self.q**ones * (1 - self.q) ** (self.size - 1 - ones) for ones in range(self.size)]
+        table = [[(1 - self.p) * other for other in others], [self.p * other for other in others]]
+        return [
+            [table[own][y.bit_count() - own] for y in range(2**self.size) for own in [y >> x & 1]]
+            for x in range(self.size)
+        ]
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """The number that the bits of a report write: value v counts 2^v."""
+        self._check_small("message()")
+        return reports.astype(np.int64) @ (1 << 8 * np.arange(reports.shape[1]))
+
+    def _check_small(self, what: str) -> None:
+        if self.size > MATRIX_LIMIT:
+            raise LimitError(f"{what} is made for at most {MATRIX_LIMIT} values; p and q say the same.")
+
+    @cached_property
+    def _law(self) -> BitsLaw:
+        if self.weights is not None:
+            return BitsLaw(own=self.weights[0], other=self.weights[1])
+        return BitsLaw.calibrate(self.epsilon, own=Fraction(1, 2) if self.kind == "OUE" else None)
+
+    def _settings(self) -> dict[str, Any]:
+        return {} if self.weights is None else {"weights": list(self.weights)}
+
+    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        # A row takes one word for each of its bytes and one for the own bit.
+        step = max(1, SLICE_WORDS // (out.shape[1] + 1))
+        for start in range(0, codes.size, step):
+            self._randomize_slice(codes[start : start + step], entropy, out[start : start + step])
+
+    def _randomize_slice(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        from bruit.kernels import bits
+        from bruit.kernels import unary_encoding as kernel
+
+        other, own = np.uint64(self._law.other), np.uint64(self._law.own)
+        lanes = np.empty((out.size + 7) // 8, np.uint64)
+        tied = np.empty_like(lanes)
+        words = memory.block_words(entropy, bits.PLANES * lanes.size + codes.size)
+        undecided = bits.bernoulli(words, other, lanes, tied)
+        bits.settle(entropy.words(undecided), other, lanes, tied)
+        out[:] = lanes.view(np.uint8)[: out.size].reshape(out.shape)
+        kernel.own_bits(codes, words[bits.PLANES * lanes.size :], own, 0xFF >> -self.size % 8, out)
+
+    def _honest_rows(self, rows: Rows) -> Rows:
+        from bruit.kernels import bits
+
+        return bits.honest_rows(rows, self.size)
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import bits
+
+        counts = np.zeros(self.size, np.int64)
+        return counts, bits.count_columns(reports, self.size, counts)
+
+    def _model(self, tally: Tally) -> SupportModel:
+        p, q = self.p, self.q
+        return SupportModel(tally.counts, tally.n, p, q, both_own=p * q, both_other=q * q)
+
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        # Bits are independent given the people, so the counts of the values are too.
+        others = people.sum() - people
+        own = generator.binomial(people, float(self.p))
+        return np.asarray(own + generator.binomial(others, float(self.q)))
+
+
+def _exact(**parameter: Any) -> Fraction:
+    """A probability as the very fraction that was given."""
+    ((name, value),) = parameter.items()
+    _checks.probability(**parameter)
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(f"{name} must be a Fraction or a float.") from None
+
+
+def _clean_weights(weights: Any) -> tuple[int, int]:
+    if not isinstance(weights, tuple | list) or len(weights) != 2:
+        raise ParameterError("weights must be two whole numbers, p and q in units of 2⁻⁶⁴.")
+    other = _checks.integer(low=1, high=2**WORD_BITS - 2, other=weights[1])
+    own = _checks.integer(low=other + 1, high=2**WORD_BITS - 1, own=weights[0])
+    return own, other
