@@ -62,6 +62,10 @@ def test_any_changed_value_is_noticed(data):
         b"\xff\xfe",
         '{"a": NaN}',
         "[" * 100_000,
+        None,
+        3,
+        '{"format": "bruit.test/1", "a": 1e400, "digest": ""}',
+        '{"format": "bruit.test/1"' * 2,
         '{"format": "bruit.test/1", "a": "\\ud800"}',
         '{"format": "bruit.test/1", "a": "\\ud800", "digest": null}',
     ],
@@ -69,6 +73,18 @@ def test_any_changed_value_is_noticed(data):
 def test_what_is_not_a_document_is_refused(text):
     with pytest.raises(FormatError):
         documents.unseal(text, "bruit.test/1")
+
+
+def test_a_key_that_stands_twice_is_refused():
+    text = documents.seal("bruit.test/1", {"a": 1})
+    with pytest.raises(FormatError):
+        documents.unseal(text.replace('"a": 1', '"a": 2, "a": 1'), "bruit.test/1")
+
+
+def test_endless_nesting_is_refused():
+    nested = "[" * 900 + "]" * 900
+    with pytest.raises(FormatError):
+        documents.unseal(f'{{"format": "bruit.test/1", "a": {nested}, "digest": "x"}}', "bruit.test/1")
 
 
 def test_another_version_and_another_format_are_told_apart():

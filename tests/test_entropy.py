@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -22,7 +23,7 @@ def _uniform(counts):
 
 def test_the_stream_is_aes_in_counter_mode_under_its_key():
     entropy = Entropy(7)
-    stream = Cipher(algorithms.AES256(entropy._key), modes.CTR(bytes(16))).encryptor()
+    stream = Cipher(algorithms.AES256(entropy._current().key), modes.CTR(bytes(16))).encryptor()
     assert entropy.bytes(1000) == stream.update(bytes(1000))
 
 
@@ -80,14 +81,15 @@ def test_copies_are_the_same_object_and_pickling_is_refused():
 def test_a_forked_process_takes_a_new_key_even_if_the_lock_was_held(seed):
     entropy = Entropy(seed)
     reader, writer = os.pipe()
-    entropy._lock.acquire()
+    lock = entropy._current().lock
+    lock.acquire()
     child = os.fork()
     if child == 0:  # only os calls and the stream itself: pytest must not wake up here
         try:
             os.write(writer, entropy.bytes(32) + entropy.child(0).bytes(32))
         finally:
             os._exit(0)
-    entropy._lock.release()
+    lock.release()
     os.close(writer)
     os.waitpid(child, 0)
     with os.fdopen(reader, "rb") as pipe:
@@ -96,6 +98,41 @@ def test_a_forked_process_takes_a_new_key_even_if_the_lock_was_held(seed):
     assert len(theirs) == 64
     assert theirs[:32] != ours.bytes(32)
     assert theirs[32:] != ours.child(0).bytes(32)
+
+
+def _draw_together(barrier, entropy, found):
+    barrier.wait()
+    found.append(entropy.bytes(32))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_threads_of_a_forked_process_share_one_new_stream():
+    """Forty forks, six threads each that start together: no thread reads the parent's stream or another's part."""
+    entropy = Entropy(7)
+    parent = Entropy(7).bytes(32 * 6)
+    barrier = threading.Barrier(6)
+    for _ in range(40):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                sys.setswitchinterval(1e-6)
+                found = []
+                workers = [threading.Thread(target=_draw_together, args=(barrier, entropy, found)) for _ in range(6)]
+                for worker in workers:
+                    worker.start()
+                for worker in workers:
+                    worker.join()
+                os.write(writer, b"".join(found))
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            theirs = pipe.read()
+        os.waitpid(child, 0)
+        pieces = {theirs[i : i + 32] for i in range(0, len(theirs), 32)}
+        assert len(pieces) == 6
+        assert not any(piece in parent for piece in pieces)
 
 
 def test_threads_share_a_stream_without_repeating_any_part_of_it():

@@ -50,8 +50,8 @@ def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> st
 def unseal(text: str | bytes, name: str) -> dict[str, Any]:
     """The body of a document of format `name`, after its format and digest were checked."""
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice)
+    except (ValueError, TypeError, RecursionError):
         raise FormatError(f"This is not a whole {name} document: it is cut short or damaged.") from None
     if not isinstance(document, dict) or not isinstance(document.get("format"), str):
         raise FormatError(f"This is not a {name} document: it has no format name.")
@@ -121,10 +121,10 @@ def _safe(value: Any) -> Any:
 
 
 def _digest_of_text(document: dict[str, Any]) -> str:
-    """The digest; none, and so no match, where the text holds half a character, which no writer leaves."""
+    """The digest; none, and so no match, for what no writer leaves: half characters, infinities, endless nesting."""
     try:
         return digest(document)
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, ValueError, RecursionError):
         return "none"
 
 
@@ -138,6 +138,14 @@ def _check_format(found: str, name: str) -> None:
             "use another version of bruit."
         )
     raise FormatError(f"This is a {found[:60]} document, a {name} document is needed.")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a document; readers do not agree on which of two equal keys counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 def _refuse_constant(constant: str) -> Any:

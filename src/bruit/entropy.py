@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -38,13 +38,32 @@ _ZEROS = bytes(1 << 20)
 _forks = 0
 
 
+_after_fork = threading.Lock()
+
+
 def _note_fork() -> None:
-    global _forks  # noqa: PLW0603 -- a process has one history of forks
+    global _forks, _after_fork  # noqa: PLW0603 -- a process has one history of forks
     _forks += 1
+    _after_fork = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
+
+
+class _State(NamedTuple):
+    """A key, the stream under it, the lock of that stream, and how many forks were behind the process that made it."""
+
+    key: Key
+    stream: Any
+    lock: threading.Lock
+    born: int
+
+
+def _new_state(key: Key) -> _State:
+    # The counter may start at zero because every key is used for one stream only.
+    stream = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+    return _State(key, stream, threading.Lock(), _forks)
 
 
 class Entropy:
@@ -64,7 +83,7 @@ class Entropy:
     True
     """
 
-    __slots__ = ("__weakref__", "_born", "_key", "_lock", "_secure", "_stream")
+    __slots__ = ("__weakref__", "_secure", "_state")
 
     def __init__(self, seed: int | None = None) -> None:
         if seed is None:
@@ -100,8 +119,7 @@ class Entropy:
     def child(self, index: int) -> Entropy:
         """The stream number `index` below this one; asking again gives the same stream from its start."""
         number = _checks.integer(low=0, index=index)
-        self._check_fork()
-        return self._from_key(_hash(self._key, b"child", number), secure=self._secure)
+        return self._from_key(_hash(self._current().key, b"child", number), secure=self._secure)
 
     def spawn(self) -> Entropy:
         """A new stream whose key is drawn from this one, so that every call gives another."""
@@ -124,11 +142,11 @@ class Entropy:
         if out.dtype.kind != "u" or not out.flags.c_contiguous or not out.flags.writeable:
             raise DataTypeError("fill needs a writeable, contiguous array of unsigned integers.")
         target = out.reshape(-1).view(np.uint8)
-        self._check_fork()
-        with self._lock:
+        state = self._current()
+        with state.lock:
             for start in range(0, target.size, len(_ZEROS)):
                 piece = target[start : start + len(_ZEROS)]
-                self._stream.update_into(memoryview(_ZEROS)[: piece.size], piece.data)
+                state.stream.update_into(memoryview(_ZEROS)[: piece.size], piece.data)
         if out.dtype.itemsize > 1 and _BIG_ENDIAN:  # pragma: no cover -- the same stream on every machine
             out.byteswap(inplace=True)
 
@@ -160,20 +178,22 @@ class Entropy:
         return entropy
 
     def _start(self, key: Key, *, secure: bool) -> None:
-        self._key = key
         self._secure = secure
-        self._born = _forks
-        self._lock = threading.Lock()
-        # The counter may start at zero because every key is used for one stream only.
-        self._stream: Any = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+        self._state = _new_state(key)
 
-    def _check_fork(self) -> None:
-        """In a process forked since this stream was made, start again under a new key.
+    def _current(self) -> _State:
+        """The state; in a process forked since it was made, a new one under a new key.
 
-        Nothing of the old state is kept: its lock may be held by a thread that the fork did not copy.
+        Nothing of the old one is kept: its lock may be held by a thread that the fork did not copy. A state is made
+        whole before it is put in place, under a lock that a fork renews, so that threads of the new process share one.
         """
-        if self._born != _forks:
-            self._start(os.urandom(_KEY_BYTES), secure=self._secure)
+        state = self._state
+        if state.born == _forks:
+            return state
+        with _after_fork:
+            if self._state.born != _forks:
+                self._state = _new_state(os.urandom(_KEY_BYTES))
+            return self._state
 
     def __copy__(self) -> Entropy:
         return self

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
-from bruit.domains.domain import Codes, Domain
+from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError
@@ -59,10 +59,14 @@ class LocalMechanism(ABC):
             against whoever knows the number); or an `Entropy`.
         """
         codes = self.domain.encode(values)
-        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest))
+        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest), 0)
 
-    def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int = 0) -> NDArray[Any]:
-        """Reports of codes that are already checked; block i of these people uses child `first_block` + i."""
+    def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int) -> NDArray[Any]:
+        """Reports of codes that are already checked, for batches of a larger source.
+
+        Block i of these people uses child `first_block` + i of `entropy`: count blocks on from batch to batch, for
+        the same child twice is the same noise twice.
+        """
         out = self._empty_reports(codes.size)
 
         def randomize(index: int, block: slice) -> None:
@@ -159,10 +163,36 @@ class LocalMechanism(ABC):
             )
         if tally.counts.size != self._cells():
             raise DesignError("This tally has another number of cells than its design.")
+        if not self._is_possible(tally):
+            raise DataError("This tally cannot have been made from reports of its design: its counts do not add up.")
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Whether some reports have these counts: here, that no cell counts more than all."""
+        return bool((tally.counts <= tally.n).all())
 
 
 def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:
     return first[0] + second[0], first[1] + second[1]
+
+
+def message_numbers(reports: Any, size: int) -> NDArray[Any]:
+    """Reports that are message numbers, as an array of integers; what is no such number in a list becomes −1."""
+    try:
+        array = np.asarray(reports)
+    except (ValueError, OverflowError):
+        array = np.empty((0, 0))
+    if array.dtype.kind == "O" and array.ndim == 1:
+        return np.array([_message_number(item) for item in array.tolist()], np.int64)
+    if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
+        raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
+    if not array.size:
+        return array.astype(code_dtype(size))
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _message_number(item: Any) -> int:
+    """A number as such, and −1, which no person can have sent, for anything else."""
+    return item if type(item) is int and 0 <= item < 2**63 else -1
 
 
 def whole_counts(counts: Any, size: int) -> Counts:
@@ -170,6 +200,8 @@ def whole_counts(counts: Any, size: int) -> Counts:
     array = np.asarray(counts)
     if array.ndim != 1 or array.dtype.kind not in "ui":
         raise DataTypeError("counts must be a one-dimensional array of whole numbers, one per value.")
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+        raise DataError("counts must be below 2⁶³.")
     if array.size != size or (array.size and int(array.min()) < 0):
         raise DataError(f"counts must have {size} entries, each 0 or above.")
     return array.astype(np.int64)

@@ -27,8 +27,9 @@ def test_the_guarantee_is_the_same_for_the_attribute_and_the_person():
     for unit in ("person", "attribute"):
         assert PLAN.guarantee(unit).neighbours == unit
         assert PLAN.guarantee(unit).epsilon == PLAN.oracle.guarantee.epsilon
-    with pytest.raises(BruitError):
-        PLAN.guarantee("household")
+    for other in ("household", "add-remove", "value", None):
+        with pytest.raises(BruitError):
+            PLAN.guarantee(other)
 
 
 @pytest.mark.parametrize(

@@ -244,3 +244,33 @@ def test_an_attribute_knows_its_labels():
     assert Attribute("age", Grid(1, 3)).labels == (1.0, 2.0, 3.0)
     with pytest.raises(DataTypeError):
         Attribute("age", Grid(1, 3)).encode(["x"])
+
+
+def test_gaps_kept_beside_the_values_are_gaps():
+    import pyarrow as pa
+
+    numbers = Categories(labels=[1, 2, 3], missing="category")
+    coded = pa.array([1, 2, None, 3]).dictionary_encode()
+    for values in (
+        np.ma.array([1, 2, 9, 3], mask=[0, 0, 1, 0]),
+        coded,
+        pa.chunked_array([coded]),
+        pa.array([1, 2, None, 3]),
+    ):
+        assert numbers.encode(values).tolist() == [0, 1, 3, 2]
+        with pytest.raises(DataError, match="missing"):
+            Categories(labels=[1, 2, 3]).encode(values)
+
+
+def test_labels_that_no_file_can_hold_are_refused():
+    for bad in ([1, 2**60], ["a", "\ud800"]):
+        with pytest.raises(ParameterError):
+            Categories(labels=bad)
+
+
+def test_texts_that_are_no_numbers_leave_no_trace_of_themselves():
+    cells = DictionaryColumn(np.array(["1", SECRET], object), np.array([0, 1]))
+    with pytest.raises(DataTypeError) as caught:
+        Grid(0, 9).encode(cells)
+    assert caught.value.__context__ is None
+    assert Grid(0, 9).encode(DictionaryColumn(cells.entries, np.array([0, 0]))).tolist() == [1, 1]

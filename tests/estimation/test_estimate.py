@@ -162,6 +162,18 @@ def test_a_covariance_matrix_that_would_fill_the_memory_is_refused():
         oracle.estimate(oracle.simulate(np.ones(5000, int), rng=1)).covariance()
 
 
+def test_no_variance_is_negative_where_a_count_is_zero():
+    oracle = bruit.oracle("GRR", epsilon=0.001, k=10**6)
+    answer = oracle.estimate(oracle.tally([3]))
+    assert answer.variance.min() >= 0
+
+
+def test_a_tally_whose_counts_do_not_add_up_is_refused():
+    forged = bruit.Tally(design=ORACLE.digest, counts=[3000, 1, 0, 0], n=4)
+    with pytest.raises(DataError, match="do not add up"):
+        ORACLE.estimate(forged)
+
+
 def test_a_single_report_gives_an_honest_interval():
     ends = ORACLE.estimate(ORACLE.tally([0])).interval()
     assert np.isfinite(ends).all()

@@ -84,6 +84,15 @@ def test_a_document_with_a_field_missing_or_wrong_is_refused():
             Tally.from_json(documents.seal("bruit.tally/1", {**body, key: {"x": 1}}))
 
 
+def test_counts_that_cannot_be_are_refused():
+    from bruit import documents
+
+    body = Tally(design="d", counts=[3, 1], n=4).to_dict()
+    for counts in ([-3, 7], "12", {"1": 1}):
+        with pytest.raises(FormatError):
+            Tally.from_json(documents.seal("bruit.tally/1", {**body, "counts": counts}))
+
+
 def test_an_edited_tally_is_refused():
     document = json.loads(Tally(design="d", counts=[3, 1], n=4).to_json())
     document["counts"][0] = 30

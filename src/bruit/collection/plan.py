@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from numpy.typing import NDArray
 
-from bruit import documents
+from bruit import _checks, documents
 from bruit.domains import Attribute, Categories, Schema
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.oracles import Oracle, oracle
 from bruit.privacy import Guarantee
+
+#: Whom a plan's guarantee may speak of.
+Unit: TypeAlias = Literal["person", "attribute"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +97,18 @@ class Plan:
 
     def guarantee(self, unit: str = "person") -> Guarantee:
         """What is promised when a whole person (``"person"``) or one attribute (``"attribute"``) changes."""
-        return Guarantee(epsilon=self.oracle.guarantee.epsilon, neighbours=unit)  # type: ignore[arg-type]
+        asked = _checks.one_of(get_args(Unit), unit=unit)
+        return Guarantee(epsilon=self.oracle.guarantee.epsilon, neighbours=asked)
 
     def privatize(self, table: Any, rng: Randomness = None) -> dict[str, NDArray[Any]]:
         """Reports of a table's rows: a mapping from column name to array."""
-        return self.privatize_batch(table, Entropy.resolve(rng, "privatize", self.digest))
+        return self.privatize_batch(table, Entropy.resolve(rng, "privatize", self.digest), 0)
 
-    def privatize_batch(self, batch: Any, entropy: Entropy, first_block: int = 0) -> dict[str, NDArray[Any]]:
-        """Reports of one batch of a larger source, whose first block of people has this number."""
+    def privatize_batch(self, batch: Any, entropy: Entropy, first_block: int) -> dict[str, NDArray[Any]]:
+        """Reports of one batch of a larger source, whose first block of people has this number.
+
+        Count blocks on from batch to batch: the same number twice is the same noise twice.
+        """
         codes = self.schema.encode(batch)[self.name]
         return {self.name: self.oracle.privatize_codes(codes, entropy, first_block)}
 

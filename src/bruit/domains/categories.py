@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks
+from bruit import _checks, documents
 from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, code_dtype, column, keep_present
 from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
 
@@ -182,11 +182,20 @@ def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
         raise ParameterTypeError("labels must be all texts, all whole numbers, or all booleans.")
     clean = tuple(_clean_text(item) if isinstance(item, str) else item for item in items)
+    if any(isinstance(item, int) and abs(item) > documents.SAFE_INTEGER for item in clean):
+        raise ParameterError("labels that are whole numbers must lie within ±2⁵³: write larger ones as texts.")
+    if any(isinstance(item, str) and not _is_unicode(item) for item in clean):
+        raise ParameterError("labels must be whole Unicode texts.")
     if len(set(clean)) < len(clean):
         raise ParameterError("labels must be different from each other (after Unicode normalisation).")
     if missing == "category" and MISSING_LABEL in clean:
         raise ParameterError(f"labels must not contain {MISSING_LABEL!r}: it names the category for missing values.")
     return clean
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no half characters, which no file can hold."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _clean_text(value: Any) -> Any:

@@ -66,10 +66,19 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
         raise DataTypeError(f"{what} must be a sequence with one entry per person, not one text: wrap it in a list.")
     if not hasattr(values, "__array__") and not isinstance(values, list | tuple | range):
         values = _listed(values, what)
-    array = _as_array(values)
+    array = _as_array(_with_gaps(values))
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
     return array
+
+
+def _with_gaps(values: Any) -> Any:
+    """Columns that keep their gaps beside the values, with None in their place: NumPy would read what is behind."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values.tolist()
+    if hasattr(values, "to_pylist") and (values.null_count or "dictionary" in str(values.type)):
+        return values.to_pylist()
+    return values
 
 
 def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: str) -> Codes:

@@ -73,22 +73,27 @@ class Grid:
 
     def encode(self, values: Any) -> Codes:
         """The nearest point of each number; a number outside the bounds is an error, not silently clipped."""
+        numbers = self.read(values)
+        absent = np.isnan(numbers)
+        codes = np.full(numbers.size, ABSENT, np.int64)
+        # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
+        codes[~absent] = np.floor((numbers[~absent] - self.low) / self.step + 0.5).astype(np.int64)
+        return keep_present(codes, self.size, self.missing, "values")
+
+    def read(self, values: Any) -> NDArray[np.float64]:
+        """The values as numbers within the bounds, NaN where one is missing."""
         if isinstance(values, DictionaryColumn):
-            return self.encode(np.append(_read_numbers(values.entries), np.nan)[values.positions])
+            return self.read(_read_entries(values))
         array = column(values)
         if array.dtype.kind == "O":
             array = _numbers(array)
         if array.dtype.kind not in "uif" and array.size:
             raise DataTypeError("values must be numbers.")
         numbers = array.astype(np.float64)
-        absent = np.isnan(numbers)
-        inside = numbers[~absent]
+        inside = numbers[~np.isnan(numbers)]
         if inside.size and not (self.low <= inside.min() and inside.max() <= self.high):
             raise DataError(f"values must lie in the declared bounds {self.low}..{self.high}.")
-        codes = np.full(numbers.size, ABSENT, np.int64)
-        # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
-        codes[~absent] = np.floor((inside - self.low) / self.step + 0.5).astype(np.int64)
-        return keep_present(codes, self.size, self.missing, "values")
+        return numbers
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The points behind codes; NaN for the category of missing values."""
@@ -128,9 +133,19 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     return numbers
 
 
-def _read_numbers(entries: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers that a file keeps as text."""
+def _read_entries(cells: DictionaryColumn) -> NDArray[np.float64]:
+    """Numbers that a file keeps as text; an entry that nobody has may be anything."""
+    read = [_number(entry) for entry in np.asarray(cells.entries).tolist()]
+    table = np.array([np.nan if number is None else number for number in (*read, None)])
+    unread = np.array([number is None for number in (*read, 0.0)])
+    if unread[cells.positions].any():
+        raise DataTypeError("values must be numbers.")
+    return np.asarray(table[cells.positions])
+
+
+def _number(entry: Any) -> float | None:
+    """An entry of a file as a number, None if it is none; the error, which shows the entry, goes no further."""
     try:
-        return np.asarray(entries).astype(np.float64)
+        return float(entry)
     except (TypeError, ValueError):
-        raise DataTypeError("values must be numbers.") from None
+        return None

@@ -131,7 +131,7 @@ class Estimate:
             several libraries do silently), ``"base-cut"`` (drops what could be noise) or ``"em"`` (the most likely
             frequencies).
         level
-            For base-cut: how sure to be that no absent value is kept.
+            For base-cut: how sure to be that no value that nobody has is kept.
         """
         _checks.one_of(get_args(consistency.Method), method=method)
         return Consistent(method=method, frequency=_read_only(self._mend(method, level)), labels=self.labels)
@@ -139,11 +139,10 @@ class Estimate:
     def _mend(self, method: consistency.Method, level: float) -> Floats:
         raw = self.frequency
         if method == "em":
-            return consistency.em(self.model.em_step, raw.size)
+            return self.model.most_likely()
         if method == "base-cut":
             _checks.probability(level=level)
-            noise = self.model.variance(np.zeros_like(raw), self.target)
-            return consistency.base_cut(raw, consistency.significance(noise, raw.size, level))
+            return consistency.base_cut(raw, self.model.absent_limit(level))
         steps = {
             "norm-sub": consistency.norm_sub,
             "clip": consistency.clip,

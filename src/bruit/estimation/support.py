@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
@@ -45,8 +46,12 @@ class Model(Protocol):
         """The matrix of covariances where the true frequencies are these."""
         ...
 
-    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
-        """One step towards the most likely frequencies, and the log-likelihood per report of those given."""
+    def absent_limit(self, level: float) -> Floats | float:
+        """What the estimates of all values that nobody has stay at or below, together, with this probability."""
+        ...
+
+    def most_likely(self) -> Floats:
+        """The frequencies under which the reports are most likely."""
         ...
 
 
@@ -129,7 +134,18 @@ class SupportModel:
         np.fill_diagonal(matrix, self.variance(frequency, target))
         return matrix
 
-    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
+    def absent_limit(self, level: float) -> float:
+        """The binomial quantile: C is binomial with n trials and success q for a value that nobody has."""
+        tail = (1 - level) / self.counts.size
+        # The least count that is exceeded with probability at most `tail`.
+        low, high = 0, self.n
+        while low < high:
+            middle = (low + high) // 2
+            exceeded = special.bdtrc(middle, self.n, float(self.q))
+            low, high = (low, middle) if exceeded <= tail else (middle + 1, high)
+        return float(low / self.n - self.q) / self.gap
+
+    def most_likely(self) -> Floats:
         """Counts of support alone do not determine the likelihood."""
         raise ParameterError(
             "The most likely frequencies need the reports themselves: use oracle.most_likely(reports)."
@@ -143,14 +159,18 @@ class ExclusiveSupportModel(SupportModel):
     both_own: Fraction | None = Fraction(0)
     both_other: Fraction | None = Fraction(0)
 
-    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
-        """One step of EM on the true channel P(y|v) = q + (p−q)·[y = v]."""
-        q, gap = float(self.q), self.gap
-        share = q + frequency * gap
-        weight = self.counts / (self.n * share)
-        better = frequency * (q * weight.sum() + gap * weight)
-        likelihood = float(self.counts @ np.log(share)) / self.n
-        return better / better.sum(), likelihood
+    def most_likely(self) -> Floats:
+        """The maximum of Σ C·ln(q + (p−q)f) over the simplex, where EM would arrive, in closed form.
+
+        Where f is positive, C/(f + q/(p−q)) has one value μ; elsewhere f is 0. With j values kept, of counts S in all,
+        μ = S/(1 + j·q/(p−q)), and the largest counts are kept while their f is positive.
+        """
+        floor = float(self.q / (self.p - self.q))
+        descending = np.sort(self.counts)[::-1]
+        kept = np.arange(1, descending.size + 1)
+        level = np.cumsum(descending) / (1 + kept * floor)
+        j = int(np.flatnonzero(descending > floor * level)[-1])
+        return np.maximum(self.counts / level[j] - floor, 0.0)
 
 
 def support_variance(frequency: Floats, n: int, p: Fraction, q: Fraction, target: Target) -> Floats:
@@ -160,6 +180,9 @@ def support_variance(frequency: Floats, n: int, p: Fraction, q: Fraction, target
     For the population, r(1−r) / (n (p−q)²) with r = q + f(p−q): larger by f(1−f)/n, the drawing of the people.
     """
     scale = n * float(p - q) ** 2
+    if target == "population":
+        share = float(q) + frequency * float(p - q)
+        # At an estimate whose count is 0 or n, rounding may leave the share a hair outside of 0..1.
+        return np.asarray(np.clip(share * (1 - share), 0.0, None) / scale)
     own, other = float(p * (1 - p)), float(q * (1 - q))
-    noise = (frequency * own + (1 - frequency) * other) / scale
-    return noise if target == "people" else noise + frequency * (1 - frequency) / n
+    return (frequency * own + (1 - frequency) * other) / scale

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import DataTypeError, DesignError, FormatError, LimitError
+from bruit.errors import DataError, DataTypeError, DesignError, FormatError, LimitError
 
 Counts = NDArray[np.int64]
 
@@ -60,6 +60,8 @@ class Tally:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", _frozen(self.counts))
+        if (self.counts < 0).any():
+            raise DataError("counts must be 0 or above.")
         object.__setattr__(self, "n", _checks.integer(low=0, n=self.n))
         object.__setattr__(self, "refused", _checks.integer(low=0, refused=self.refused))
 
@@ -89,6 +91,8 @@ class Tally:
     def from_dict(cls, body: Mapping[str, Any]) -> Tally:
         """The inverse of `to_dict`."""
         try:
+            if not isinstance(body["counts"], list):
+                raise TypeError
             counts = [documents.whole_number(count, "A count") for count in body["counts"]]
             return cls(counts=np.array(counts, np.int64), **_read_header(body))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -122,7 +126,7 @@ class Tally:
             if counts.size != header["cells"]:
                 raise ValueError
             return cls(counts=counts.astype(np.int64), **_read_header(header))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"These bytes are not a {cls.FORMAT}: a field is missing or wrong.") from error
 
     def _header(self) -> dict[str, Any]:

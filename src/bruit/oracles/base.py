@@ -39,7 +39,8 @@ class Oracle(LocalMechanism):
     labels
         The categories themselves, instead of k; values are then labels, and only labels.
     missing
-        What to do with a missing value: ``"refuse"``, ``"drop"`` or ``"category"``.
+        What to do with a missing value: ``"refuse"``, ``"drop"`` (the guarantee then speaks of those who answer: that
+        somebody did not shows) or ``"category"`` (one more value, private like the others).
     """
 
     epsilon: float

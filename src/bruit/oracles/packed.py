@@ -36,7 +36,7 @@ class PackedOracle(SupportOracle):
         rows = self._honest_rows(self._check_reports(reports))
         if not len(rows):
             raise DataError("There is no valid report to estimate from.")
-        frequency = consistency.em(lambda given: self._em_step(rows, given), self.size)
+        frequency = consistency.em(lambda given: self._em_step(rows, given), self.size, n=len(rows))
         frequency.flags.writeable = False
         return Consistent(method="em", frequency=frequency, labels=self.domain.names)
 

@@ -22,9 +22,10 @@ from bruit.domains.categories import Label
 from bruit.domains.domain import Codes, Missing, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import DataTypeError, LimitError, ParameterError
+from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.mechanism import message_numbers
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
@@ -169,10 +170,11 @@ class RandomizedResponse(SupportOracle):
         return words
 
     def _check_reports(self, reports: Any) -> NDArray[Any]:
-        array = np.asarray(reports)
-        if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
-            raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
-        return array if array.size else array.astype(code_dtype(self.size))
+        return message_numbers(reports, self.size)
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Each report counts once."""
+        return int(tally.counts.sum()) == tally.n
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import counting
