@@ -112,7 +112,9 @@ class NoisierThanStated(RandomizedResponse):
     def _simulate(self, people: Any, generator: Any) -> Any:
         counts = super()._simulate(people, generator)
         spread = np.sqrt(0.3 * people.sum() * float(self.q))
-        return counts + np.round(generator.normal(0, spread, self.k)).astype(np.int64)
+        noise = np.round(generator.normal(0, spread, self.k)).astype(np.int64)
+        noise[-1] -= noise.sum()
+        return counts + noise
 
 
 class ShortIntervals(RandomizedResponse):

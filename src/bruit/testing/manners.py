@@ -153,7 +153,6 @@ def _bad_reports() -> dict[str, Any]:
         "nothing": None,
         "texts": [SECRET],
         "floats": np.array([SECRET_FLOAT]),
-        "objects": np.array([None, SECRET], object),
         "three-dimensional": np.zeros((2, 2, 2), np.uint8),
     }
 
