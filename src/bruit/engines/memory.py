@@ -84,3 +84,22 @@ def block_words(entropy: Entropy, size: int) -> NDArray[np.uint64]:
         buffer = _local.words = np.empty(max(size, BLOCK), np.uint64)
     entropy.fill(buffer[:size])
     return buffer[:size]
+
+
+def words_below(entropy: Entropy, total: int, size: int) -> NDArray[np.uint64]:
+    """`size` random words below a law's total, in the same buffer: each of 0..total−1 equally likely."""
+    words = block_words(entropy, size)
+    draw_again(words, total, entropy)
+    return words
+
+
+def draw_again(words: NDArray[np.uint64], total: int, entropy: Entropy) -> None:
+    """Replace words at or above `total`, which depends on the words alone and never on a person's value."""
+    from bruit.kernels.words import above
+
+    last = np.uint64(total - 1)
+    places = np.empty(words.size, np.int64)
+    late = places[: above(words, last, places)]
+    while late.size:
+        words[late] = entropy.words(late.size)
+        late = late[words[late] > last]

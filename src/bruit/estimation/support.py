@@ -170,7 +170,7 @@ class ExclusiveSupportModel(SupportModel):
         kept = np.arange(1, descending.size + 1)
         level = np.cumsum(descending) / (1 + kept * floor)
         j = int(np.flatnonzero(descending > floor * level)[-1])
-        return np.maximum(self.counts / level[j] - floor, 0.0)
+        return np.asarray(np.maximum(self.counts / level[j] - floor, 0.0))
 
 
 def support_variance(frequency: Floats, n: int, p: Fraction, q: Fraction, target: Target) -> Floats:

@@ -31,15 +31,3 @@ def randomize(
         if rest - guess * width >= width:
             guess += one
         out[i] = codes[i] if words[i] < first else guess
-
-
-@compiled
-def above(words: NDArray[np.uint64], last: np.uint64, places: NDArray[np.int64]) -> int:
-    """Write down where words exceed `last`, and return how many do."""
-    limit = np.uint64(last)
-    found = 0
-    for i in range(words.size):
-        if words[i] > limit:
-            places[found] = i
-            found += 1
-    return found

@@ -2,6 +2,7 @@
 
 from bruit.oracles.base import Oracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
+from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.subset_selection import SubsetSelection
@@ -11,6 +12,7 @@ __all__ = [
     "NAMES",
     "Choice",
     "Choices",
+    "LocalHashing",
     "Oracle",
     "RandomizedResponse",
     "SubsetSelection",

@@ -8,6 +8,7 @@ from bruit import _checks
 from bruit.domains import Categories
 from bruit.errors import FormatError, ParameterError
 from bruit.oracles.base import Oracle
+from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
@@ -18,6 +19,8 @@ NAMES: dict[str, str] = {
     "GRR": "generalised randomised response, also called kRR or direct encoding",
     "SUE": "symmetric unary encoding, also called basic RAPPOR",
     "OUE": "optimised unary encoding",
+    "BLH": "binary local hashing",
+    "OLH": "optimised local hashing",
     "SS": "subset selection",
 }
 
@@ -27,6 +30,9 @@ _KINDS: dict[str, tuple[type[Oracle], dict[str, Any]]] = {
     "SUE": (UnaryEncoding, {"kind": "SUE"}),
     "OUE": (UnaryEncoding, {"kind": "OUE"}),
     "UE": (UnaryEncoding, {"kind": "UE"}),
+    "BLH": (LocalHashing, {"kind": "BLH"}),
+    "OLH": (LocalHashing, {"kind": "OLH"}),
+    "LH": (LocalHashing, {"kind": "LH"}),
     "SS": (SubsetSelection, {}),
 }
 _ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR", "rappor": "SUE"}
@@ -38,7 +44,7 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     Parameters
     ----------
     name
-        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, SS.
+        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, BLH, OLH, SS.
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
     **settings

@@ -154,20 +154,7 @@ class RandomizedResponse(SupportOracle):
 
         law = self._law
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
-        kernel.randomize(codes, self._words(entropy, codes.size), keep, outside, out)
-
-    def _words(self, entropy: Entropy, size: int) -> NDArray[np.uint64]:
-        """Words below the law's total: a word at or above it is drawn again, whatever the value."""
-        from bruit.kernels import randomized_response as kernel
-
-        words = memory.block_words(entropy, size)
-        last = np.uint64(self._law.total - 1)
-        places = np.empty(size, np.int64)
-        late = places[: kernel.above(words, last, places)]
-        while late.size:
-            words[late] = entropy.words(late.size)
-            late = late[words[late] > last]
-        return words
+        kernel.randomize(codes, memory.words_below(entropy, self._law.total, codes.size), keep, outside, out)
 
     def _check_reports(self, reports: Any) -> NDArray[Any]:
         return message_numbers(reports, self.size)
