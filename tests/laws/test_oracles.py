@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from bruit import oracles, testing
-from bruit.oracles import NAMES, Oracle, RandomizedResponse, SubsetSelection, UnaryEncoding
+from bruit.oracles import (
+    NAMES,
+    HadamardResponse,
+    LocalHashing,
+    Oracle,
+    ProjectiveGeometry,
+    RandomizedResponse,
+    SubsetSelection,
+    UnaryEncoding,
+)
 
 #: One design or two of every class; more of each stand in the tests of its own module.
 ORACLES: list[Oracle] = [
@@ -20,6 +29,9 @@ ORACLES: list[Oracle] = [
     UnaryEncoding(epsilon=1.0, k=5, kind="SUE"),
     UnaryEncoding(epsilon=2.0, labels=["red", "green", "blue"], missing="category"),
     SubsetSelection(epsilon=1.0, k=7),
+    LocalHashing(epsilon=1.0, k=12),
+    HadamardResponse(epsilon=1.0, k=12),
+    ProjectiveGeometry(epsilon=1.0, k=12),
 ]
 
 #: Others, for the heavy run.
@@ -36,7 +48,9 @@ MORE: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, labels=[False, True]),
 ]
 
-CHECKS = [getattr(testing, name) for name in testing.__all__ if name != "check_oracle"]
+#: Checks that run all others, or that are for numbers.
+OF_NUMBERS = ("check_oracle", "check_number", "check_mean")
+CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_NUMBERS]
 
 
 def _name(oracle: Oracle) -> str:

@@ -153,7 +153,9 @@ def empirical(
 
 def _sampler(mechanism: Any) -> Sampler:
     if hasattr(mechanism, "privatize"):
-        return lambda value, trials, entropy: mechanism.privatize([value] * trials, rng=entropy)
+        # Where every report carries a seed of its own, a twin with few seeds has the same law and can be counted.
+        source = getattr(mechanism, "twin", mechanism)
+        return lambda value, trials, entropy: source.privatize([value] * trials, rng=entropy)
     if not callable(mechanism):
         raise ParameterTypeError("mechanism must have privatize, or be a callable (input, trials, entropy) -> outputs.")
     return mechanism  # type: ignore[no-any-return]

@@ -68,7 +68,7 @@ def _curve(name: str, k: int, n: int, points: NDArray[np.float64]) -> NDArray[np
 
 def _variance(name: str, k: int, n: int, epsilon: float) -> float:
     try:
-        return float(oracle(name, epsilon=epsilon, k=k).variance(0.0, n))
+        return oracle(name, epsilon=epsilon, k=k).typical_variance(0.0, n)
     except LimitError:
         return math.nan
 

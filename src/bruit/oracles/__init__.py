@@ -2,8 +2,10 @@
 
 from bruit.oracles.base import Oracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
+from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.named import NAMES, from_dict, oracle
+from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
@@ -12,8 +14,10 @@ __all__ = [
     "NAMES",
     "Choice",
     "Choices",
+    "HadamardResponse",
     "LocalHashing",
     "Oracle",
+    "ProjectiveGeometry",
     "RandomizedResponse",
     "SubsetSelection",
     "UnaryEncoding",

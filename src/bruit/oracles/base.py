@@ -83,6 +83,12 @@ class Oracle(LocalMechanism):
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given."""
 
+    def typical_variance(self, frequency: float, n: int, target: Target = "population") -> float:
+        """The variance for a value of this frequency where the others share the rest evenly; Var* at frequency 0."""
+        everybody = np.full(self.size, (1 - frequency) / (self.size - 1))
+        everybody[0] = frequency
+        return float(self.variance(everybody, n, target)[0])
+
     @property
     @abstractmethod
     def guessability(self) -> float:

@@ -131,7 +131,7 @@ class Choices(Sequence[Choice]):
             f"{half:.4f}",
             f"{row.report_bytes:,.0f}",
             f"{row.decode_steps:.1e}",
-            f"{row.guessability:.1%}",
+            _percent(row.guessability),
             f"{row.votes_per_cheater:.2f}",
         ]
 
@@ -230,7 +230,7 @@ def people_needed(
     _checks.probability(half_width=half_width)
     scale = (intervals.normal_quantile(_checks.probability(level=level)) / half_width) ** 2
     made, _ = _candidates(k, epsilon, among)
-    needed = {name: math.ceil(scale * float(found.variance(frequency, 1))) for name, found in made.items()}
+    needed = {name: math.ceil(scale * found.typical_variance(frequency, 1)) for name, found in made.items()}
     return dict(sorted(needed.items(), key=lambda item: item[1]))
 
 
@@ -253,15 +253,26 @@ def _weigh(name: str, candidate: Oracle, n: int, frequency: Any) -> Choice:
     return Choice(
         oracle=candidate,
         name=name,
-        rare=float(candidate.variance(0.0, n)),
+        rare=candidate.typical_variance(0.0, n),
         # In all these oracles the variance is a quadratic in f whose sum is nearly the same for all frequencies.
         total=float(candidate.variance(even, n).sum()),
-        at_frequency=None if frequency is None else float(np.mean(candidate.variance(frequency, n))),
-        report_bytes=candidate.report_bytes,
-        decode_steps=candidate.decode_steps(n),
+        at_frequency=None if frequency is None else _at(candidate, frequency, n),
+        report_bytes=float(candidate.report_bytes),
+        decode_steps=float(candidate.decode_steps(n)),
         guessability=candidate.guessability,
         votes_per_cheater=candidate.votes_per_cheater,
     )
+
+
+def _at(candidate: Oracle, frequency: Any, n: int) -> float:
+    """The variance at one frequency, or its mean over those of all values."""
+    if frequency.shape == ():
+        return candidate.typical_variance(float(frequency), n)
+    return float(np.mean(candidate.variance(frequency, n)))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.001 else f"{100 * share:.0e}%"
 
 
 def _frequencies(given: Any, k: int) -> Any:

@@ -8,7 +8,9 @@ from bruit import _checks
 from bruit.domains import Categories
 from bruit.errors import FormatError, ParameterError
 from bruit.oracles.base import Oracle
+from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
@@ -22,6 +24,8 @@ NAMES: dict[str, str] = {
     "BLH": "binary local hashing",
     "OLH": "optimised local hashing",
     "SS": "subset selection",
+    "HR": "Hadamard response",
+    "PGR": "projective geometry response",
 }
 
 #: The class behind a name, and the settings that the name stands for.
@@ -34,6 +38,8 @@ _KINDS: dict[str, tuple[type[Oracle], dict[str, Any]]] = {
     "OLH": (LocalHashing, {"kind": "OLH"}),
     "LH": (LocalHashing, {"kind": "LH"}),
     "SS": (SubsetSelection, {}),
+    "HR": (HadamardResponse, {}),
+    "PGR": (ProjectiveGeometry, {}),
 }
 _ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR", "rappor": "SUE"}
 
@@ -44,7 +50,7 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     Parameters
     ----------
     name
-        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, BLH, OLH, SS.
+        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, BLH, OLH, SS, HR, PGR.
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
     **settings
