@@ -34,8 +34,28 @@ class Case:
 PROMISES = {
     ("GRR", "client", 128): {"multi-freq-ldpy": 40.0},
     ("GRR", "server", 128): {"multi-freq-ldpy": 100.0},
+    ("OUE", "client", 128): {"multi-freq-ldpy": 60.0},
+    ("OUE", "server", 128): {"multi-freq-ldpy": 30.0},
+    ("OLH", "server", 128): {"multi-freq-ldpy": 1000.0},
+    ("OLH", "server", 1024): {"multi-freq-ldpy": 1000.0},
+    ("SS", "client", 128): {"multi-freq-ldpy": 25.0},
+    ("SS", "server", 128): {"multi-freq-ldpy": 75.0},
     # Secure randomness must cost next to nothing, or somebody will switch it off.
     ("GRR", "keystream", 128): {"bruit fed by PCG64": 0.8},
+    ("bounded Laplace", "client", 64): {"diffprivlib": 100.0},
+    ("staircase", "client", 64): {"diffprivlib": 100.0},
+}
+
+
+#: The oracles beyond randomized response, and who else has them.
+ORACLES = {
+    "SUE": ("multi-freq-ldpy", "pure-ldp"),
+    "OUE": ("multi-freq-ldpy", "pure-ldp"),
+    "BLH": ("multi-freq-ldpy", "pure-ldp"),
+    "OLH": ("multi-freq-ldpy", "pure-ldp"),
+    "SS": ("multi-freq-ldpy",),
+    "HR": (),
+    "PGR": (),
 }
 
 
@@ -44,6 +64,10 @@ def cases() -> list[Case]:
     peers = ("multi-freq-ldpy", "pure-ldp")
     table = [_case("GRR", side, k, peers) for side in ("client", "server") for k in (2, 16, 128, 1024)]
     table.append(_case("GRR", "keystream", 128, ("bruit fed by PCG64",)))
+    for name, others in ORACLES.items():
+        table += [_case(name, side, k, others) for side in ("client", "server") for k in (16, 128, 1024)]
+    # k is the number of cells of bruit's grid; diffprivlib works with floats.
+    table += [_case(noise, "client", 64, ("diffprivlib",)) for noise in ("bounded Laplace", "staircase")]
     return table
 
 

@@ -57,7 +57,8 @@ class Library:
 
 
 LDP = Environment("ldp", pythons=("3.11", "3.12"))
-ENVIRONMENTS = {environment.name: environment for environment in (LDP,)}
+DIFFPRIVLIB = Environment("diffprivlib", pythons=("3.11", "3.12", "3.13"))
+ENVIRONMENTS = {environment.name: environment for environment in (LDP, DIFFPRIVLIB)}
 
 LIBRARIES = {
     library.name: library
@@ -66,6 +67,7 @@ LIBRARIES = {
         Library("bruit fed by PCG64", "with_pcg64.py"),
         Library("multi-freq-ldpy", "with_multi_freq_ldpy.py", LDP),
         Library("pure-ldp", "with_pure_ldp.py", LDP),
+        Library("diffprivlib", "with_diffprivlib.py", DIFFPRIVLIB),
     )
 }
 

@@ -27,7 +27,7 @@ Check = Callable[[Any], None]
 Prepare = Callable[["Job", int], tuple[Work, Check]]
 
 #: Packages whose versions a result states, where they are installed.
-PACKAGES = ("bruit", "multi-freq-ldpy", "pure-ldp", "numpy", "numba", "cryptography")
+PACKAGES = ("bruit", "multi-freq-ldpy", "pure-ldp", "diffprivlib", "numpy", "numba", "cryptography")
 
 
 @dataclass(frozen=True)

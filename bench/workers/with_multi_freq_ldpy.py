@@ -6,10 +6,17 @@ times as fast as arrays here, so it is measured at its best.
 
 from __future__ import annotations
 
+from typing import Any
+
 import grr
 import harness
 from harness import Check, Job, Work
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Client
+from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
+from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
+from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI, UE_Client
+
+import oracles
 
 
 def grr_client(job: Job, n: int) -> tuple[Work, Check]:
@@ -29,5 +36,39 @@ def grr_server(job: Job, n: int) -> tuple[Work, Check]:
     )
 
 
+def unary_client(job: Job, codes: Any) -> Any:
+    best = job.mechanism == "OUE"
+    return [UE_Client(value, job.k, job.epsilon, best) for value in codes.tolist()]
+
+
+def unary_server(job: Job, reports: Any) -> Any:
+    return UE_Aggregator_MI(reports, job.epsilon, job.mechanism == "OUE")
+
+
+def hashing_client(job: Job, codes: Any) -> Any:
+    best = job.mechanism == "OLH"
+    return [LH_Client(value, job.k, job.epsilon, best) for value in codes.tolist()]
+
+
+def hashing_server(job: Job, reports: Any) -> Any:
+    return LH_Aggregator_MI(reports, job.k, job.epsilon, job.mechanism == "OLH")
+
+
+def subset_client(job: Job, codes: Any) -> Any:
+    return [SS_Client(value, job.k, job.epsilon) for value in codes.tolist()]
+
+
+def subset_server(job: Job, reports: Any) -> Any:
+    return SS_Aggregator_MI(reports, job.k, job.epsilon)
+
+
+ORACLES = {
+    "SUE": (unary_client, unary_server),
+    "OUE": (unary_client, unary_server),
+    "BLH": (hashing_client, hashing_server),
+    "OLH": (hashing_client, hashing_server),
+    "SS": (subset_client, subset_server),
+}
+
 if __name__ == "__main__":
-    harness.main({("GRR", "client"): grr_client, ("GRR", "server"): grr_server})
+    harness.main({("GRR", "client"): grr_client, ("GRR", "server"): grr_server, **oracles.table(ORACLES)})

@@ -12,6 +12,10 @@ import grr
 import harness
 from harness import Check, Job, Work
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
+from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
+
+import oracles
 
 
 def grr_client(job: Job, n: int) -> tuple[Work, Check]:
@@ -36,5 +40,37 @@ def grr_server(job: Job, n: int) -> tuple[Work, Check]:
     return work, lambda counts: grr.check_server(job, reports, counts / n)
 
 
+def unary_client(job: Job, codes: Any) -> Any:
+    client = UEClient(epsilon=job.epsilon, d=job.k, use_oue=job.mechanism == "OUE")
+    return [client.privatise(value) for value in (codes + 1).tolist()]
+
+
+def unary_server(job: Job, reports: Any) -> Any:
+    server = UEServer(epsilon=job.epsilon, d=job.k, use_oue=job.mechanism == "OUE")
+    return _frequencies(server, job, reports)
+
+
+def hashing_client(job: Job, codes: Any) -> Any:
+    client = LHClient(epsilon=job.epsilon, d=job.k, g=2, use_olh=job.mechanism == "OLH")
+    return [client.privatise(value) for value in (codes + 1).tolist()]
+
+
+def hashing_server(job: Job, reports: Any) -> Any:
+    server = LHServer(epsilon=job.epsilon, d=job.k, g=2, use_olh=job.mechanism == "OLH")
+    return _frequencies(server, job, reports)
+
+
+def _frequencies(server: Any, job: Job, reports: Any) -> Any:
+    server.aggregate_all(reports)
+    return server.estimate_all(range(1, job.k + 1), suppress_warnings=True) / len(reports)
+
+
+ORACLES = {
+    "SUE": (unary_client, unary_server),
+    "OUE": (unary_client, unary_server),
+    "BLH": (hashing_client, hashing_server),
+    "OLH": (hashing_client, hashing_server),
+}
+
 if __name__ == "__main__":
-    harness.main({("GRR", "client"): grr_client, ("GRR", "server"): grr_server})
+    harness.main({("GRR", "client"): grr_client, ("GRR", "server"): grr_server, **oracles.table(ORACLES)})
