@@ -118,3 +118,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_kill_left_beside_a_file_is_found_and_nothing_else(tmp_path):
+    left = [documents.partial_name(tmp_path / "a[b].csv") for _ in range(2)]
+    others = [documents.partial_name(tmp_path / "ab.csv"), tmp_path / ".a[b].csv.backup.partial", tmp_path / "a[b].csv"]
+    for file in (*left, *others):
+        file.touch()
+    assert documents.unfinished(tmp_path / "a[b].csv") == sorted(left)

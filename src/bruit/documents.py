@@ -81,7 +81,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     On any error the unfinished file is removed and `path` is as it was.
     """
     final = Path(path)
-    partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
+    partial = partial_name(final)
     try:
         yield partial
         sync(partial)
@@ -90,6 +90,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
         raise
     sync(final.parent)
+
+
+def partial_name(path: Path) -> Path:
+    """A new hidden name beside `path` for what is not finished yet."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+
+
+def unfinished(path: str | os.PathLike[str]) -> list[Path]:
+    """What stands beside `path` under such names: a kill left it, or another process is at work.
+
+    >>> unfinished("nowhere/reports.parquet")
+    []
+    """
+    final = Path(path)
+    pattern = re.compile(rf"\.{re.escape(final.name)}\.[0-9a-f]{{8}}\.partial")
+    try:
+        return sorted(file for file in final.parent.iterdir() if pattern.fullmatch(file.name))
+    except OSError:
+        return []
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -59,3 +59,11 @@ def shell(tmp_path):
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return go
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """A CSV of 3,000 answers, of which a third is yes."""
+    path = tmp_path / "answers.csv"
+    path.write_text("name,smokes\n" + "\n".join(f"p{i},{'yes' if i % 3 == 0 else 'no'}" for i in range(3000)) + "\n")
+    return path

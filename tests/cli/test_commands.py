@@ -11,14 +11,6 @@ import bruit
 SECRET = "s3cr3t-value"
 
 
-@pytest.fixture
-def survey(tmp_path):
-    """A CSV of 3,000 answers, of which a third is yes."""
-    path = tmp_path / "answers.csv"
-    path.write_text("name,smokes\n" + "\n".join(f"p{i},{'yes' if i % 3 == 0 else 'no'}" for i in range(3000)) + "\n")
-    return path
-
-
 ASK = ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "reports.parquet")
 
 
@@ -26,7 +18,8 @@ def test_a_file_becomes_reports_and_reports_become_an_estimate(run, survey, tmp_
     told = run("privatize", survey, *ASK)
     assert "3,000 reports written to reports.parquet" in told.out
     assert "73% at most" in told.out
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.csv", "reports.parquet", "reports.plan.json"]
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["answers.csv", "reports.parquet", "reports.parquet.plan.json"]
     shown = run("estimate", "reports.parquet")
     assert "yes" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
@@ -39,7 +32,7 @@ def test_reports_hold_nothing_but_the_column_and_the_digest_of_their_plan(run, s
     run("privatize", survey, *ASK)
     table = pq.read_table(tmp_path / "reports.parquet")
     assert table.column_names == ["smokes"]
-    plan = bruit.Plan.from_json((tmp_path / "reports.plan.json").read_text())
+    plan = bruit.Plan.from_json((tmp_path / "reports.parquet.plan.json").read_text())
     metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
     assert metadata["bruit.plan"] == plan.digest
     assert metadata["bruit.simulated"] == "false"
@@ -66,9 +59,9 @@ def test_the_domain_is_not_taken_from_the_data_in_silence(run, survey):
 
 def test_a_plan_can_be_given_instead_and_not_besides(run, survey, tmp_path):
     run("privatize", survey, *ASK)
-    run("privatize", survey, "--plan", "reports.plan.json", "-o", "again.csv")
-    assert (tmp_path / "again.plan.json").read_text() == (tmp_path / "reports.plan.json").read_text()
-    both = run("privatize", survey, "--plan", "reports.plan.json", "--epsilon", 2, "-o", "x.parquet", code=2)
+    run("privatize", survey, "--plan", "reports.parquet.plan.json", "-o", "again.csv")
+    assert (tmp_path / "again.csv.plan.json").read_text() == (tmp_path / "reports.parquet.plan.json").read_text()
+    both = run("privatize", survey, "--plan", "reports.parquet.plan.json", "--epsilon", 2, "-o", "x.parquet", code=2)
     assert "--epsilon" in both.err
     joined = run("estimate", "reports.parquet", "again.csv", "--json").json()
     assert joined["n"] == 6000
@@ -133,7 +126,7 @@ def test_a_mistake_ends_with_its_code_and_one_message(shell, survey, arguments, 
 
 def test_damaged_files_are_refused(run, survey, tmp_path):
     run("privatize", survey, *ASK)
-    plan, reports = tmp_path / "reports.plan.json", tmp_path / "reports.parquet"
+    plan, reports = tmp_path / "reports.parquet.plan.json", tmp_path / "reports.parquet"
     whole = reports.read_bytes()
     reports.write_bytes(whole[: len(whole) // 2])
     assert "Traceback" not in run("estimate", "reports.parquet", code=4).err
@@ -155,14 +148,14 @@ def test_reports_of_another_plan_are_refused(run, survey, tmp_path):
 def test_forged_reports_are_counted_as_refused(run, survey, tmp_path):
     run("privatize", survey, *ASK)
     (tmp_path / "forged.csv").write_text("smokes\n0\n1\n7\n-1\n99999999999999999999999\nx\n\n1.0\n")
-    found = run("estimate", "forged.csv", "--plan", "reports.plan.json", "--json").json()
+    found = run("estimate", "forged.csv", "--plan", "reports.parquet.plan.json", "--json").json()
     assert (found["n"], found["refused"]) == (2, 5)
 
 
 def test_tallies_can_be_written_and_added(run, survey):
     run("privatize", survey, *ASK)
     run("estimate", "reports.parquet", "--tally", "one.json")
-    both = run("estimate", "one.json", "reports.parquet", "--plan", "reports.plan.json", "--json").json()
+    both = run("estimate", "one.json", "reports.parquet", "--plan", "reports.parquet.plan.json", "--json").json()
     assert both["n"] == 6000
 
 
@@ -179,18 +172,12 @@ def test_options_of_the_estimate_do_what_they_say(run, survey):
     run("estimate", "reports.parquet", "--consistent", "magic", code=2)
 
 
-def test_a_figure_is_drawn_on_request(run, survey, tmp_path):
-    run("privatize", survey, *ASK)
-    run("estimate", "reports.parquet", "--figure", "out.png")
-    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_the_audit_confirms_a_mechanism_and_a_plan(run, survey):
     found = run("audit", "--epsilon", 1, "--k", 5, "--trials", 20_000, "--seed", 1, "--json").json()
     assert found["holds"] is True
     assert 0.5 < found["empirical"]["lower"] <= 1 >= found["stated"]
     run("privatize", survey, *ASK)
-    assert "holds" in run("audit", "reports.plan.json", "--trials", 5000).out
+    assert "holds" in run("audit", "reports.parquet.plan.json", "--trials", 5000).out
     assert run("audit", "--method", "Warner", "--trials", 0, "--json").json()["exact"]["ratio"] == "3"
 
 
@@ -217,7 +204,7 @@ def test_data_sets_are_listed_described_and_written(run, tmp_path):
 
 def test_help_and_version_are_there_for_every_command(shell):
     assert shell("--version").out.strip() == f"bruit {bruit.__version__}"
-    for command in ((), ("tour",), ("privatize",), ("estimate",), ("audit",), ("data",)):
+    for command in ((), ("tour",), ("privatize",), ("estimate",), ("choose",), ("people",), ("audit",), ("data",)):
         told = shell(*command, "--help")
         assert told.code == 0
         assert max(map(len, told.out.splitlines())) <= 80
@@ -248,5 +235,5 @@ def test_a_hundred_values_fit_the_terminal(run, tmp_path):
 def test_values_with_commas_can_be_declared(run, tmp_path):
     (tmp_path / "a.csv").write_text('c\n"a, b"\nc\n')
     run("privatize", "a.csv", "-c", "c", "--values", '"a, b",c', "-e", 1, "-o", "r.parquet")
-    plan = json.loads((tmp_path / "r.plan.json").read_text())
+    plan = json.loads((tmp_path / "r.parquet.plan.json").read_text())
     assert plan["attributes"][0]["domain"]["labels"] == ["a, b", "c"]

@@ -121,9 +121,54 @@ def test_many_distinct_texts_over_many_blocks_are_read_in_order() -> None:
 
 
 def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
-    with pytest.raises(DataError, match="does not look like column names") as caught:
-        read_column(b"secret,39,Paris\nother,40,Rome\n", "age")
-    assert "secret" not in str(caught.value)
+    for data in (b"secret,39,Paris\nother,40,Rome\n", b"secret,HIV-positive,Paris\n", b"secret,AGES,ag e\n"):
+        with pytest.raises(DataError, match="it has 3 cells, and none is like this name") as caught:
+            read_column(data, "age")
+        assert_silent(caught.value, "secret", "HIV", "Paris", "AGES")
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ("Marital-Status", "marital status"),
+        (" smokes", "smokes"),
+        ("smoks", "smokes"),
+        ("martial-status", "marital-status"),
+    ],
+)
+def test_a_name_that_is_typed_a_little_differently_is_shown(cell: str, name: str) -> None:
+    with pytest.raises(DataError, match=f"of which one is '{cell}'"):
+        read_column(f"x,{cell}\n1,2\n".encode(), name)
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ("HIV+", "HIV"),
+        ("HIV-", "HIV"),
+        ("unvaccinated", "vaccinated"),
+        ("hypotension", "hypertension"),
+        ("male", "sex"),
+    ],
+)
+def test_an_answer_that_resembles_the_name_is_not_shown(cell: str, name: str) -> None:
+    with pytest.raises(DataError, match="none is like this name") as caught:
+        read_column(f"x,{cell}\n1,2\n".encode(), name)
+    assert_silent(caught.value, cell)
+
+
+def test_a_name_that_stands_twice_is_not_shown_when_nobody_asked_for_it() -> None:
+    with pytest.raises(DataError, match="must have different names") as caught:
+        read(b"secret,secret\n1,2\n")
+    assert_silent(caught.value)
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_delimiter_is_suspected_where_the_first_line_is_one_cell(mark: str) -> None:
+    with pytest.raises(DataError, match=r"one cell, with .* in it: is that the delimiter") as caught:
+        read_column(f"secret{mark}age\n1{mark}2\n".encode(), "age")
+    assert repr(mark) in str(caught.value)
+    assert_silent(caught.value)
 
 
 def read_column(data: bytes, name: str) -> None:
@@ -153,10 +198,10 @@ def test_damage_is_an_error_that_shows_and_chains_no_data(case: str) -> None:
     assert_silent(caught.value)
 
 
-def assert_silent(error: BaseException | None) -> None:
-    """No message of the error or of what led to it has the word."""
+def assert_silent(error: BaseException | None, *words: str) -> None:
+    """No message of the error or of what led to it has one of the words."""
     while error is not None:
-        assert "secret" not in str(error)
+        assert [word for word in words or ("secret",) if word in str(error)] == []
         error = error.__cause__ or error.__context__
 
 
@@ -223,3 +268,10 @@ def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.Captur
     lines = capfdbinary.readouterr().out.split()
     assert lines[0] == b"x"
     assert lines[1:] == [b"%d" % (i % 7) for i in range(BATCH + 2)]
+
+
+def test_records_with_fields_stand_as_the_hexadecimal_digits_of_their_bytes(tmp_path: Path) -> None:
+    made = np.array([(1, 255), (258, 0)], np.dtype([("seed", "<u2"), ("bucket", "u1")]))
+    engines.map({"x": [1, 2]}, tmp_path / "out.csv", lambda batch, first_block: {"r": made})
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["r"], ["0100ff"], ["020100"]]

@@ -212,6 +212,20 @@ def test_reports_of_bytes_and_numbers_come_back_as_they_went(tmp_path: Path) -> 
     assert engines.metadata_of(path) == {"plan": "é"}
 
 
+def test_records_with_fields_come_back_as_their_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    made = np.zeros(BATCH + 3, np.dtype([("a", "<u8"), ("b", "<u8"), ("bucket", "u1")]))
+    made["a"] = np.arange(made.size)
+    engines.map({"r": made}, path, lambda batch, first_block: {"r": batch["r"][::-1]})  # not contiguous
+    assert pq.read_schema(path).field("r").type == pa.binary(17)
+    found = np.concatenate([batch["r"] for batch in engines.batches(path)])
+    assert (found.dtype, found.shape) == (np.uint8, (BATCH + 3, 17))
+    expected = np.concatenate([made[:BATCH][::-1], made[BATCH:][::-1]])
+    np.testing.assert_array_equal(np.ascontiguousarray(found).view(made.dtype)[:, 0], expected)
+    engines.map({"r": made[:0]}, path, lambda batch, first_block: batch)
+    assert next(iter(engines.batches(path)))["r"].shape == (0, 17)
+
+
 def test_bytes_with_gaps_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"x": pa.array([b"ab", None], pa.binary(2))}), path)
@@ -224,3 +238,37 @@ def test_metadata_of_a_file_without_any_is_empty_and_of_no_file_an_error(tmp_pat
     assert engines.metadata_of(tmp_path / "t.parquet") == {}
     with pytest.raises(DataError, match="There is no file"):
         engines.metadata_of(tmp_path / "gone.parquet")
+
+
+def test_metadata_of_a_folder_are_those_of_every_file_that_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "reports.parquet"
+    (folder / "deep").mkdir(parents=True)
+    for place, name in enumerate(("b.parquet", "a.PARQUET", "deep/c.Parquet", "_left.parquet", ".hidden.parquet")):
+        engines.map({"x": [place]}, tmp_path / "one.parquet", lambda batch, _: batch, metadata={"place": str(place)})
+        (tmp_path / "one.parquet").rename(folder / name)
+    found = engines.all_metadata(folder)
+    assert {Path(file).name: texts["place"] for file, texts in found.items()} == {
+        "a.PARQUET": "1",
+        "b.parquet": "0",
+        "c.Parquet": "2",
+    }
+    assert read(folder) == {"x": [1, 0, 2]}
+    assert engines.all_metadata(folder / "a.PARQUET") == {str(folder / "a.PARQUET"): {"place": "1"}}
+
+
+def test_a_csv_file_has_no_metadata(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    assert engines.all_metadata(tmp_path / "t.csv") == {}
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [({"y": [1]}, "column 'x'"), ({"x": [[1]]}, "must hold"), ({"x": pa.nulls(1, pa.binary(2))}, "gaps|no missing")],
+)
+def test_an_error_in_a_folder_names_the_file(tmp_path: Path, bad: Any, message: str) -> None:
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table(bad), tmp_path / "b.parquet")
+    with pytest.raises((DataError, DataTypeError), match=message) as caught:
+        read(tmp_path, columns=["x"])
+    assert str(tmp_path / "b.parquet") in str(caught.value)
+    assert caught.value.__context__ is None

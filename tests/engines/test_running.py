@@ -166,6 +166,7 @@ BAD_RESULTS: dict[str, tuple[Any, type[Exception]]] = {
     "no dictionary": ([1], DataTypeError),
     "no columns": ({}, DataTypeError),
     "texts": ({"x": np.array(["secret"])}, DataTypeError),
+    "objects in records": ({"x": np.array([("secret",)], [("a", object)])}, DataTypeError),
     "wide numbers": ({"x": np.zeros((1, 2))}, DataTypeError),
     "different lengths": ({"x": np.zeros(1), "y": np.zeros(2)}, DataError),
 }

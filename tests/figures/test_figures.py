@@ -226,6 +226,13 @@ def test_saved_files_carry_the_alternative_text_and_no_date(answer: Estimate, tm
     assert sorted(file.name for file in tmp_path.iterdir()) == ["answer.png", "answer.svg"]
 
 
+def test_one_of_the_two_files_can_be_asked_for(answer: Estimate, tmp_path: Path) -> None:
+    save(plot_estimate(answer), tmp_path / "answer.svg", endings=[".svg"])
+    assert [file.name for file in tmp_path.iterdir()] == ["answer.svg"]
+    with pytest.raises(ParameterError, match="ending must be one of"):
+        save(plot_estimate(answer), tmp_path / "answer", endings=[".pdf"])
+
+
 def test_a_name_with_a_dot_keeps_it(answer: Estimate, tmp_path: Path) -> None:
     save(style.whole(plot_estimate(answer)), tmp_path / "v1.2")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["v1.2.png", "v1.2.svg"]

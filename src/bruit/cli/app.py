@@ -1,4 +1,4 @@
-"""The `bruit` command: its sub-commands, its version, and how errors end it."""
+"""The `bruit` command: its sub-commands and its version."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import bruit
-from bruit.cli import audit, choose, data, estimate, people, privatize, tour
-from bruit.cli.console import err, exit_code
+from bruit.cli import _endings, audit, choose, data, estimate, people, privatize, tour
+from bruit.cli._endings import ended
 
 app = typer.Typer(
     name="bruit",
@@ -37,31 +37,19 @@ def _root(
     """Ask sensitive questions, keep each answer private, and read estimates you can trust."""
 
 
-app.command("tour")(tour.tour)
-app.command("privatize")(privatize.privatize)
-app.command("estimate")(estimate.estimate)
-app.command("choose")(choose.choose)
-app.command("people")(people.people)
-app.command("audit")(audit.audit)
-app.command("data")(data.data)
+app.command("tour")(ended(tour.tour))
+app.command("privatize")(ended(privatize.privatize))
+app.command("estimate")(ended(estimate.estimate))
+app.command("choose")(ended(choose.choose))
+app.command("people")(ended(people.people))
+app.command("audit")(ended(audit.audit))
+app.command("data")(ended(data.data))
 
 
 def main() -> None:
-    """Run the command line; an expected error prints one message and ends with its documented exit code."""
+    """Run the command line; whatever goes wrong ends with one message and a documented exit code."""
     try:
-        app()
-    except (Exception, KeyboardInterrupt) as error:
-        code = exit_code(error)
-        if code is None:
-            raise
-        err().print(f"bruit: {_message(error)}", style="red", markup=False, soft_wrap=True)
-        sys.exit(code)
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing half-written was left."
-    if isinstance(error, OSError) and error.strerror:
-        where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}"
-    return str(error)
+        with _endings.stoppable():
+            app()
+    except (Exception, KeyboardInterrupt, _endings.Stopped) as error:  # before or after a command
+        sys.exit(_endings.end(error))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bruit.cli import console
-from bruit.cli.privatize import read_plan
+from bruit.cli import _options, console
+from bruit.cli._reports import read_plan
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def audit(
     plan: Annotated[Path | None, typer.Argument(help="A plan; or describe a mechanism with the options.")] = None,
-    method: Annotated[str, typer.Option(help="The mechanism: GRR or Warner.")] = "GRR",
+    method: Annotated[str, typer.Option(help="The mechanism, by its name; bruit choose lists them.")] = "GRR",
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε that is asked for.")] = None,
     k: Annotated[int, typer.Option(help="How many answers there are.")] = 2,
     trials: Annotated[int, typer.Option(help="How many reports to draw of each of two answers; 0 for none.")] = 200_000,
@@ -32,6 +32,7 @@ def audit(
     """
     from bruit.audit import empirical, exact
 
+    _options.check_whole(seed=seed, trials=trials)
     oracle = _mechanism(plan, method, epsilon, k)
     proof = exact(oracle)
     result: dict[str, Any] = {
@@ -59,9 +60,10 @@ def _mechanism(plan: Path | None, method: str, epsilon: float | None, k: int) ->
 
     if plan is not None:
         return read_plan(plan).oracle
-    if epsilon is None and method.lower() != "warner":
+    name = _options.method_name(method)
+    if epsilon is None and name != "Warner":
         raise ParameterError("Name a plan, or give --epsilon.")
-    return oracle(method, epsilon=epsilon, k=k)
+    return oracle(name, epsilon=epsilon, k=k)
 
 
 def _tell(result: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bruit.cli import console
+from bruit.cli import _options, console
 
 if TYPE_CHECKING:
     from bruit.oracles import Choices
@@ -32,12 +32,12 @@ def choose(
     """
     from bruit.oracles import choose as rank
 
+    _options.check_figure(figure)
     found = rank(k, epsilon, n, frequency, criterion=criterion)  # type: ignore[arg-type]
     if figure is not None:
         from bruit import figures
 
-        figures.save(figures.plot_variance(k=k, n=n), figure)
-        console.note(f"figure: {figure}")
+        _options.save_figure(figures.plot_variance(k=k, n=n), figure)
     if as_json:
         columns = found.columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

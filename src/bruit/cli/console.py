@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -34,7 +34,11 @@ class Exit(IntEnum):
     FILE = 4
     BUDGET = 5
     EXTRA = 6
+    DEFECT = 70
+    HUNG_UP = 129
     INTERRUPTED = 130
+    PIPE = 141
+    TERMINATED = 143
 
 
 #: What each exit code says; the page of the command line shows this table.
@@ -46,13 +50,18 @@ MEANINGS = {
     Exit.FILE: "A file is absent, damaged, made by another plan, or cannot be written.",
     Exit.BUDGET: "A ledger refused, and nothing was spent.",
     Exit.EXTRA: "An optional dependency is not installed.",
-    Exit.INTERRUPTED: "It was interrupted; nothing half-written is left.",
+    Exit.DEFECT: "A defect of bruit. With the variable `BRUIT_DEBUG=1` it shows where, and perhaps data.",
+    Exit.HUNG_UP: "The terminal was closed (SIGHUP); nothing half-written is left.",
+    Exit.INTERRUPTED: "It was interrupted (Ctrl-C); nothing half-written is left.",
+    Exit.PIPE: "Whoever read the output stopped reading, as `head` does.",
+    Exit.TERMINATED: "It was asked to end (SIGTERM); nothing half-written is left.",
 }
 
 
-def exit_code(error: BaseException) -> Exit | None:
-    """The exit code for an error that a command may end with, None for a defect of the program."""
+def exit_code(error: BaseException) -> Exit:
+    """The exit code for an error; one that no command may end with is a defect of the program."""
     table: list[tuple[type[BaseException] | tuple[type[BaseException], ...], Exit]] = [
+        (BrokenPipeError, Exit.PIPE),
         ((errors.DataError, errors.DataTypeError), Exit.DATA),
         ((errors.FormatError, errors.DesignError), Exit.FILE),
         ((errors.BudgetError, errors.LedgerError), Exit.BUDGET),
@@ -61,33 +70,54 @@ def exit_code(error: BaseException) -> Exit | None:
         (OSError, Exit.FILE),
         (KeyboardInterrupt, Exit.INTERRUPTED),
     ]
-    return next((code for kind, code in table if isinstance(error, kind)), None)
+    return next((code for kind, code in table if isinstance(error, kind)), Exit.DEFECT)
+
+
+class _Plain(Console):
+    """A console that prints labels, names and paths as they are: no text is read as markup or emoji."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Rich would end the program with code 1, which means something else here."""
+        raise BrokenPipeError
 
 
 def out() -> Console:
     """Where results go."""
-    return Console(highlight=False)
+    return _Plain()
 
 
 def err() -> Console:
     """Where everything else goes."""
-    return Console(stderr=True, highlight=False)
+    return _Plain(stderr=True)
 
 
 def note(text: str) -> None:
     """A remark that is not a result."""
-    err().print(text, style="dim", markup=False, soft_wrap=True)
+    err().print(text, style="dim", soft_wrap=True)
 
 
 def warn(text: str) -> None:
     """A remark that a person should not miss."""
-    err().print(f"Warning: {text}", style="yellow", markup=False, soft_wrap=True)
+    err().print(f"Warning: {text}", style="yellow", soft_wrap=True)
+
+
+def shown(label: Any) -> str:
+    r"""A label from outside on one line, without characters that could steer a terminal.
+
+    >>> shown("two\nlines"), shown("\x1b[2J"), shown("é")
+    ('two\\nlines', '\\x1b[2J', 'é')
+    """
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(label))
 
 
 def print_json(document: str | dict[str, Any]) -> None:
     """A result for a program: exactly one JSON value on standard output, without colours."""
     text = document if isinstance(document, str) else json.dumps(document, indent=2, ensure_ascii=False)
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def table(*columns: str, texts: int = 1) -> Table:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bruit.cli import console
-from bruit.errors import ParameterError
+from bruit.cli import _options, console
 
 if TYPE_CHECKING:
     from bruit.datasets import Dataset
@@ -42,7 +41,7 @@ def data(
     elif as_json:
         console.print_json(_described(found))
     else:
-        console.out().print(found.describe(), markup=False)
+        console.out().print(found.describe())
 
 
 def _list(as_json: bool) -> None:
@@ -87,9 +86,9 @@ def _write(found: Dataset, columns: list[str], output: Path) -> None:
 
     if str(output) == "-":
         _write_rows(found, columns, sys.stdout)
+        sys.stdout.flush()
         return
-    if output.suffix != ".csv":
-        raise ParameterError("--output must name a .csv file.")
+    _options.check_file(output, "--output", (".csv",))
     with documents.replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         _write_rows(found, columns, file)
     console.note(f"{len(found):,} rows written to {output}")

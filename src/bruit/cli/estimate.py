@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from bruit import _checks
-from bruit.cli import console
-from bruit.cli.privatize import plan_beside, read_plan
-from bruit.errors import DesignError, ParameterError
+from bruit import _checks, documents
+from bruit.cli import _counting, _options, console
+from bruit.cli._reports import plan_beside, read_plan
 
 if TYPE_CHECKING:
-    from bruit.collection import Plan
-    from bruit.estimation import Estimate, Tally
+    from bruit.estimation import Estimate
+    from bruit.privacy import Guarantee
 
 
 def estimate(
-    reports: Annotated[list[Path], typer.Argument(help="Files of reports made with one plan, or tallies (.json).")],
-    plan: Annotated[Path | None, typer.Option(help="The plan, if it does not stand beside the reports.")] = None,
+    reports: Annotated[
+        list[Path],
+        typer.Argument(help="Files of reports made with one plan, folders of Parquet files, or tallies (.json)."),
+    ],
+    plan: Annotated[
+        Path | None, typer.Option(help="The plan, if it is not beside the first reports, as reports.csv.plan.json.")
+    ] = None,
     target: Annotated[
         str, typer.Option(help="population: those the people come from. people: those who answered.")
     ] = "population",
@@ -40,84 +44,31 @@ def estimate(
     """
     from bruit.estimation.support import IntervalMethod, Target
 
-    wanted = _checks.one_of(get_args(Target), target=target)
-    method = _checks.one_of(get_args(IntervalMethod), interval=interval)
-    asked = read_plan(plan or plan_beside(reports[0]))
-    tally = _tally(asked, reports)
+    wanted = _checks.one_of(get_args(Target), **{"--target": target})
+    method = _checks.one_of(get_args(IntervalMethod), **{"--interval": interval})
+    _options.check_whole(rows=rows)
+    _options.check_figure(figure)
     if tally_output is not None:
-        from bruit import documents
-
+        _options.check_file(tally_output, "--tally", (".json",))
+    asked = read_plan(plan or plan_beside(reports[0]))
+    tally = _counting.count(asked, reports)
+    if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
     answer = asked.estimate(tally, wanted)[asked.name]
-    if figure is not None:
-        _draw(answer, figure, level)
     extra = None if consistent is None else answer.consistent(consistent).frequency  # type: ignore[arg-type]
     ends = answer.interval(level, method, simultaneous=simultaneous)
+    if figure is not None:
+        _options.save_figure(answer.plot(level=level), figure)
     if as_json:
-        console.print_json(_document(answer, level, ends, consistent, extra))
+        console.print_json(_document(answer, asked.guarantee(), level, ends, consistent, extra))
     else:
-        _tell(answer, level, ends, consistent, extra, rows)
+        _tell(answer, asked.guarantee(), level, ends, consistent, extra, rows)
 
 
-def _tally(plan: Plan, files: list[Path]) -> Tally:
-    total = None
-    for file in files:
-        part = _read_tally(plan, file)
-        total = part if total is None else total + part
-    if total is None:
-        raise ParameterError("Name at least one file of reports.")
-    return total
-
-
-def _read_tally(plan: Plan, file: Path) -> Tally:
-    from bruit import engines
-    from bruit.estimation import Tally
-
-    if file.suffix == ".json":
-        return Tally.from_json(file.read_bytes())
-    # Only Parquet keeps what a file says of itself; a CSV of reports is taken on the word of its plan.
-    simulated = _check_metadata(plan, engines.metadata_of(file) if file.suffix == ".parquet" else {})
-    with console.progress("count") as report:
-        tally: Tally = engines.fold(
-            file, lambda batch: plan.tally(_numbers(batch, plan.name)), columns=[plan.name], progress=report
-        )
-    return Tally(design=tally.design, counts=tally.counts, n=tally.n, refused=tally.refused, simulated=simulated)
-
-
-def _check_metadata(plan: Plan, metadata: dict[str, str]) -> bool:
-    """Whether the reports are simulated; an error if they say that they follow another plan."""
-    found = metadata.get("bruit.plan", plan.digest)
-    if found != plan.digest:
-        raise DesignError(
-            "These reports were made by another plan: name theirs with --plan.", expected=plan.digest, found=found
-        )
-    return metadata.get("bruit.simulated") == "true"
-
-
-def _numbers(batch: dict[str, Any], name: str) -> dict[str, Any]:
-    """Reports from CSV are text: one that is no whole number becomes −1, which no person can have sent."""
-    import numpy as np
-
-    from bruit.domains.domain import DictionaryColumn
-
-    cells = batch[name]
-    if not isinstance(cells, DictionaryColumn):
-        return {name: cells}
-    read = [int(text) if text.isdecimal() and len(text) < 19 else -1 for text in map(str, cells.entries.tolist())]
-    return {name: np.array([*read, -1], np.int64)[cells.positions]}
-
-
-def _draw(answer: Estimate, path: Path, level: float) -> None:
-    from bruit import figures
-
-    figures.save(answer.plot(level=level).figure, path)
-    console.note(f"figure: {path}")
-
-
-def _document(answer: Estimate, level: float, ends: Any, consistent: str | None, extra: Any) -> str:
-    from bruit import documents
-
-    body = answer.to_dict(level)
+def _document(
+    answer: Estimate, guarantee: Guarantee, level: float, ends: Any, consistent: str | None, extra: Any
+) -> str:
+    body = {**answer.to_dict(level), "guarantee": guarantee.to_dict()}
     for place, row in enumerate(body["values"]):
         row["lower"], row["upper"] = map(float, ends[place])
         if extra is not None:
@@ -126,13 +77,15 @@ def _document(answer: Estimate, level: float, ends: Any, consistent: str | None,
     return documents.seal("bruit.estimate/1", body, indent=2)
 
 
-def _tell(answer: Estimate, level: float, ends: Any, consistent: str | None, extra: Any, rows: int) -> None:
-    columns = [answer.name, "frequency", f"{level:g} interval", *([consistent] if consistent else [])]
+def _tell(
+    answer: Estimate, guarantee: Guarantee, level: float, ends: Any, consistent: str | None, extra: Any, rows: int
+) -> None:
+    columns = [console.shown(answer.name), "frequency", f"{level:g} interval", *([consistent] if consistent else [])]
     made = console.table(*columns)
     shown = answer.top(rows or len(answer.labels))
     for place in shown:
         cells = [
-            str(answer.labels[place]),
+            console.shown(answer.labels[place]),
             f"{answer.frequency[place]:.4f}",
             f"{ends[place, 0]:.4f} … {ends[place, 1]:.4f}",
         ]
@@ -142,6 +95,6 @@ def _tell(answer: Estimate, level: float, ends: Any, consistent: str | None, ext
     hidden = len(answer.labels) - len(shown)
     if hidden:
         screen.print(f"and {hidden:,} less frequent values (--rows 0 shows all)", style="dim")
-    notes = f"{answer.n:,} reports, {answer.refused:,} refused · {answer.mechanism} · {answer.guarantee}"
-    screen.print(notes, style="dim", markup=False)
+    screen.print(f"{answer.n:,} reports, {answer.refused:,} refused · {answer.mechanism}", style="dim")
+    screen.print(f"guarantee: {guarantee}", style="dim")
     screen.print(f"intervals for the {answer.target}" + (" · simulated" if answer.simulated else ""), style="dim")

@@ -5,8 +5,8 @@ narwhals) is imported when such data are handed over, and not before.
 """
 
 from bruit.engines.batch import BATCH
-from bruit.engines.running import fold, map, metadata_of
+from bruit.engines.running import all_metadata, fold, map, metadata_of
 from bruit.engines.sources import batches
 from bruit.engines.text import TextOptions
 
-__all__ = ["BATCH", "TextOptions", "batches", "fold", "map", "metadata_of"]
+__all__ = ["BATCH", "TextOptions", "all_metadata", "batches", "fold", "map", "metadata_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
+from bruit.engines import foreign
 from bruit.engines.batch import BATCH, Batch, Column
 from bruit.errors import DataError, DataTypeError
 
@@ -41,24 +43,43 @@ def frame_pieces(frame: Any, columns: Iterable[str] | None, missing: frozenset[s
     """The same of a frame that narwhals knows: Arrow reads it, a slice at a time."""
     from bruit.engines import arrow
 
-    names = list(frame.columns)
-    chosen = batching.choose(names, columns)
-    narrow = frame.select([names[place] for place in chosen.values()])
+    with _different_names():
+        names = list(frame.columns)
+        chosen = batching.choose(names, columns)
+        narrow = frame.select([names[place] for place in chosen.values()])
+    _refuse_objects(narrow)
     total = len(narrow)
 
     def pieces() -> Iterator[Batch]:
         for start in range(0, max(total, 1), BATCH):
-            table = arrow.from_frame(narrow[start : start + BATCH])
-            yield arrow.batch(table, dict(zip(chosen, table.column_names, strict=False)), missing)
+            yield arrow.frame_batch(narrow[start : start + BATCH], chosen, missing)
 
     return total, pieces()
 
 
 def as_frame(source: Any) -> Any:
-    """A frame as narwhals sees it, or None if it is no frame."""
+    """A frame as narwhals sees it; what is no frame comes back as it is."""
     import narwhals.stable.v1 as nw
 
-    return nw.from_native(source, eager_only=True, pass_through=True)
+    with _different_names():
+        return nw.from_native(source, eager_only=True, pass_through=True)
+
+
+def _different_names() -> AbstractContextManager[None]:
+    """Narwhals reads no frame in which a name stands twice, even if another column is asked for."""
+    from narwhals.exceptions import DuplicateError
+
+    rule = "The columns of a frame must have different names, and two have the same."
+    return foreign.translated(DuplicateError, lambda _: DataError(rule))
+
+
+def _refuse_objects(frame: Any) -> None:
+    """Polars hands Python objects to Arrow as addresses in memory, which look like reports of bytes."""
+    if not frame.implementation.is_polars():
+        return
+    for name, kind in frame.schema.items():
+        if str(kind) == "Object":
+            raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not Python objects.")
 
 
 def _readable(values: Any, name: str) -> Column:

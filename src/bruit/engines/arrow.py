@@ -1,13 +1,13 @@
 """Arrow's columns as ours, and ours as Arrow's.
 
 Text stays as Arrow keeps it, each distinct entry once; entries become Python texts once per batch. pyarrow's messages
-may quote data, so they are never shown and never chained.
+may quote data, so they are never shown and never chained (see `foreign`).
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
+from bruit.engines import foreign
 from bruit.engines.batch import Batch, Column
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError
 
@@ -23,6 +24,11 @@ _TEXT = tuple(
     test
     for test in (pa.types.is_string, pa.types.is_large_string, getattr(pa.types, "is_string_view", None))
     if test is not None
+)
+
+
+_FRAME_RULE = (
+    "Every column of a frame must hold values of one kind: text, numbers of at most 64 bits, or booleans. One does not."
 )
 
 
@@ -99,14 +105,14 @@ def _bytes(array: Any, name: str) -> NDArray[np.uint8]:
     return data[start : start + len(array) * width].reshape(len(array), width).copy()
 
 
-def from_frame(frame: Any) -> Any:
-    """A slice of a frame as a table."""
-    try:
-        return frame.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError):
-        raise DataTypeError(
-            "A column of the frame holds different kinds of values: it must be text, numbers or booleans."
-        ) from None
+def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Batch:
+    """A slice of a frame, with these names for its columns."""
+    # Whatever fails in a library of frames; its words may quote a value.
+    kinds = (pa.ArrowException, TypeError, ValueError, OverflowError)
+    with foreign.translated(kinds, lambda _: DataTypeError(_FRAME_RULE)):
+        table = frame.to_arrow()
+        # An index of pandas may follow as a further column.
+        return batch(table, dict(zip(names, table.column_names, strict=False)), missing)
 
 
 def from_record_batch(found: Any) -> Any:
@@ -116,7 +122,7 @@ def from_record_batch(found: Any) -> Any:
 
 def to_record_batch(made: Batch, metadata: Mapping[str, str]) -> Any:
     """A result as a record batch."""
-    arrays = [_array(np.ascontiguousarray(values)) for values in made.values()]
+    arrays = [_array(np.ascontiguousarray(batching.as_bytes(values))) for values in made.values()]
     fields = [pa.field(name, array.type, nullable=False) for name, array in zip(made, arrays, strict=True)]
     return pa.record_batch(arrays, schema=pa.schema(fields, metadata=dict(metadata) or None))
 
@@ -128,19 +134,14 @@ def _array(values: NDArray[Any]) -> Any:
     return pa.Array.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(values)])
 
 
-@contextlib.contextmanager
 def reading(
     path: str, format_name: str, explain: Callable[[Exception], BruitError | None] = lambda _: None
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Turn what goes wrong while a file is read into an error of ours, without the data that pyarrow may quote."""
-    try:
-        try:
-            yield
-        except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
-            raise explain(error) or _explained(error, path, format_name) from None
-    except BruitError as error:
-        error.__context__ = None  # the chain would keep pyarrow's words
-        raise
+    return foreign.translated(
+        (pa.ArrowException, OSError, EOFError, UnicodeError),
+        lambda error: explain(error) or _explained(error, path, format_name),
+    )
 
 
 def _explained(error: Exception, path: str, format_name: str) -> BruitError:
@@ -157,8 +158,7 @@ def opened(path: str) -> Any:
         return pa.OSFile(path)
     from pyarrow import fs
 
-    try:
+    rule = "An address must be of an object store that pyarrow knows, as s3://…."
+    with foreign.translated(pa.ArrowInvalid, lambda _: ParameterError(rule)):
         system, inner = fs.FileSystem.from_uri(path)
-    except pa.ArrowInvalid:
-        raise ParameterError("An address must be of an object store that pyarrow knows, as s3://….") from None
     return system.open_input_file(inner)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +24,9 @@ BATCH = 4 * BLOCK
 
 Column: TypeAlias = NDArray[Any] | DictionaryColumn
 Batch: TypeAlias = dict[str, Any]
+
+#: What is said about a column that is not there, from its name and the names that there are.
+Hint: TypeAlias = Callable[[str, Sequence[str]], str]
 
 #: How many column names a message lists.
 _SHOWN = 8
@@ -46,20 +49,24 @@ def clean_name(name: Any) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def choose(available: Sequence[str], columns: Iterable[str] | None, *, show: bool = True) -> dict[str, int]:
-    """Where each wanted column stands among those that there are; all of them by default.
+def listed(_: str, names: Sequence[str]) -> str:
+    """Some of the columns that there are, where their names are known to be names."""
+    shown = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
+    return f"There are {shown}" + (f" and {len(names) - _SHOWN} more." if len(names) > _SHOWN else ".")
 
-    `show` is whether an error may list what is there.
-    """
+
+def choose(available: Sequence[str], columns: Iterable[str] | None, *, hint: Hint = listed) -> dict[str, int]:
+    """Where each wanted column stands among those that there are; all of them by default."""
     found = [clean_name(name) for name in available]
     if not found:
         raise DataError("The table must have at least one column.")
     places = {name: place for place, name in enumerate(found)}
+    if columns is None and len(places) < len(found):  # not shown: a first line without names is somebody's
+        raise DataError("The columns of a table must have different names, and two have the same.")
     asked = list(places) if columns is None else wanted(columns)
     for name in asked:
         if name not in places:
-            rest = f"There are {_listed(found)}." if show else "Its first line does not look like column names."
-            raise DataError(f"The table must have a column {name!r}. {rest}")
+            raise DataError(f"The table must have a column {name!r}. {hint(name, found)}")
         if found.count(name) > 1:
             raise DataError(f"The table must have one column {name!r}, and has several.")
     return {name: places[name] for name in asked}
@@ -73,11 +80,6 @@ def wanted(columns: Any) -> list[str]:
     if not names:
         raise ParameterError("columns must name at least one column.")
     return names
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def rebatch(pieces: Iterable[Batch]) -> Iterator[Batch]:
@@ -132,6 +134,13 @@ def without(column: DictionaryColumn, missing: frozenset[str]) -> DictionaryColu
     return _select(column, ~drop) if drop.any() else column
 
 
+def as_bytes(column: NDArray[Any]) -> NDArray[Any]:
+    """A column of records with fields as rows of bytes, as files keep it; any other column as it is."""
+    if not column.dtype.names:
+        return column
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.dtype.itemsize)
+
+
 def _select(column: DictionaryColumn, keep: NDArray[np.bool_]) -> DictionaryColumn:
     """The column with these entries alone; whoever had another one has none now."""
     table = np.append(np.where(keep, np.cumsum(keep, dtype=np.int32) - 1, -1), -1)
@@ -142,10 +151,13 @@ def _join(parts: list[Batch]) -> Batch:
     filled = [part for part in parts if rows(part)] or parts[:1]
     if len(filled) == 1:
         return filled[0]
-    return {name: _joined([part[name] for part in filled]) for name in filled[0]}
+    return {name: _joined(name, [part[name] for part in filled]) for name in filled[0]}
 
 
-def _joined(columns: list[Any]) -> Column:
+def _joined(name: str, columns: list[Any]) -> Column:
+    # Reports of bytes and numbers do not go together, nor do reports of different sizes.
+    if len({column.shape[1:] for column in columns if not isinstance(column, DictionaryColumn)}) > 1:
+        raise DataTypeError(f"Column {name!r} must have the same kind of values in all files or pieces.")
     if not any(isinstance(column, DictionaryColumn) for column in columns):
         return np.concatenate(columns)
     parts = [column if isinstance(column, DictionaryColumn) else factorize(column.tolist()) for column in columns]

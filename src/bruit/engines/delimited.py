@@ -9,8 +9,10 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
+import difflib
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -35,7 +37,7 @@ def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed:
     with _errors(path, text):
         stream = _Stream(_bytes(source, packed, text), text)
         header = stream.header()
-        chosen = batching.choose(header, columns, show=_looks_like_names(header))
+        chosen = batching.choose(header, columns, hint=_hint)
     return _read(stream, path, len(header), chosen, text)
 
 
@@ -171,17 +173,44 @@ def _errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextMana
     return arrow.reading(path, "CSV", explain)
 
 
-def _looks_like_names(header: list[str]) -> bool:
-    """Whether the first line may be shown: in a file without a header it is somebody's data."""
-    return not any(_is_number(cell) for cell in header)
+def _hint(name: str, header: Sequence[str]) -> str:
+    """What may be said of the first line: in a file without a header it is somebody's data."""
+    close = next((cell for cell in header if _almost(cell, name)), None)
+    other = next((mark for mark in _DELIMITERS if mark in header[0]), None) if len(header) == 1 else None
+    said = "The first line must have the column names; it has " + _cells(len(header))
+    if close is not None:
+        return f"{said}, of which one is {close!r}."
+    if other is not None:
+        return f"{said}, with {other!r} in it: is that the delimiter? State it (--delimiter)."
+    return f"{said}, and none is like this name."
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
+#: What may stand between cells when it is not what was declared.
+_DELIMITERS = (";", "\t", "|", ",")
+#: How alike a cell and the name of a column must be for the cell to be shown.
+_ALIKE = 0.9
+
+
+def _cells(count: int) -> str:
+    return "one cell" if count == 1 else f"{count} cells"
+
+
+def _almost(cell: str, name: str) -> bool:
+    """Whether a cell is the name typed a little differently, and hardly an answer.
+
+    One that holds the whole name is not shown: a person may be "unvaccinated" in a column called "vaccinated".
+    """
+    first, second = _folded(cell), _folded(name)
+    if first == second:
+        return True
+    if first in second or second in first:
         return False
-    return True
+    return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
+
+
+def _folded(name: str) -> str:
+    """A name without what people confuse most: its case, spaces around it, and what joins its words."""
+    return re.sub(r"[\s_-]", "_", name.strip().casefold())
 
 
 @contextlib.contextmanager
@@ -208,6 +237,9 @@ def _header(names: list[str]) -> bytes:
 
 def _printable(column: Any) -> Any:
     """Rows of bytes as hexadecimal texts; numbers as they are."""
-    if column.ndim == 1:
-        return column
-    return np.array([row.tobytes().hex() for row in column], dtype=object)
+    rows = batching.as_bytes(column)
+    if rows.ndim == 1:
+        return rows
+    width = 2 * rows.shape[1]
+    text = np.ascontiguousarray(rows).tobytes().hex()
+    return np.array([text[start : start + width] for start in range(0, len(text), width)], dtype=object)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
-from bruit.errors import DataError
+from bruit.errors import DataError, DataTypeError
 
 # Column chunks are read through a buffer of this size, however large the row groups of a file are.
 _BUFFER = 1 << 20
@@ -41,8 +41,10 @@ def _files(path: str) -> list[str]:
         return [path]
     found = sorted(
         file
-        for file in folder.rglob("*.parquet")
-        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+        for file in folder.rglob("*")
+        if file.suffix.lower() == ".parquet"
+        and file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     )
     if not found:
         raise DataError(f"The folder {path!r} must have files that end in .parquet.")
@@ -54,7 +56,7 @@ class _Head:
 
     def __init__(self, path: str, columns: list[str] | None) -> None:
         self.path = path
-        with self._open() as file:
+        with self._open() as file, self._named():
             self.rows: int = file.metadata.num_rows
             schema = file.schema_arrow
             chosen = batching.choose(schema.names, columns)
@@ -78,11 +80,23 @@ class _Head:
         there = list(self.names.values())
         with self._open(read_dictionary=self.text) as file:
             if not self.rows:
-                yield arrow.batch(file.schema_arrow.empty_table(), self.names, missing)
+                yield self._batch(file.schema_arrow.empty_table(), missing)
                 return
             many = memory.threads() > 1 and len(there) > 1
             for found in file.iter_batches(BATCH, columns=there, use_threads=many):
-                yield arrow.batch(found, self.names, missing)
+                yield self._batch(found, missing)
+
+    def _batch(self, found: Any, missing: frozenset[str]) -> Batch:
+        with self._named():
+            return arrow.batch(found, self.names, missing)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say in which file it is that a column breaks a rule: a folder has many."""
+        try:
+            yield
+        except (DataError, DataTypeError) as error:
+            raise type(error)(f"{self.path!r}: {error}") from None
 
 
 def _keeps_entries_once(metadata: Any, name: str) -> bool:
@@ -126,6 +140,11 @@ def _settings(made: Batch) -> dict[str, Any]:
     """Few distinct values are kept once; many would fill a dictionary only to be written out."""
     few = [name for name, column in made.items() if column.ndim == 1 and column.itemsize <= 2]
     return {"compression": "zstd", "compression_level": 1, "use_dictionary": few or False}
+
+
+def all_metadata(path: str) -> dict[str, dict[str, str]]:
+    """The key-value texts in each of the files that `pieces` would read."""
+    return {file: metadata_of(file) for file in _files(path)}
 
 
 def metadata_of(path: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bruit.engines import batch as batching
 from bruit.engines import memory, sinks
 from bruit.engines.batch import Batch
-from bruit.engines.sources import Progress, open_source
+from bruit.engines.sources import Progress, is_parquet, open_source
 from bruit.engines.text import TextOptions
 
 Result = TypeVar("Result")
@@ -75,7 +75,8 @@ def map(  # the word of the trade; within this module the built-in is not used
         output; a list to append to; or a function to call with each result.
     function
         Takes a batch and the number of its first block of people, and returns a dictionary from column name to array:
-        one-dimensional, or two-dimensional bytes. Batches are handed to several threads at a time.
+        one-dimensional numbers, two-dimensional bytes, or records with fields, which files keep as their bytes. Batches
+        are handed to several threads at a time.
     metadata
         Texts to keep in a Parquet file; `metadata_of` reads them.
 
@@ -118,3 +119,17 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
     from bruit.engines import parquet
 
     return parquet.metadata_of(os.fspath(path))
+
+
+def all_metadata(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
+    """The texts that `map` kept in each Parquet file that is read for a path, by the path of the file.
+
+    Parameters
+    ----------
+    path
+        The path of a Parquet file, or of a folder of them. For a CSV file, which keeps no such texts, there is nothing.
+    """
+    from bruit.engines import parquet
+
+    name = os.fspath(path)
+    return parquet.all_metadata(name) if is_parquet(name) else {}

@@ -69,10 +69,12 @@ def checked(batch: Any) -> Batch:
         raise DataTypeError("The function must return a dictionary from column name to array.")
     made = {str(name): np.asarray(column) for name, column in batch.items()}
     for name, column in made.items():
-        flat = column.ndim == 1 and column.dtype.kind in "buif"
-        if not flat and not (column.ndim == 2 and column.dtype == np.uint8 and column.shape[1]):
+        kind = column.dtype
+        flat = column.ndim == 1 and (kind.kind in "buif" or bool(kind.names and not kind.hasobject))
+        if not flat and not (column.ndim == 2 and kind == np.uint8 and column.shape[1]):
             raise DataTypeError(
-                f"Column {name!r} must be a one-dimensional array of numbers, or a two-dimensional array of bytes."
+                f"Column {name!r} must be a one-dimensional array of numbers or of records with fields, "
+                "or a two-dimensional array of bytes."
             )
     if len({len(column) for column in made.values()}) > 1:
         raise DataError("The columns of a result must have the same number of rows.")

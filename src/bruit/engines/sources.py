@@ -114,7 +114,7 @@ def _path_pieces(path: Any, columns: list[str] | None, text: TextOptions) -> tup
     if path == "-":
         return _stream_pieces(sys.stdin.buffer, columns, text)
     kind = suffix(path, READABLE)
-    if kind == ".parquet" or (not kind and Path(path).is_dir()):
+    if is_parquet(path):
         from bruit.engines import parquet
 
         return parquet.pieces(path, columns, text.missing_elsewhere)
@@ -126,6 +126,12 @@ def _path_pieces(path: Any, columns: list[str] | None, text: TextOptions) -> tup
     plain = kind.removesuffix(".gz")
     options = text.for_suffix(plain)
     return None, delimited.pieces(path, columns, options, packed=kind != plain)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a path is read as a Parquet file, or as a folder of them."""
+    kind = suffix(path, READABLE)
+    return kind == ".parquet" or (not kind and Path(path).is_dir())
 
 
 def suffix(path: str, known: Iterable[str]) -> str:

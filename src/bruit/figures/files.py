@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bruit import documents
+from bruit import _checks, documents
 from bruit.figures import style
 
 
-def save(figure: Any, path: str | os.PathLike[str]) -> str:
+def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = (".png", ".svg")) -> str:
     """Write ``path.svg`` and ``path.png``, and return the text that stands for the picture where it cannot be seen.
 
     The same figure gives the same bytes: no date, no random names. A file is written whole or not at all.
@@ -21,6 +22,8 @@ def save(figure: Any, path: str | os.PathLike[str]) -> str:
         A matplotlib Figure, or the Axes that `plot_estimate` and `plot_beliefs` return.
     path
         Where to write. An ending .svg or .png is dropped, since both are written.
+    endings
+        Which of the two to write.
 
     Returns
     -------
@@ -40,10 +43,11 @@ def save(figure: Any, path: str | os.PathLike[str]) -> str:
     'Curves of the greatest belief that somebody can hold'
     """
     drawn = style.whole(figure)
-    image, text = style.png(drawn), style.svg(drawn)
-    with documents.replacing(_name(path, ".png")) as partial:
-        partial.write_bytes(image)
-    documents.write_text(_name(path, ".svg"), text)
+    wanted = [_checks.one_of((".png", ".svg"), ending=ending) for ending in endings]
+    files = {ending: style.png(drawn) if ending == ".png" else style.svg(drawn).encode() for ending in wanted}
+    for ending, content in files.items():
+        with documents.replacing(_name(path, ending)) as partial:
+            partial.write_bytes(content)
     return style.description(drawn)
 
 

@@ -1,0 +1,150 @@
+"""The list of possible answers that a command is given, and the answers of a file as texts to compare with it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bruit.cli import console
+from bruit.errors import DataError, FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bruit.collection import Plan
+    from bruit.domains.domain import DictionaryColumn
+    from bruit.engines import TextOptions
+
+#: Above this many distinct values, a column is not a list of categories.
+MOST_VALUES_FROM_DATA = 10_000
+
+
+def declared(values: str) -> list[str]:
+    """The list after --values, or the lines of a file."""
+    labels = _lines(Path(values[1:])) if values.startswith("@") else _cells(values)
+    if len(labels) < 2:
+        raise ParameterError('--values must list two or more answers, as in "no,yes".')
+    return labels
+
+
+def _cells(values: str) -> list[str]:
+    try:
+        return next(csv.reader([values], skipinitialspace=True), [])
+    except csv.Error:
+        raise ParameterError("--values must be one line of answers with commas between them.") from None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path} must be encoded in UTF-8, with one answer per line.") from None
+    return [line for line in text.split("\n") if line]
+
+
+def found(file: str, column: str, text: TextOptions) -> list[str]:
+    """The answers that occur in the data, with a warning about what that discloses."""
+    from bruit import engines
+
+    if file == "-":
+        raise ParameterError("--values-from-data reads the data twice, and standard input can be read once.")
+
+    def distinct(batch: dict[str, Any]) -> _Distinct:
+        (cells,) = batch.values()
+        return _Distinct.of(as_texts(cells))
+
+    with console.progress("read the values") as report:
+        seen: _Distinct = engines.fold(file, distinct, columns=[column], text=text, progress=report)
+    if len(seen.values) < 2:
+        raise DataError("The column must have two or more different answers: declare all possible ones with --values.")
+    console.warn(
+        f"the list of {len(seen.values)} answers was read from the data. That they occur is disclosed, even if one "
+        "person alone gave it, and the guarantee does not cover it. Declare them with --values when it matters."
+    )
+    return _sorted(seen.values)
+
+
+class _Distinct:
+    """The set of different texts of a column; such sets add."""
+
+    def __init__(self, values: frozenset[str]) -> None:
+        if len(values) > MOST_VALUES_FROM_DATA:
+            raise ParameterError(
+                f"The column has more than {MOST_VALUES_FROM_DATA:,} different entries: it is not a list of categories."
+            )
+        self.values = values
+
+    @classmethod
+    def of(cls, cells: DictionaryColumn) -> _Distinct:
+        import numpy as np
+
+        used = np.unique(cells.positions[cells.positions >= 0])
+        return cls(frozenset(cells.entries[used].tolist()))
+
+    def __add__(self, other: _Distinct) -> _Distinct:
+        return _Distinct(self.values | other.values)
+
+
+def _sorted(values: Iterable[str]) -> list[str]:
+    """In the order of numbers if all are numbers: one list for a CSV file and for a Parquet file of the same."""
+    texts = sorted(values)
+    numbers = all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts)
+    return sorted(texts, key=float) if numbers else texts
+
+
+def readable(plan: Plan, batch: dict[str, Any]) -> dict[str, Any]:
+    """A batch whose answers can be compared with the plan's labels; a gap that the plan refuses is an error."""
+    from bruit.domains.domain import DictionaryColumn
+
+    labels, cells = plan.oracle.domain.labels, batch[plan.name]
+    if labels is not None and isinstance(labels[0], str) and getattr(cells, "ndim", 1) == 1:
+        cells = as_texts(cells, labels)
+    gaps = isinstance(cells, DictionaryColumn) and bool((cells.positions < 0).any())
+    if gaps and plan.oracle.domain.missing == "refuse":
+        raise DataError(
+            "Some answers are missing, and the plan refuses such data. Add --missing drop to leave these people out, "
+            "or --missing category to count them as an answer of their own."
+        )
+    return {plan.name: cells}
+
+
+def as_texts(cells: Any, labels: Iterable[Any] = ()) -> DictionaryColumn:
+    """A column as texts: numbers and booleans as they are written in `text_of`, gaps as gaps.
+
+    A boolean takes the spelling that it has among the labels, as in "True".
+    """
+    import numpy as np
+
+    from bruit.domains.domain import DictionaryColumn
+
+    if isinstance(cells, DictionaryColumn):
+        values, positions = list(cells.entries), cells.positions
+    else:
+        distinct, positions = np.unique(cells, return_inverse=True)
+        values = list(distinct)
+        if distinct.dtype.kind == "f":  # NaN is sorted last, and is a gap
+            positions = np.where(np.isnan(cells), -1, positions)
+    spelt = {label.lower(): label for label in labels if label.lower() in ("true", "false")}
+    texts = np.empty(len(values), object)
+    texts[:] = [
+        spelt.get(text, text) if isinstance(value, bool | np.bool_) else text
+        for value, text in zip(values, map(text_of, values), strict=True)
+    ]
+    return DictionaryColumn(texts, positions)
+
+
+def text_of(value: Any) -> str:
+    """How a value is written in --values: true and false, whole numbers without a point, other numbers shortest.
+
+    >>> text_of(True), text_of(3.0), text_of(0.25), text_of("x")
+    ('true', '3', '0.25', 'x')
+    """
+    import numpy as np
+
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)

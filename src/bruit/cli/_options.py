@@ -1,0 +1,58 @@
+"""Checks of options that several commands have, in one wording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bruit import _checks
+from bruit.cli import console
+from bruit.errors import MissingExtraError, ParameterError
+
+#: The names of figures, by their end.
+PICTURES = (".png", ".svg")
+
+
+def check_whole(**options: int | None) -> None:
+    """Options that must be whole numbers, 0 or above, where they are given."""
+    for name, value in options.items():
+        if value is not None:
+            _checks.integer(low=0, **{f"--{name}": value})
+
+
+def method_name(given: str) -> str:
+    """A mechanism's name as the literature writes it, from any case."""
+    from bruit.oracles import NAMES
+
+    spelt = {name.lower(): name for name in NAMES}
+    return spelt.get(given.lower()) or _checks.one_of(NAMES, **{"--method": given})
+
+
+def check_file(path: Path, option: str, ends: tuple[str, ...]) -> None:
+    """That a file to be written has a known kind, and a folder to stand in."""
+    if path.suffix.lower() not in ends:
+        raise ParameterError(f"{option} must name a file that ends in {' or '.join(ends)}.")
+    if not path.parent.is_dir():
+        raise ParameterError(f"The folder {path.parent} does not exist.")
+    if path.is_dir():
+        raise ParameterError(f"{option} must name a file, and {path} is a folder.")
+
+
+def check_figure(path: Path | None) -> None:
+    """That a figure can be drawn, before any work is done."""
+    if path is None:
+        return
+    check_file(path, "--figure", PICTURES)
+    try:
+        import bruit.figures  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("--figure", "figures") from None
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write the one file that was asked for."""
+    from bruit import figures
+
+    ending = path.suffix.lower()
+    figures.save(figure, path, endings=[ending])
+    console.note(f"figure: {path.with_suffix(ending)}")
