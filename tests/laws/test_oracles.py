@@ -48,8 +48,8 @@ MORE: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, labels=[False, True]),
 ]
 
-#: Checks that run all others, or that are for numbers.
-OF_NUMBERS = ("check_oracle", "check_number", "check_mean")
+#: Checks that run all others, or that are for numbers or releases.
+OF_NUMBERS = ("check_oracle", "check_number", "check_mean", "check_release")
 CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_NUMBERS]
 
 

@@ -71,25 +71,27 @@ class Grid:
         """All points, from low to high."""
         return np.linspace(self.low, self.high, self.cells)
 
-    def encode(self, values: Any) -> Codes:
-        """The nearest point of each number; a number outside the bounds is an error, not silently clipped."""
-        numbers = self.read(values)
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """The nearest point of each number; a number outside the bounds is an error, unless it is to be clipped."""
+        numbers = self.read(values, clip=clip)
         absent = np.isnan(numbers)
         codes = np.full(numbers.size, ABSENT, np.int64)
         # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
         codes[~absent] = np.floor((numbers[~absent] - self.low) / self.step + 0.5).astype(np.int64)
         return keep_present(codes, self.size, self.missing, "values")
 
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any, *, clip: bool = False) -> NDArray[np.float64]:
         """The values as numbers within the bounds, NaN where one is missing."""
         if isinstance(values, DictionaryColumn):
-            return self.read(_read_entries(values))
+            return self.read(_read_entries(values), clip=clip)
         array = column(values)
         if array.dtype.kind == "O":
             array = _numbers(array)
         if array.dtype.kind not in "uif" and array.size:
             raise DataTypeError("values must be numbers.")
         numbers = array.astype(np.float64)
+        if clip:
+            return np.clip(numbers, self.low, self.high)
         inside = numbers[~np.isnan(numbers)]
         if inside.size and not (self.low <= inside.min() and inside.max() <= self.high):
             raise DataError(f"values must lie in the declared bounds {self.low}..{self.high}.")

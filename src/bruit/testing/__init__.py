@@ -1,15 +1,18 @@
 """The common laws, as checks that anybody can run on a mechanism of their own.
 
 Each check takes a mechanism and raises `AssertionError`, with what is wrong, if it breaks the law; `check_oracle` runs
-them all. Statistical checks compare with limits that an honest mechanism passes with probability above 1 − 10⁻⁶; they
-are reproducible, because their `rng` is a seed unless you say otherwise. All are made for domains up to about a
-thousand values.
+them all on a mechanism for categories, `check_number` on one for numbers, and `check_release` runs its own on a release
+from raw records. Statistical checks compare with limits that an honest mechanism passes with probability above
+1 − 10⁻⁶; they are reproducible, because their `rng` is a seed unless you say otherwise. All are made for domains up to
+about a thousand values.
 """
 
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
+from bruit.testing.number import check_mean, check_number
 from bruit.testing.oracle import check_oracle
+from bruit.testing.release import check_release
 from bruit.testing.seeds import check_seeds
 from bruit.testing.tallies import check_merge, check_round_trip
 
@@ -18,8 +21,11 @@ __all__ = [
     "check_coverage",
     "check_guarantee",
     "check_law",
+    "check_mean",
     "check_merge",
+    "check_number",
     "check_oracle",
+    "check_release",
     "check_round_trip",
     "check_seeds",
     "check_silence",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from bruit.entropy import Entropy, Randomness
+from bruit.numbers import Number
 from bruit.oracles import Oracle
+
+#: What can be checked: a category per person, or a number.
+Mechanism: TypeAlias = Oracle | Number
 
 #: How often one statistical comparison may fail an honest mechanism, all its cells together.
 ALARM = 1e-8
@@ -22,14 +26,14 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def stream(rng: Randomness, check: str, oracle: Oracle) -> Entropy:
+def stream(rng: Randomness, check: str, oracle: Mechanism) -> Entropy:
     """The randomness of one check."""
     return Entropy.resolve(rng, check, oracle.digest)
 
 
-def written(oracle: Oracle) -> Oracle:
+def written(oracle: Mechanism) -> Mechanism:
     """The oracle, or its `twin` if it has one: the same mechanism, so small that its law can be written down."""
-    found: Oracle = getattr(oracle, "twin", oracle)
+    found: Mechanism = getattr(oracle, "twin", oracle)
     return found
 
 
@@ -45,21 +49,23 @@ def frequencies(size: int) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def people(oracle: Oracle, n: int) -> NDArray[np.int64]:
+def people(oracle: Mechanism, n: int) -> NDArray[np.int64]:
     """How many of n example people have each value."""
     counts = np.floor(frequencies(oracle.size) * n).astype(np.int64)
     counts[0] += n - counts.sum()
     return counts
 
 
-def enough_people(oracle: Oracle, least: int = 5_000, most: int = 10**12) -> int:
+def enough_people(oracle: Mechanism, least: int = 5_000, most: int = 10**12) -> int:
     """So many that even the rarest report is seen some 200 times, and counts are nearly normal."""
     # No message is less likely than e^−ε times its average over the values.
     return int(min(max(least, 200 * oracle.size * math.exp(oracle.epsilon)), most))
 
 
-def values_of(oracle: Oracle, codes: NDArray[Any]) -> NDArray[Any]:
-    """What people with these codes have: the codes themselves, labels, or nothing where missing is a category."""
+def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
+    """What people with these codes have: the codes themselves, labels, nothing where missing is a category; numbers."""
+    if isinstance(oracle, Number):
+        return oracle.domain.decode(codes)
     names: list[Any] = list(oracle.domain.names)
     if oracle.size == oracle.k and oracle.labels is None:
         return codes
@@ -70,7 +76,7 @@ def values_of(oracle: Oracle, codes: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(table[codes])
 
 
-def crowd(oracle: Oracle, n: int) -> NDArray[Any]:
+def crowd(oracle: Mechanism, n: int) -> NDArray[Any]:
     """The values of n example people, in the order of their codes."""
     return values_of(oracle, np.repeat(np.arange(oracle.size), people(oracle, n)))
 

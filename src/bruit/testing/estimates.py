@@ -19,6 +19,7 @@ from bruit.oracles import Oracle
 from bruit.oracles.base import SupportOracle
 from bruit.testing._evidence import (
     ALARM,
+    Mechanism,
     cells_text,
     crowd,
     enough_people,
@@ -82,7 +83,7 @@ def check_coverage(oracle: Oracle, *, rng: Randomness = 0, runs: int = 4_000, le
     )
 
 
-def check_simulate(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) -> None:
+def check_simulate(oracle: Mechanism, *, rng: Randomness = 0, runs: int = 2_000) -> None:
     """`simulate` has the law of `privatize` and `tally`: counts have the same means and the same variances.
 
     Cells that see fewer than one report in a run on average are left out: there is nothing to compare.

@@ -8,8 +8,7 @@ from scipy import special
 
 from bruit import audit
 from bruit.entropy import Entropy, Randomness
-from bruit.oracles import Oracle
-from bruit.testing._evidence import ALARM, require, stream, values_of, written
+from bruit.testing._evidence import ALARM, Mechanism, require, stream, values_of, written
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ FOR_EVERY_CELL = 4_000_000
 LOSS = 1e-9
 
 
-def check_law(oracle: Oracle, *, rng: Randomness = 0, change: float = 0.1, most: int = 16_000_000) -> None:
+def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, most: int = 16_000_000) -> None:
     """Reports follow `matrix()`, and the sample is large enough to have noticed if they did not.
 
     Every value's reports are compared with its row by χ², and all together along the direction in which privacy grows
@@ -62,7 +61,7 @@ def check_law(oracle: Oracle, *, rng: Randomness = 0, change: float = 0.1, most:
         )
 
 
-def check_guarantee(oracle: Oracle) -> None:
+def check_guarantee(oracle: Mechanism) -> None:
     """The stated ε is true of the law, at most what was asked, and wastes less than one part in 10⁹ of it."""
     found = audit.exact(oracle)
     require(found.holds, f"The stated ε is not true of the law. {found!r}")
@@ -70,7 +69,7 @@ def check_guarantee(oracle: Oracle) -> None:
     require(found.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below what was asked. {found!r}")
 
 
-def _seen(oracle: Oracle, codes: NDArray[np.int64], n: int, columns: int, entropy: Entropy) -> Floats:
+def _seen(oracle: Mechanism, codes: NDArray[np.int64], n: int, columns: int, entropy: Entropy) -> Floats:
     """How often each message came from each value."""
     seen = np.empty((codes.size, columns))
     for place, code in enumerate(codes):

@@ -16,8 +16,8 @@ import numpy as np
 
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, RandomnessError
-from bruit.oracles import Oracle
-from bruit.testing._evidence import crowd, require, stream, values_of
+from bruit.numbers import Number
+from bruit.testing._evidence import Mechanism, crowd, require, stream, values_of
 
 #: Values that nobody declared. No domain has so many codes, and no message has a reason to hold them.
 SECRET = "zq-" + "7331" * 2 + "-zq"
@@ -25,7 +25,7 @@ SECRET_NUMBER = 733_107_733
 SECRET_FLOAT = 0.733177331
 
 
-def check_bad_input(oracle: Oracle, *, rng: Randomness = 0) -> None:
+def check_bad_input(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     """Bad values, counts and seeds raise a `BruitError` that does not show them; a bad report is counted as refused."""
     entropy = stream(rng, "check_bad_input", oracle)
     good = values_of(oracle, np.zeros(1, np.int64)).tolist()[0]
@@ -44,14 +44,13 @@ def check_bad_input(oracle: Oracle, *, rng: Randomness = 0) -> None:
     _check_impossible_reports(oracle, entropy)
 
 
-def check_silence(oracle: Oracle, *, rng: Randomness = 0) -> None:
+def check_silence(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     """No log record, warning, output, exception or repr shows a person's value.
 
-    The check runs on a twin of the oracle whose labels cannot be mistaken for anything else.
+    The check runs on a twin of the mechanism and people whose values cannot be mistaken for anything else.
     """
-    twin = replace(oracle, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
+    twin, values = _secretive(oracle)
     entropy = stream(rng, "check_silence", oracle)
-    values = crowd(twin, 300)
     _use(twin, values, entropy)  # what is compiled or loaded at the first use may well be logged
     before = repr(twin), str(twin)
     with _listening() as heard:
@@ -64,7 +63,15 @@ def check_silence(oracle: Oracle, *, rng: Randomness = 0) -> None:
     require(not heard.warned, "Using the oracle warns about something.")
 
 
-def _use(oracle: Oracle, values: Any, entropy: Entropy) -> list[tuple[str, str]]:
+def _secretive(oracle: Mechanism) -> tuple[Mechanism, Any]:
+    """A twin of the mechanism, and secret values of its people."""
+    if isinstance(oracle, Number):
+        return replace(oracle, bounds=(0.0, 1.0)), np.full(300, SECRET_FLOAT)
+    twin = replace(oracle, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
+    return twin, crowd(twin, 300)
+
+
+def _use(oracle: Mechanism, values: Any, entropy: Entropy) -> list[tuple[str, str]]:
     """Go through all verbs, and some errors; what is shown on the way, except the public domain itself."""
     reports = oracle.privatize(values, rng=entropy)
     tally = oracle.tally(reports)
@@ -109,7 +116,7 @@ def _error_text(verb: Callable[..., object], *arguments: Any) -> str:
     return ""
 
 
-def _bad_values(oracle: Oracle, good: Any) -> dict[str, Any]:
+def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
     """Values that no domain has, by the rule that they break."""
     bad: dict[str, Any] = {
         "a scalar": good,
@@ -137,7 +144,10 @@ def _bad_values(oracle: Oracle, good: Any) -> dict[str, Any]:
         "a complex number": np.array([1j * SECRET_FLOAT]),
         "a date": np.array(["2031-07-31"], "datetime64[D]"),
     }
-    if isinstance(good, int):
+    if isinstance(oracle, Number):
+        bad = {rule: values for rule, values in bad.items() if "float" not in rule}
+        bad |= {"a truth value": [True], "a truth value after good ones": [good, True]}
+    elif isinstance(good, int):
         twin = int(good) if isinstance(good, bool) else bool(good)
         bad["another kind that compares equal"] = [good, twin]
     if oracle.missing == "refuse":
@@ -157,7 +167,7 @@ def _bad_reports() -> dict[str, Any]:
     }
 
 
-def _bad_counts(oracle: Oracle) -> dict[str, Any]:
+def _bad_counts(oracle: Mechanism) -> dict[str, Any]:
     size = oracle.size
     return {
         "a scalar": SECRET_NUMBER,
@@ -169,12 +179,12 @@ def _bad_counts(oracle: Oracle) -> dict[str, Any]:
     }
 
 
-def _check_impossible_reports(oracle: Oracle, entropy: Entropy) -> None:
+def _check_impossible_reports(oracle: Mechanism, entropy: Entropy) -> None:
     """Reports outside the messages are counted as refused; they neither raise nor make the tally grow."""
     honest = oracle.privatize(crowd(oracle, 100), rng=entropy)
     if honest.ndim != 1 or honest.dtype.kind not in "ui":
         return
-    columns = oracle.size if oracle.size > 1024 else len(oracle.matrix()[0])
+    columns = _columns(oracle)
     tally = oracle.tally(honest)
     impossible = np.array([-1, columns, SECRET_NUMBER, 2**40, 2**63 - 1, -(2**63)], np.int64)
     mixed = oracle.tally(np.concatenate([impossible, honest.astype(np.int64)]))
@@ -182,6 +192,13 @@ def _check_impossible_reports(oracle: Oracle, entropy: Entropy) -> None:
     require(counted, "Impossible reports are not just counted as refused.")
     huge = oracle.tally(np.array([2**64 - 1, 2**63], np.uint64))
     require(huge.refused == 2 and huge.n == 0, "Impossible reports of 64 bits are not counted as refused.")
+
+
+def _columns(oracle: Mechanism) -> int:
+    """How many messages there are."""
+    if isinstance(oracle, Number):
+        return oracle.messages
+    return oracle._cells()
 
 
 class _Heard(logging.Handler):

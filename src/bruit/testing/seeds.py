@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Randomness
-from bruit.oracles import Oracle
-from bruit.testing._evidence import require, stream, values_of, written
+from bruit.testing._evidence import Mechanism, require, stream, values_of, written
 
 #: The most people that are asked to tell two streams apart.
 MOST_PEOPLE = 4_000_000
 
 
-def check_seeds(oracle: Oracle, *, rng: Randomness = 0) -> None:
+def check_seeds(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     """The same seed gives the same reports, another seed or no seed others; the number of threads changes nothing."""
     needed = _needed(oracle)
     require(needed <= MOST_PEOPLE, "Reports are so seldom noisy at this ε that two seeds cannot be told apart.")
@@ -39,17 +38,17 @@ def check_seeds(oracle: Oracle, *, rng: Randomness = 0) -> None:
         require(_blocks_differ(oracle, values[:BLOCK], seed), "Blocks of people share their noise.")
 
 
-def _fresh(oracle: Oracle, values: NDArray[Any], rng: Randomness) -> bool:
+def _fresh(oracle: Mechanism, values: NDArray[Any], rng: Randomness) -> bool:
     return not _same(oracle.privatize(values, rng=rng), oracle.privatize(values, rng=rng))
 
 
-def _blocks_differ(oracle: Oracle, block: NDArray[Any], seed: int) -> bool:
+def _blocks_differ(oracle: Mechanism, block: NDArray[Any], seed: int) -> bool:
     """Whether two blocks of the same people have reports of their own."""
     reports = oracle.privatize(np.concatenate([block, block]), rng=seed)
     return not _same(reports[:BLOCK], reports[BLOCK:])
 
 
-def _needed(oracle: Oracle) -> float:
+def _needed(oracle: Mechanism) -> float:
     """So many people that two independent streams agree on all reports with probability below e⁻²⁵."""
     agree = max(sum(float(entry) ** 2 for entry in row) for row in written(oracle).matrix())
     return 25 / -math.log(agree) if agree < 1 else math.inf

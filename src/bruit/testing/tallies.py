@@ -14,13 +14,13 @@ from bruit import documents
 from bruit.entropy import Randomness
 from bruit.errors import DesignError, FormatError
 from bruit.estimation import Tally
-from bruit.oracles import Oracle, from_dict
-from bruit.testing._evidence import crowd, require, stream
+from bruit.oracles import from_dict
+from bruit.testing._evidence import Mechanism, crowd, require, stream
 
-Read = Callable[[Any], Oracle]
+Read = Callable[[Any], Mechanism]
 
 
-def check_merge(oracle: Oracle, *, rng: Randomness = 0) -> None:
+def check_merge(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     """Splitting reports anywhere and merging the tallies gives the tally of all; another design is refused."""
     reports = _reports(oracle, rng, "check_merge")
     whole = oracle.tally(reports)
@@ -33,7 +33,7 @@ def check_merge(oracle: Oracle, *, rng: Randomness = 0) -> None:
     _check_other_design(oracle, whole)
 
 
-def check_round_trip(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict) -> None:
+def check_round_trip(oracle: Mechanism, *, rng: Randomness = 0, read: Read = from_dict) -> None:
     """A design and its tallies come back equal from the documents they are written to, and damage is noticed.
 
     Parameters
@@ -56,7 +56,7 @@ def check_round_trip(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_d
     _check_damage(tally)
 
 
-def _reports(oracle: Oracle, rng: Randomness, check: str) -> NDArray[Any]:
+def _reports(oracle: Mechanism, rng: Randomness, check: str) -> NDArray[Any]:
     """Reports of some hundred people in mixed order, a few of them impossible where the form allows it."""
     entropy = stream(rng, check, oracle)
     values = crowd(oracle, 600)
@@ -68,7 +68,7 @@ def _reports(oracle: Oracle, rng: Randomness, check: str) -> NDArray[Any]:
     return reports
 
 
-def _check_other_design(oracle: Oracle, tally: Tally) -> None:
+def _check_other_design(oracle: Mechanism, tally: Tally) -> None:
     other = replace(tally, design=documents.digest(tally.design))
     for attempt in (lambda: tally + other, lambda: oracle.estimate(other)):
         try:

@@ -1,0 +1,249 @@
+"""What was learnt about a number: its mean, with variance and interval, and its distribution."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+
+from bruit import _checks, documents
+from bruit.errors import DataError
+from bruit.estimation import frames, intervals
+from bruit.estimation.distribution import DistributionEstimate
+from bruit.estimation.fitting import Channel, DenseChannel, DistributionMethod, Rule
+from bruit.estimation.scores import Floats, noise_scores, score_variance
+from bruit.estimation.support import Target
+from bruit.estimation.tally import Counts
+from bruit.privacy.guarantee import Guarantee
+
+__all__ = ["DistributionEstimate", "NumberEstimate", "ScoreModel"]
+
+
+@dataclass(frozen=True)
+class ScoreModel:
+    """Counts of messages, and the scores whose average estimates the mean.
+
+    Parameters
+    ----------
+    counts
+        How many reports are each message.
+    n
+        How many reports there are.
+    scores
+        One number per message.
+    points
+        The number that each cell stands for.
+    channel
+        Gives P(message | cell), one row per cell; called only when needed.
+    bias_bound
+        The largest bias that the average score can have.
+    """
+
+    counts: Counts
+    n: int
+    scores: Floats
+    points: Floats
+    channel: Callable[[], Floats]
+    bias_bound: float = 0.0
+
+    def law(self) -> Channel:
+        """The channel as something to multiply with."""
+        return DenseChannel(self.channel())
+
+    def mean(self) -> float:
+        """The average score."""
+        return float(self.counts @ self.scores) / self.n
+
+    def variance(self, target: Target) -> float:
+        """The estimated variance of the average score."""
+        return (self._spread() if target == "population" else self._noise()) / self.n
+
+    def _spread(self) -> float:
+        """The variance of a score over all reports, without bias: noise and the drawing of the people together."""
+        centred = self.scores - self.mean()
+        return float(self.counts @ centred**2) / max(self.n - 1, 1)
+
+    def _noise(self) -> float:
+        """The variance of a score given the cell, averaged over the people: estimated by scores of its own.
+
+        Where no scores are unbiased for it, it is an upper estimate, at most the variance over all reports.
+        """
+        channel = self.channel()
+        given = score_variance(channel, self.scores)
+        scores, exact = noise_scores(channel, self.scores)
+        # An average over people lies between the least and the greatest; its estimate need not.
+        average = float(np.clip(self.counts @ scores / self.n, given.min(), given.max()))
+        return average if exact else min(average, self._spread())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NumberEstimate:
+    """An unbiased mean with its variance and interval, for the people who answered or the population they come from.
+
+    Nothing is clipped: the mean may come out beyond the bounds.
+
+    Parameters
+    ----------
+    model
+        Counts and scores behind the estimate.
+    n, refused
+        How many reports were counted, and how many were refused.
+    bounds
+        The declared bounds.
+    target
+        ``"population"``: the variance counts the noise and the drawing of the people. ``"people"``: the noise only.
+    guarantee
+        What was promised to each person.
+    mechanism
+        The name of the mechanism.
+    simulated
+        Whether any part of the reports was simulated.
+
+    Examples
+    --------
+    >>> from bruit.numbers import Hybrid
+    >>> mechanism = Hybrid(epsilon=2.0, bounds=(0, 10))
+    >>> reports = mechanism.privatize([2] * 3000 + [8] * 1000, rng=1)
+    >>> answer = mechanism.estimate(mechanism.tally(reports))
+    >>> low, high = answer.interval(level=0.95)
+    >>> bool(low < 3.5 < high)
+    True
+    """
+
+    model: ScoreModel
+    n: int
+    refused: int
+    bounds: tuple[float, float]
+    target: Target
+    guarantee: Guarantee
+    mechanism: str
+    simulated: bool = False
+    name: str = field(default="value")
+
+    def __post_init__(self) -> None:
+        _checks.one_of(get_args(Target), target=self.target)
+        if self.n == 0:
+            raise DataError("There is no valid report to estimate from.")
+
+    @cached_property
+    def mean(self) -> float:
+        """The estimated mean."""
+        return self.model.mean()
+
+    @cached_property
+    def variance(self) -> float:
+        """The estimated variance of the mean."""
+        return self.model.variance(self.target)
+
+    @property
+    def standard_error(self) -> float:
+        """The square root of the variance."""
+        return float(np.sqrt(self.variance))
+
+    @property
+    def bias_bound(self) -> float:
+        """The largest bias that the mean can have, whatever the distribution: 0 unless the method is approximate."""
+        return self.model.bias_bound
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Lower and upper ends: the mean ± z standard errors, widened by the largest bias where there is one."""
+        _checks.probability(level=level)
+        half = intervals.normal_quantile(level) * self.standard_error + self.bias_bound
+        return self.mean - half, self.mean + half
+
+    def distribution(
+        self, method: DistributionMethod = "EMS", *, tolerance: float = 1e-9, iterations: int = 10_000
+    ) -> DistributionEstimate:
+        """The distribution over the cells, fitted to the reports.
+
+        Parameters
+        ----------
+        method
+            ``"EMS"``: expectation, maximisation and smoothing, for smooth distributions. ``"EM"``: without smoothing,
+            for distributions with narrow peaks.
+        tolerance
+            Stop when a step changes the log-likelihood per report by less than this.
+        iterations
+            Stop after so many steps in any case.
+        """
+        return DistributionEstimate(
+            channel=self.model.law(),
+            counts=self.model.counts,
+            points=self.model.points,
+            rule=Rule(method=method, tolerance=tolerance, iterations=iterations),
+            n=self.n,
+            refused=self.refused,
+            guarantee=self.guarantee,
+            mechanism=self.mechanism,
+            name=self.name,
+            simulated=self.simulated,
+        )
+
+    def columns(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate as named columns of one row."""
+        lower, upper = self.interval(level)
+        return {
+            "name": [self.name],
+            "mean": [self.mean],
+            "standard_error": [self.standard_error],
+            "lower": [lower],
+            "upper": [upper],
+        }
+
+    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
+        """A data frame of one row: pandas, polars or pyarrow, the first that is installed unless named."""
+        return frames.make(self.columns(level), backend)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Plain values, for documents and programs."""
+        lower, upper = self.interval(level)
+        return {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "guarantee": self.guarantee.to_dict(),
+            "n": self.n,
+            "refused": self.refused,
+            "simulated": self.simulated,
+            "target": self.target,
+            "level": level,
+            "bounds": list(self.bounds),
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "bias_bound": self.bias_bound,
+            "lower": lower,
+            "upper": upper,
+        }
+
+    def to_json(self, level: float = 0.95) -> str:
+        """The estimate as a document of format ``bruit.estimate/1``."""
+        return documents.seal("bruit.estimate/1", self.to_dict(level), indent=2)
+
+    def _title(self) -> str:
+        notes = [f"{self.n:,} reports", self.mechanism, str(self.guarantee), f"target: {self.target}"]
+        notes += [f"bias at most {self.bias_bound:.3g}"] if self.bias_bound else []
+        notes += [f"{self.refused:,} refused"] if self.refused else []
+        notes += ["simulated"] if self.simulated else []
+        return " · ".join(notes)
+
+    def _cells(self) -> list[tuple[str, str]]:
+        lower, upper = self.interval()
+        return [
+            ("", self.name),
+            ("mean", f"{self.mean:.5g}"),
+            ("95 % interval", f"{lower:.5g} … {upper:.5g}"),
+        ]
+
+    def __repr__(self) -> str:
+        _, mean, ends = (text for _, text in self._cells())
+        return f"NumberEstimate: {self._title()}\n{self.name}: mean {mean}, 95 % interval {ends}"
+
+    def _repr_html_(self) -> str:
+        heading = "".join(f"<th>{html.escape(head)}</th>" for head, _ in self._cells())
+        body = "".join(f"<td>{html.escape(text)}</td>" for _, text in self._cells())
+        caption = html.escape(self._title())
+        table = f"<thead><tr>{heading}</tr></thead><tbody><tr>{body}</tr></tbody>"
+        return f"<table><caption>{caption}</caption>{table}</table>"

@@ -1,0 +1,21 @@
+"""One bounded number per person: means and distributions, with an ε that is true."""
+
+from bruit.numbers.base import Number
+from bruit.numbers.bounded_laplace import BoundedLaplace
+from bruit.numbers.mean import Duchi, Hybrid, Piecewise
+from bruit.numbers.named import NAMES, from_dict, number
+from bruit.numbers.square_wave import SquareWave
+from bruit.numbers.staircase import Staircase
+
+__all__ = [
+    "NAMES",
+    "BoundedLaplace",
+    "Duchi",
+    "Hybrid",
+    "Number",
+    "Piecewise",
+    "SquareWave",
+    "Staircase",
+    "from_dict",
+    "number",
+]

@@ -1,0 +1,114 @@
+"""What mechanisms share whose mean message is exactly affine in the cell: unbiased means without inverting anything."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy
+from bruit.errors import LimitError, ParameterError
+from bruit.estimation.fitting import Channel
+from bruit.estimation.number import ScoreModel
+from bruit.estimation.scores import Floats, Method
+from bruit.estimation.tally import Counts, Tally
+from bruit.numbers._laws import GridLaw, words_below
+from bruit.numbers.base import PROBABILITIES_LIMIT, Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineNumber(Number):
+    """A mechanism whose law is a `GridLaw`: everything follows from the law in one pass over cells and messages."""
+
+    DEFAULT_CELLS: ClassVar[int] = 1024
+
+    @property
+    @abstractmethod
+    def _law(self) -> GridLaw:
+        """The exact law."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages there are."""
+        return self._law.messages
+
+    @cached_property
+    def scores(self) -> Floats:
+        """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
+        return self.bounds[0] + self.domain.step * self._law.scores()
+
+    @property
+    def outputs(self) -> Floats:
+        """The number that each message stands for; its mean, given the cell, is the cell's number."""
+        return self.scores
+
+    def probabilities(self) -> Floats:
+        """P(message | cell) as floats: one row per cell, one column per message."""
+        if self.cells * self.messages > PROBABILITIES_LIMIT:
+            raise LimitError(f"probabilities() is made for at most {PROBABILITIES_LIMIT:,} entries; use fewer cells.")
+        return self._law.table()
+
+    def _moments(self, scores: Floats) -> tuple[Floats, Floats]:
+        return moments(self._law, scores)
+
+    def _scores(self, method: Method) -> tuple[Floats, float]:
+        # The affine correction is exact here, so both methods are one.
+        return self.scores, 0.0
+
+    def _model(self, tally: Tally, method: Method) -> ScoreModel:
+        scores, _ = self._scores(method)
+        return LawModel(tally.counts, tally.n, scores, self.points, self.probabilities, grid_law=self._law)
+
+    def _exact_row(self, cell: int) -> list[Fraction]:
+        return self._law.row(cell)
+
+    def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        law = self._law
+        law.randomize(cells, words_below(entropy, law.total, cells.size), out)
+
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        return self._law.simulate(people, generator)
+
+
+@dataclass(frozen=True)
+class LawModel(ScoreModel):
+    """Counts of messages and their scores, with a law that is multiplied with instead of a matrix."""
+
+    grid_law: GridLaw | None = None
+
+    def law(self) -> Channel:
+        """The law, if it tells more than the mean."""
+        if self._known.messages == 2 < self.points.size:
+            raise ParameterError(
+                "Two messages tell the mean of a number and nothing else about its distribution: use SquareWave."
+            )
+        return self._known
+
+    @property
+    def _known(self) -> GridLaw:
+        assert self.grid_law is not None  # noqa: S101 -- None only because fields before it have defaults
+        return self.grid_law
+
+    def _noise(self) -> float:
+        _, given = moments(self._known, self.scores)
+        shapes = self._known.shapes()
+        if shapes is None:
+            # Nothing is known about it but that it is below the variance over all reports.
+            return min(self._spread(), float(given.max()))
+        # The mixture of the shapes whose mean, given the cell, is the variance given the cell.
+        means = np.column_stack([self._known.backward(np.ascontiguousarray(shape)) for shape in shapes.T])
+        mixture, *_ = np.linalg.lstsq(means, given)
+        return float(np.clip(self.counts @ (shapes @ mixture) / self.n, given.min(), given.max()))
+
+
+def moments(law: Channel, scores: Floats) -> tuple[Floats, Floats]:
+    """The mean and the variance of the score of a report, given the cell."""
+    shift = float(scores.mean())
+    mean = law.backward(scores - shift)
+    return mean + shift, np.maximum(law.backward((scores - shift) ** 2) - mean**2, 0.0)

@@ -1,0 +1,353 @@
+"""What all number mechanisms share: one bounded number per person, and the same verbs.
+
+A number is first put on a declared grid: it becomes a cell 0..cells−1. The cell is then randomised by an exact integer
+law into one of K messages 0..K−1, each of which stands for a number. A new mechanism is a frozen dataclass that adds
+its law, what its messages stand for, and how it randomises a block of cells.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.grid import Grid
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation.number import NumberEstimate, ScoreModel
+from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
+from bruit.estimation.support import Target
+from bruit.estimation.tally import Counts, Tally
+from bruit.mechanism import LocalMechanism
+from bruit.privacy.guarantee import Guarantee
+
+__all__ = ["Number"]
+
+#: What to do with a missing number: refuse the data, or leave the person out.
+MissingNumber: TypeAlias = Literal["refuse", "drop"]
+#: How a number between two cells is put on one: on the nearest, or on either by chance so that the mean stays.
+Rounding: TypeAlias = Literal["nearest", "stochastic"]
+
+#: `matrix` writes cells·K fractions; above this many it would fill the memory.
+MATRIX_LIMIT = 1_100_000
+#: `probabilities` writes as many floats.
+PROBABILITIES_LIMIT = 40_000_000
+#: Stochastic rounding divides the way from one cell to the next into 2³² parts.
+_PARTS = 32
+
+
+class Law(Protocol):
+    """What is needed of an exact law."""
+
+    @property
+    def ratio(self) -> Fraction:
+        """The largest ratio between the probabilities of one message under two cells."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """Its logarithm, rounded up."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(LocalMechanism):
+    """A mechanism by which each person reports one bounded number privately.
+
+    Parameters
+    ----------
+    epsilon
+        The most that one report may tell, from 0.001 to 20.
+    bounds
+        The least and the greatest number that a person may have. They are public: never read them from the data.
+    cells
+        How many evenly spaced numbers are told apart, both bounds included. By default one per whole number where both
+        bounds are whole numbers (written without a point) and there are few, otherwise what suits the mechanism.
+    missing
+        What to do with a missing number: ``"refuse"`` or ``"drop"``.
+    rounding
+        How a number between two cells is put on one: ``"nearest"``, or ``"stochastic"``: on one of the two neighbours
+        by chance, the nearer one more often, so that rounding does not bias a mean. It happens before the law is
+        applied, so the guarantee is the same.
+    """
+
+    #: The number of cells over real numbers, unless declared, and the most that there may be.
+    DEFAULT_CELLS: ClassVar[int] = 256
+    MOST_CELLS: ClassVar[int] = 4096
+
+    epsilon: float
+    bounds: tuple[float, float]
+    cells: int = 0
+    missing: MissingNumber = "refuse"
+    rounding: Rounding = "nearest"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
+        low, high = _clean_bounds(self.bounds)
+        object.__setattr__(self, "bounds", (low, high))
+        _checks.one_of(get_args(MissingNumber), missing=self.missing)
+        _checks.one_of(get_args(Rounding), rounding=self.rounding)
+        cells = _checks.integer(low=0, cells=self.cells)
+        if cells == 0:
+            own = high - low + 1 if isinstance(low, int) and isinstance(high, int) else 0
+            cells = own if 2 <= own <= self.MOST_CELLS else self._default_cells()
+        if cells > self.MOST_CELLS:
+            raise LimitError(f"cells must be at most {self.MOST_CELLS:,} for {self.name}, got {cells:,}.")
+        object.__setattr__(self, "cells", _checks.integer(low=2, cells=cells))
+
+    # What a person does.
+
+    def privatize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
+        """Reports, one per person, in the order of the values; `decode` gives the numbers they stand for.
+
+        Parameters
+        ----------
+        values
+            One number per person, within the bounds. One person is ``[value]``.
+        rng
+            None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
+            against whoever knows the number); or an `Entropy`.
+        """
+        return self.privatize_codes(self.encode(values), Entropy.resolve(rng, "privatize", self.digest), 0)
+
+    def encode(self, values: Any) -> Codes:
+        """What `privatize_codes` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
+        if self.rounding == "nearest":
+            return self.domain.encode(values)
+        return _positions(self.domain, values)
+
+    def decode(self, reports: Any) -> Floats:
+        """The randomised numbers, one per report: what whoever learns from the reports would use."""
+        checked = self._check_reports(reports)
+        if checked.size and not (int(checked.min()) >= 0 and int(checked.max()) < self.messages):
+            raise DataError(f"reports must be integers in 0..{self.messages - 1}.")
+        return self.outputs[checked.astype(np.int64)]
+
+    # What the collector does.
+
+    def estimate(self, tally: Tally, target: Target = "population", method: Method = "unbiased") -> NumberEstimate:
+        """The mean with its variance and interval, and on demand the distribution, from a tally of this very design.
+
+        Parameters
+        ----------
+        tally
+            What `tally` made of the reports.
+        target
+            ``"population"``: the variance counts the noise and the drawing of the people. ``"people"``: the noise only.
+        method
+            ``"unbiased"``, or ``"affine"``: an approximate correction that varies less; the largest bias that it can
+            have is known, shown, and added to both ends of the interval.
+        """
+        self._check_tally(tally)
+        _checks.one_of(get_args(Method), method=method)
+        return NumberEstimate(
+            model=self._model(tally, method) if tally.n else _NOTHING,
+            n=tally.n,
+            refused=tally.refused,
+            bounds=self.bounds,
+            target=target,
+            guarantee=self.guarantee,
+            mechanism=self.name,
+            simulated=tally.simulated,
+        )
+
+    # What whoever plans a survey, or draws a figure, does.
+
+    @property
+    @abstractmethod
+    def messages(self) -> int:
+        """How many messages there are."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Floats:
+        """The number that each message stands for."""
+
+    @abstractmethod
+    def probabilities(self) -> Floats:
+        """P(message | cell) as floats: one row per cell, one column per message."""
+
+    @property
+    def points(self) -> Floats:
+        """The number that each cell stands for, from the lower bound to the upper."""
+        return self.domain.points
+
+    @cached_property
+    def scores(self) -> Floats:
+        """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
+        return unbiased_scores(self.probabilities(), self.points)
+
+    def output_mean(self) -> Floats:
+        """The mean of what a report stands for, given the cell."""
+        return self._moments(self.outputs)[0]
+
+    def output_variance(self) -> Floats:
+        """The variance of what a report stands for, given the cell."""
+        return self._moments(self.outputs)[1]
+
+    def variance(self, distribution: Any, n: int, target: Target = "population", method: Method = "unbiased") -> float:
+        """The exact variance of the estimated mean of n people, where the cells have these probabilities."""
+        _checks.integer(low=1, n=n)
+        _checks.one_of(get_args(Target), target=target)
+        shares = np.asarray(distribution, float)
+        if shares.shape != (self.cells,) or not np.isfinite(shares).all() or shares.min() < 0 or not shares.sum() > 0:
+            raise ParameterError(f"distribution must have {self.cells} entries, 0 or above, not all of them 0.")
+        shares = shares / shares.sum()
+        scores, _ = self._scores(method)
+        centre, given = self._moments(scores)
+        noise = float(shares @ given)
+        drawing = float(shares @ (centre - shares @ centre) ** 2) if target == "population" else 0.0
+        return (noise + drawing) / n
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person, computed from the law that is sampled."""
+        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+
+    def matrix(self) -> list[list[Fraction]]:
+        """P(message | cell), exactly: one row per cell, one column per message."""
+        if self.cells * self.messages > MATRIX_LIMIT:
+            raise LimitError("matrix() is made for at most 1,024 cells; use fewer cells.")
+        return [self._exact_row(cell) for cell in range(self.cells)]
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """A report is its own column."""
+        return reports.astype(np.int64)
+
+    @property
+    def report_bytes(self) -> float:
+        """One message."""
+        return code_dtype(self.messages).itemsize
+
+    # Identity.
+
+    @cached_property
+    def domain(self) -> Grid:
+        """The declared grid."""
+        return Grid(*self.bounds, cells=self.cells, missing=self.missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents: everything that decides what a report means."""
+        return {
+            "number": self.name,
+            "epsilon": self.epsilon,
+            "domain": self.domain.to_dict(),
+            "rounding": self.rounding,
+            **self._settings(),
+        }
+
+    @classmethod
+    def from_settings(cls, domain: Grid, epsilon: float, settings: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`, after the domain and ε were read."""
+        bounds = (domain.low, domain.high)
+        return cls(epsilon=epsilon, bounds=bounds, cells=domain.cells, missing=domain.missing, **settings)  # type: ignore[arg-type]
+
+    # What each mechanism fills in.
+
+    @property
+    @abstractmethod
+    def _law(self) -> Law:
+        """The exact law."""
+
+    @abstractmethod
+    def _exact_row(self, cell: int) -> list[Fraction]:
+        """P(message | cell) for all messages, exactly."""
+
+    @abstractmethod
+    def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Write the messages of one block of people whose cells these are."""
+
+    def _settings(self) -> dict[str, Any]:
+        """Parameters of this mechanism beyond ε, the domain and the rounding."""
+        return {}
+
+    def _default_cells(self) -> int:
+        """How many cells real numbers get, unless declared."""
+        return self.DEFAULT_CELLS
+
+    def _moments(self, scores: Floats) -> tuple[Floats, Floats]:
+        """The mean and the variance of the score of a report, given the cell."""
+        channel = self.probabilities()
+        return channel @ scores, score_variance(channel, scores)
+
+    def _scores(self, method: Method) -> tuple[Floats, float]:
+        """Scores, and the largest bias that their average can have."""
+        if method == "unbiased":
+            return self.scores, 0.0
+        return affine_scores(self.probabilities(), self.outputs, self.points)
+
+    def _model(self, tally: Tally, method: Method) -> ScoreModel:
+        scores, bias = self._scores(method)
+        return ScoreModel(tally.counts, tally.n, scores, self.points, self.probabilities, bias_bound=bias)
+
+    def _cells(self) -> int:
+        return self.messages
+
+    def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        cells = codes if self.rounding == "nearest" else _rounded(codes, entropy)
+        self._randomize_cells(cells, entropy, out)
+
+    def _empty_reports(self, n: int) -> NDArray[Any]:
+        return np.empty(n, code_dtype(self.messages))
+
+    def _check_reports(self, reports: Any) -> NDArray[Any]:
+        array = np.asarray(reports)
+        if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
+            raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
+        return array if array.size else array.astype(code_dtype(self.messages))
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import counting
+
+        counts = np.zeros((4, self.messages), np.int64)
+        refused = counting.histogram(reports, counts)
+        return counts.sum(axis=0), refused
+
+    def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
+        there = np.flatnonzero(people)
+        rows = self.probabilities()[there]
+        drawn = generator.multinomial(people[there], rows / rows.sum(axis=1, keepdims=True))
+        return np.asarray(drawn.sum(axis=0), np.int64)
+
+
+def _clean_bounds(bounds: Any) -> tuple[float, float]:
+    """The two bounds; whole numbers stay whole, because they then keep cells of their own."""
+    if isinstance(bounds, str | bytes) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise ParameterTypeError("bounds must be two numbers, as in (0, 100).")
+    low, high = (_plain(bound) for bound in bounds)
+    if not _checks.finite(bounds=low) < _checks.finite(bounds=high):
+        raise ParameterError(f"bounds must be a lower and a higher number, got {low} and {high}.")
+    return low, high
+
+
+def _plain(bound: Any) -> float:
+    """A NumPy number as a Python one, so that documents can hold it."""
+    return bound.item() if isinstance(bound, np.generic) else bound  # type: ignore[no-any-return]
+
+
+def _positions(grid: Grid, values: Any) -> Codes:
+    """Where each number lies, in units of 2⁻³² of a cell."""
+    numbers = grid.read(values)
+    absent = np.isnan(numbers)
+    if absent.any() and grid.missing == "refuse":
+        grid.encode([None])  # raises the one error about missing values
+    parts = float(1 << _PARTS)
+    return np.floor((numbers[~absent] - grid.low) / grid.step * parts + 0.5).astype(np.uint64)
+
+
+def _rounded(positions: Codes, entropy: Entropy) -> Codes:
+    """A cell for each position: the one below, or the one above with probability equal to the fraction above it."""
+    cells = positions >> np.uint64(_PARTS)
+    chance = entropy.words(positions.size) >> np.uint64(64 - _PARTS)
+    return cells + (chance < (positions & np.uint64(2**_PARTS - 1)))
+
+
+#: Stands for the model of a tally without reports; `NumberEstimate` refuses before it is looked at.
+_NOTHING: Any = None

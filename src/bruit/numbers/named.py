@@ -1,0 +1,67 @@
+"""Number mechanisms by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bruit import _checks
+from bruit.domains.grid import Grid
+from bruit.errors import FormatError
+from bruit.numbers.base import Number
+from bruit.numbers.bounded_laplace import BoundedLaplace
+from bruit.numbers.mean import Duchi, Hybrid, Piecewise
+from bruit.numbers.square_wave import SquareWave
+from bruit.numbers.staircase import Staircase
+
+#: The names that `number` takes, and what each stands for.
+NAMES: dict[str, str] = {
+    "laplace": "Laplace noise within the bounds",
+    "staircase": "staircase noise within the bounds, calibrated to its true ε",
+    "duchi": "one of two numbers (Duchi et al.), for means at small ε",
+    "piecewise": "the piecewise mechanism, for means at large ε",
+    "hybrid": "piecewise and Duchi's mixed, for means at any ε",
+    "square-wave": "the square wave, for distributions and quantiles",
+}
+
+_KINDS: dict[str, type[Number]] = {
+    "laplace": BoundedLaplace,
+    "staircase": Staircase,
+    "duchi": Duchi,
+    "piecewise": Piecewise,
+    "hybrid": Hybrid,
+    "square-wave": SquareWave,
+}
+
+
+def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings: Any) -> Number:
+    """The number mechanism with this name.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`, in any case.
+    epsilon
+        The most that one report may tell.
+    bounds
+        The least and the greatest number that a person may have.
+    **settings
+        ``cells=…``, ``missing=…`` and ``rounding=…``, as for every `Number`; and what the mechanism itself takes.
+
+    Examples
+    --------
+    >>> number("laplace", epsilon=1.0, bounds=(0, 100)).cells
+    101
+    >>> print(number("Staircase", epsilon=1.0, bounds=(0.0, 1.0), clamped=True).guarantee)
+    ε = 1 (local, one answer changed)
+    """
+    known = name.lower() if isinstance(name, str) else name
+    return _KINDS[_checks.one_of(NAMES, name=known)](epsilon=epsilon, bounds=bounds, **settings)
+
+
+def from_dict(body: Any) -> Number:
+    """The mechanism that `Number.to_dict` described."""
+    try:
+        settings = {key: body[key] for key in body if key not in ("number", "epsilon", "domain")}
+        return _KINDS[body["number"]].from_settings(Grid.from_dict(body["domain"]), body["epsilon"], settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError("This document does not describe a number mechanism that this version knows.") from error
