@@ -136,7 +136,8 @@ def empirical(
     _checks.integer(low=100, trials=trials)
     _checks.fraction(delta=delta)
     _checks.probability(level=level)
-    draw = _sampler(mechanism)
+    # Where every report carries a seed of its own, a twin with few seeds has the same law and can be learnt.
+    draw = _sampler(mechanism if score is not None else getattr(mechanism, "twin", mechanism))
     entropy = Entropy.resolve(rng, "audit", "empirical")
     sizes = (trials // 4, trials // 2 - trials // 4, trials - trials // 2)
     learning, choosing, certifying = (
@@ -153,9 +154,7 @@ def empirical(
 
 def _sampler(mechanism: Any) -> Sampler:
     if hasattr(mechanism, "privatize"):
-        # Where every report carries a seed of its own, a twin with few seeds has the same law and can be counted.
-        source = getattr(mechanism, "twin", mechanism)
-        return lambda value, trials, entropy: source.privatize([value] * trials, rng=entropy)
+        return lambda value, trials, entropy: mechanism.privatize([value] * trials, rng=entropy)
     if not callable(mechanism):
         raise ParameterTypeError("mechanism must have privatize, or be a callable (input, trials, entropy) -> outputs.")
     return mechanism  # type: ignore[no-any-return]
