@@ -16,8 +16,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bruit import audit, datasets, testing
-    from bruit.collection import Plan
+    from bruit import audit, datasets, numbers, releases, testing
+    from bruit.collection import Plan, compare
     from bruit.domains import Attribute, Categories, Grid, Schema
     from bruit.entropy import Entropy
     from bruit.errors import BruitError
@@ -42,9 +42,12 @@ __all__ = [
     "__version__",
     "audit",
     "choose",
+    "compare",
     "datasets",
+    "numbers",
     "oracle",
     "people_needed",
+    "releases",
     "testing",
 ]
 
@@ -62,6 +65,7 @@ _HOMES = {
     "Schema": "bruit.domains",
     "Tally": "bruit.estimation",
     "choose": "bruit.oracles",
+    "compare": "bruit.collection",
     "oracle": "bruit.oracles",
     "people_needed": "bruit.oracles",
 }

@@ -202,6 +202,8 @@ def whole_counts(counts: Any, size: int) -> Counts:
         raise DataTypeError("counts must be a one-dimensional array of whole numbers, one per value.")
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
         raise DataError("counts must be below 2⁶³.")
+    if sum(array.tolist()) >= 2**63:
+        raise DataError("counts must be below 2⁶³ in all.")
     if array.size != size or (array.size and int(array.min()) < 0):
         raise DataError(f"counts must have {size} entries, each 0 or above.")
     return array.astype(np.int64)

@@ -40,9 +40,12 @@ FACE = [
     "Tally",
     "audit",
     "choose",
+    "compare",
     "datasets",
+    "numbers",
     "oracle",
     "people_needed",
+    "releases",
     "testing",
 ]
 

@@ -8,6 +8,7 @@ import pytest
 from bruit import documents
 from bruit.entropy import Entropy
 from bruit.errors import (
+    BruitError,
     DataError,
     DataTypeError,
     DesignError,
@@ -16,7 +17,19 @@ from bruit.errors import (
     ParameterError,
     ParameterTypeError,
 )
-from bruit.numbers import NAMES, BoundedLaplace, Number, from_dict, number
+from bruit.estimation import Tally
+from bruit.numbers import (
+    NAMES,
+    BoundedLaplace,
+    Duchi,
+    Hybrid,
+    Number,
+    Piecewise,
+    SquareWave,
+    Staircase,
+    from_dict,
+    number,
+)
 
 
 def laplace(**settings):
@@ -161,3 +174,51 @@ def test_an_unknown_name_and_a_foreign_document_are_refused():
     for body in ({}, {"number": "gauss"}, None, {**laplace().to_dict(), "domain": {}}):
         with pytest.raises(FormatError):
             from_dict(body)
+
+
+EVERY = [BoundedLaplace, Staircase, Duchi, Piecewise, Hybrid, SquareWave]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("bounds", [(-1e308, 1e308), (0.0, 5e-324), (1e16, 1e16 + 2), {0.0, 1.0}, (0, 10**400)])
+def test_bounds_that_floats_cannot_divide_are_refused_at_birth(kind, bounds):
+    with pytest.raises(BruitError):
+        kind(epsilon=1.0, bounds=bounds)
+
+
+@pytest.mark.parametrize("kind", [Duchi, Hybrid, Piecewise])
+@pytest.mark.parametrize("target", ["population", "people"])
+def test_reports_that_coincide_do_not_make_an_interval_of_no_width(kind, target):
+    """Everybody at the lower bound, and ε so large that most collections have one report only."""
+    mechanism = kind(epsilon=8.0, bounds=(0, 10))
+    hits = 0
+    for seed in range(60):
+        low, high = mechanism.estimate(mechanism.simulate([100, *[0] * 10], rng=seed), target).interval()
+        hits += low <= 0 <= high
+    assert hits >= 50
+
+
+def test_rounding_to_the_nearest_cell_is_counted_as_bias_and_rounding_at_random_as_noise():
+    half = np.full(2000, 0.5)
+    nearest = Hybrid(epsilon=4.0, bounds=(0.0, 1.0), cells=2)
+    assert nearest.estimate(nearest.tally(nearest.privatize(half, rng=1))).bias_bound == 0.5
+    random = Hybrid(epsilon=4.0, bounds=(0.0, 1.0), cells=2, rounding="stochastic")
+    answers = [random.estimate(random.tally(random.privatize(half, rng=seed)), "people") for seed in range(200)]
+    observed = np.var([answer.mean for answer in answers], ddof=1)
+    assert observed < 1.7 * np.mean([answer.variance for answer in answers])
+    assert answers[0].bias_bound == 0
+    assert (
+        Hybrid(epsilon=4.0, bounds=(0, 10)).estimate(Hybrid(epsilon=4.0, bounds=(0, 10)).tally([0, 1])).bias_bound == 0
+    )
+
+
+def test_a_tally_whose_counts_do_not_add_up_is_refused():
+    mechanism = Hybrid(epsilon=1.0, bounds=(0, 10))
+    with pytest.raises(DataError, match="do not add up"):
+        mechanism.estimate(Tally(design=mechanism.digest, counts=np.full(mechanism.messages, 5), n=5))
+
+
+def test_hostile_reports_of_numbers_are_counted_as_refused():
+    mechanism = Hybrid(epsilon=1.0, bounds=(0, 10))
+    assert mechanism.tally([0, 2**70, None]).refused == 2
+    assert mechanism.tally(np.array([0, 1], ">u2")).n == 2

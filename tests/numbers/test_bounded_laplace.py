@@ -91,10 +91,10 @@ def test_the_affine_method_varies_less_and_says_how_biased_it_is():
     tally = mechanism.simulate(np.full(64, 1000), rng=3)
     unbiased, affine = mechanism.estimate(tally), mechanism.estimate(tally, method="affine")
     assert affine.variance < unbiased.variance / 3
-    assert unbiased.bias_bound == 0
-    assert 0.05 < affine.bias_bound < 0.1
+    assert unbiased.bias_bound == mechanism.domain.step / 2  # what rounding to the nearest cell can shift
+    assert 0.05 < affine.bias_bound - unbiased.bias_bound < 0.1
     bias = mechanism.probabilities() @ affine.model.scores - mechanism.points
-    assert np.abs(bias).max() == pytest.approx(affine.bias_bound, rel=1e-6)
+    assert np.abs(bias).max() == pytest.approx(affine.bias_bound - unbiased.bias_bound, rel=1e-6)
     low, high = affine.interval()
     assert (high - low) / 2 == pytest.approx(1.959964 * affine.standard_error + affine.bias_bound, rel=1e-6)
 

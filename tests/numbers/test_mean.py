@@ -117,7 +117,7 @@ def test_the_estimated_variance_is_the_true_one_or_stated_above_it(kind, target)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_cover_as_often_as_they_say(kind):
-    number = kind(epsilon=1.0, bounds=(0.0, 1.0), cells=65)
+    number = kind(epsilon=1.0, bounds=(0, 64))
     shares = np.arange(65.0)
     truth = float(shares @ number.points / shares.sum())
     generator = np.random.default_rng(3)

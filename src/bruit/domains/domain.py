@@ -91,7 +91,7 @@ def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: st
     elif absent.any():
         raise DataError(
             f"{what} contain missing entries, and the declared policy is to refuse them. "
-            'Declare missing="drop" or missing="category".'
+            'Declare another policy, such as missing="drop".'
         )
     return codes.astype(code_dtype(size))
 

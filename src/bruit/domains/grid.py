@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, column, keep_present
-from bruit.errors import DataError, DataTypeError, FormatError, ParameterError
+from bruit.errors import DataError, DataTypeError, FormatError, LimitError, ParameterError
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
@@ -48,6 +49,8 @@ class Grid:
         low, high = _checks.finite(low=self.low), _checks.finite(high=self.high)
         if not low < high:
             raise ParameterError(f"low must be below high, got {self.low} and {self.high}.")
+        object.__setattr__(self, "low", _plain_number(self.low))
+        object.__setattr__(self, "high", _plain_number(self.high))
         _checks.one_of(get_args(Missing), missing=self.missing)
         whole = low.is_integer() and high.is_integer() and not isinstance(self.low, float)
         if self.cells == 0:
@@ -55,6 +58,10 @@ class Grid:
             default = points if whole and points <= _checks.K_LIMITS[1] else DEFAULT_CELLS
             object.__setattr__(self, "cells", default)
         _checks.domain_size(cells=self.cells)
+        if not math.isfinite(high - low):
+            raise LimitError("low and high must be nearer to each other: their distance is beyond all numbers.")
+        if not (low + self.step > low and high - self.step < high):
+            raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
 
     @property
     def size(self) -> int:
@@ -131,7 +138,8 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     for place in np.flatnonzero(~gaps):
         if isinstance(array[place], bool | str) or not hasattr(array[place], "__float__"):
             raise DataTypeError("values must be numbers.")
-        numbers[place] = float(array[place])
+        number = _number(array[place])
+        numbers[place] = np.inf if number is None else number  # beyond all bounds
     return numbers
 
 
@@ -149,5 +157,12 @@ def _number(entry: Any) -> float | None:
     """An entry of a file as a number, None if it is none; the error, which shows the entry, goes no further."""
     try:
         return float(entry)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _plain_number(bound: Any) -> float:
+    """A bound as a plain number; whole ones stay whole, because they then keep cells of their own."""
+    if isinstance(bound, np.generic):
+        bound = bound.item()
+    return bound if isinstance(bound, int | float) and abs(bound) <= 2**53 else float(bound)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import importlib.util
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
-from bruit import documents
+from bruit import _checks, documents
+from bruit.domains import reading
 from bruit.domains.attribute import Attribute
-from bruit.errors import DataError, FormatError, ParameterError, ParameterTypeError
+from bruit.errors import (
+    DataError,
+    DisclosureWarning,
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    ParameterTypeError,
+)
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 class Schema(Mapping[str, Attribute]):
@@ -41,8 +53,77 @@ class Schema(Mapping[str, Attribute]):
             raise ParameterError("Attribute names must be different from each other (after Unicode normalisation).")
 
     def encode(self, table: Any) -> dict[str, Any]:
-        """Codes of every attribute, from anything whose columns are read by ``table[name]``."""
+        """Codes of every attribute, from anything whose columns are read by ``table[name]``.
+
+        Frames of pandas, polars and pyarrow are such, and dictionaries of arrays.
+        """
         return {name: attribute.encode(_column(table, name)) for name, attribute in self.items()}
+
+    def decode(self, codes: Mapping[str, Any], backend: str | None = None) -> Any:
+        """The values behind codes: a dictionary of arrays, or a frame.
+
+        Parameters
+        ----------
+        codes
+            A mapping from attribute to codes; it may have some of the attributes only.
+        backend
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"`` for a frame of that library.
+        """
+        decoded = {name: self._known(name).domain.decode(column) for name, column in codes.items()}
+        if backend is None:
+            return decoded
+        _checks.one_of(_BACKENDS, backend=backend)
+        if not importlib.util.find_spec(backend):
+            raise MissingExtraError(f"A {backend} frame", backend)
+        import narwhals
+
+        columns = {name: column.tolist() for name, column in decoded.items()}
+        return narwhals.from_dict(columns, backend=cast(Any, backend)).to_native()
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, columns: Iterable[str] | None = None, most_values: int = 64) -> Schema:
+        """A schema read from data, with a warning: what is read discloses something that no guarantee covers.
+
+        Texts and booleans become categories, and so do whole numbers of which few are different; other numbers become
+        a grid between the least and the greatest. Declare a schema instead wherever the list of values, or an extreme
+        one, could give somebody away.
+
+        Parameters
+        ----------
+        frame
+            A frame of pandas, polars or pyarrow, or a mapping from column name to values.
+        columns
+            The columns to take; all unless given.
+        most_values
+            How many different whole numbers are still taken for categories.
+
+        Warns
+        -----
+        DisclosureWarning
+            It says of which columns what was read, and shows no value.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True):
+        ...     warnings.simplefilter("always")
+        ...     schema = Schema.from_frame({"sex": ["F", "M", "F"], "height": [1.62, 1.80, 1.71]})
+        >>> schema["sex"].labels, schema["height"].domain
+        (('F', 'M'), Grid(low=1.62, high=1.8, cells=1024, missing='refuse'))
+        """
+        _checks.integer(low=2, most_values=most_values)
+        wanted = reading.names(frame) if columns is None else list(columns)
+        found = {name: reading.domain(name, _column(frame, name), most_values) for name in wanted}
+        told = [f"of {name!r} {read.disclosed}" for name, read in found.items() if read.disclosed]
+        if told:
+            warnings.warn(
+                f"This schema was read from the data: {'; '.join(told)}. That is disclosed to whoever sees the schema "
+                "or a plan made of it, even if one person alone is the reason, and no guarantee covers it. Declare "
+                "the domains when that matters.",
+                DisclosureWarning,
+                stacklevel=2,
+            )
+        return cls({name: read.domain for name, read in found.items()})
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain values, for documents."""
@@ -64,6 +145,11 @@ class Schema(Mapping[str, Attribute]):
     def from_json(cls, text: str) -> Schema:
         """The inverse of `to_json`."""
         return cls.from_list(documents.unseal(text, cls.FORMAT).get("attributes"))
+
+    def _known(self, name: str) -> Attribute:
+        if name not in self._attributes:
+            raise DataError(f"The schema has no attribute {name!r}.")
+        return self._attributes[name]
 
     def __getitem__(self, name: str) -> Attribute:
         return self._attributes[name]

@@ -57,7 +57,7 @@ def wald(centre: Any, variance: Any, level: float) -> tuple[Floats, Floats]:
     return np.asarray(centre, float) - half, np.asarray(centre, float) + half
 
 
-def score_people(frequency: Any, n: int, *, p: float, q: float, gap: float, level: float) -> tuple[Floats, Floats]:
+def score_people(frequency: Any, n: int, *, p: Any, q: Any, gap: float, level: float) -> tuple[Floats, Floats]:
     """All frequencies f among n fixed people that a z-test at this level would not reject.
 
     Solves (f̂ − f)² = c·[f p(1−p) + (1−f) q(1−q)] for f, with c = z²/(n (p−q)²): the noise has the variance it

@@ -41,6 +41,8 @@ class ScoreModel:
         Gives P(message | cell), one row per cell; called only when needed.
     bias_bound
         The largest bias that the average score can have.
+    rounding_noise
+        The most that rounding at random adds to the variance of a person's score.
     """
 
     counts: Counts
@@ -49,6 +51,7 @@ class ScoreModel:
     points: Floats
     channel: Callable[[], Floats]
     bias_bound: float = 0.0
+    rounding_noise: float = 0.0
 
     def law(self) -> Channel:
         """The channel as something to multiply with."""
@@ -65,7 +68,13 @@ class ScoreModel:
     def _spread(self) -> float:
         """The variance of a score over all reports, without bias: noise and the drawing of the people together."""
         centred = self.scores - self.mean()
-        return float(self.counts @ centred**2) / max(self.n - 1, 1)
+        seen = float(self.counts @ centred**2) / max(self.n - 1, 1)
+        # Reports that happen to coincide show no spread, and yet no report varies less than this.
+        return max(seen, float(self._given().min()))
+
+    def _given(self) -> Floats:
+        """The variance of the score of a report, given the cell."""
+        return score_variance(self.channel(), self.scores)
 
     def _noise(self) -> float:
         """The variance of a score given the cell, averaged over the people: estimated by scores of its own.
@@ -73,11 +82,11 @@ class ScoreModel:
         Where no scores are unbiased for it, it is an upper estimate, at most the variance over all reports.
         """
         channel = self.channel()
-        given = score_variance(channel, self.scores)
+        given = self._given()
         scores, exact = noise_scores(channel, self.scores)
         # An average over people lies between the least and the greatest; its estimate need not.
-        average = float(np.clip(self.counts @ scores / self.n, given.min(), given.max()))
-        return average if exact else min(average, self._spread())
+        average = float(np.clip(self.counts @ scores / self.n, given.min(), given.max())) + self.rounding_noise
+        return average if exact and not self.rounding_noise else min(average, self._spread())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

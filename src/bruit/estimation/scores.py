@@ -18,6 +18,8 @@ Floats: TypeAlias = NDArray[np.float64]
 #: ``"unbiased"`` for every distribution of people, or ``"affine"``: approximate, with a known largest bias.
 Method: TypeAlias = Literal["unbiased", "affine"]
 
+#: Scores take a dense decomposition of the channel; above this size it would take minutes.
+SCORES_LIMIT = 1 << 22
 #: How exactly scores must meet what they are unbiased for, relative to its range.
 _TOLERANCE = 1e-7
 #: Directions in which a channel is weaker than this, relative to the strongest, are left out.
@@ -31,6 +33,11 @@ def unbiased_scores(channel: Floats, values: Floats) -> Floats:
 
     The average is over cells that are equally likely. An error if there are none.
     """
+    if channel.size > SCORES_LIMIT:
+        raise LimitError(
+            f"Unbiased scores are computed for tables of at most {SCORES_LIMIT:,} entries, cells times messages: "
+            'use fewer cells, or method="affine".'
+        )
     centre = float(values.mean())
     found, missed = _least_varying(channel, values - centre)
     if missed > 0:

@@ -59,11 +59,20 @@ class AffineNumber(Number):
 
     def _scores(self, method: Method) -> tuple[Floats, float]:
         # The affine correction is exact here, so both methods are one.
-        return self.scores, 0.0
+        return self.scores, self._rounding_bias
 
     def _model(self, tally: Tally, method: Method) -> ScoreModel:
-        scores, _ = self._scores(method)
-        return LawModel(tally.counts, tally.n, scores, self.points, self.probabilities, grid_law=self._law)
+        scores, bias = self._scores(method)
+        return LawModel(
+            tally.counts,
+            tally.n,
+            scores,
+            self.points,
+            self.probabilities,
+            bias_bound=bias,
+            rounding_noise=self._rounding_noise,
+            grid_law=self._law,
+        )
 
     def _exact_row(self, cell: int) -> list[Fraction]:
         return self._law.row(cell)
@@ -95,8 +104,11 @@ class LawModel(ScoreModel):
         assert self.grid_law is not None  # noqa: S101 -- None only because fields before it have defaults
         return self.grid_law
 
+    def _given(self) -> Floats:
+        return moments(self._known, self.scores)[1]
+
     def _noise(self) -> float:
-        _, given = moments(self._known, self.scores)
+        given = self._given()
         shapes = self._known.shapes()
         if shapes is None:
             # Nothing is known about it but that it is below the variance over all reports.
@@ -104,7 +116,8 @@ class LawModel(ScoreModel):
         # The mixture of the shapes whose mean, given the cell, is the variance given the cell.
         means = np.column_stack([self._known.backward(np.ascontiguousarray(shape)) for shape in shapes.T])
         mixture, *_ = np.linalg.lstsq(means, given)
-        return float(np.clip(self.counts @ (shapes @ mixture) / self.n, given.min(), given.max()))
+        average = float(np.clip(self.counts @ (shapes @ mixture) / self.n, given.min(), given.max()))
+        return min(average + self.rounding_noise, self._spread()) if self.rounding_noise else average
 
 
 def moments(law: Channel, scores: Floats) -> tuple[Floats, Floats]:

@@ -20,12 +20,12 @@ from bruit import _checks
 from bruit.domains.domain import Codes, code_dtype
 from bruit.domains.grid import Grid
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import LocalMechanism
+from bruit.mechanism import LocalMechanism, message_numbers
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["Number"]
@@ -101,6 +101,7 @@ class Number(LocalMechanism):
         if cells > self.MOST_CELLS:
             raise LimitError(f"cells must be at most {self.MOST_CELLS:,} for {self.name}, got {cells:,}.")
         object.__setattr__(self, "cells", _checks.integer(low=2, cells=cells))
+        _ = self.domain  # bounds that are too far apart, or too near for so many cells, are found here
 
     # What a person does.
 
@@ -193,7 +194,10 @@ class Number(LocalMechanism):
         return self._moments(self.outputs)[1]
 
     def variance(self, distribution: Any, n: int, target: Target = "population", method: Method = "unbiased") -> float:
-        """The exact variance of the estimated mean of n people, where the cells have these probabilities."""
+        """The exact variance of the estimated mean of n people, where the cells have these probabilities.
+
+        For ``"people"`` with stochastic rounding it is an upper bound: it adds the most that rounding can.
+        """
         _checks.integer(low=1, n=n)
         _checks.one_of(get_args(Target), target=target)
         shares = np.asarray(distribution, float)
@@ -202,7 +206,7 @@ class Number(LocalMechanism):
         shares = shares / shares.sum()
         scores, _ = self._scores(method)
         centre, given = self._moments(scores)
-        noise = float(shares @ given)
+        noise = float(shares @ given) + (self._rounding_noise if target == "people" else 0.0)
         drawing = float(shares @ (centre - shares @ centre) ** 2) if target == "population" else 0.0
         return (noise + drawing) / n
 
@@ -280,12 +284,33 @@ class Number(LocalMechanism):
     def _scores(self, method: Method) -> tuple[Floats, float]:
         """Scores, and the largest bias that their average can have."""
         if method == "unbiased":
-            return self.scores, 0.0
-        return affine_scores(self.probabilities(), self.outputs, self.points)
+            return self.scores, self._rounding_bias
+        scores, bias = affine_scores(self.probabilities(), self.outputs, self.points)
+        return scores, bias + self._rounding_bias
+
+    @property
+    def _rounding_bias(self) -> float:
+        """How far rounding to the nearest cell can shift a mean: half a cell, unless every number has its own."""
+        low, high = self.bounds
+        own = isinstance(low, int) and isinstance(high, int) and self.cells == high - low + 1
+        return 0.0 if own or self.rounding == "stochastic" else self.domain.step / 2
+
+    @property
+    def _rounding_noise(self) -> float:
+        """The most that stochastic rounding adds to the variance of a score: a quarter of a squared cell."""
+        return self.domain.step**2 / 4 if self.rounding == "stochastic" else 0.0
 
     def _model(self, tally: Tally, method: Method) -> ScoreModel:
         scores, bias = self._scores(method)
-        return ScoreModel(tally.counts, tally.n, scores, self.points, self.probabilities, bias_bound=bias)
+        return ScoreModel(
+            tally.counts,
+            tally.n,
+            scores,
+            self.points,
+            self.probabilities,
+            bias_bound=bias,
+            rounding_noise=self._rounding_noise,
+        )
 
     def _cells(self) -> int:
         return self.messages
@@ -298,10 +323,11 @@ class Number(LocalMechanism):
         return np.empty(n, code_dtype(self.messages))
 
     def _check_reports(self, reports: Any) -> NDArray[Any]:
-        array = np.asarray(reports)
-        if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
-            raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
-        return array if array.size else array.astype(code_dtype(self.messages))
+        return message_numbers(reports, self.messages)
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Each report counts once."""
+        return int(tally.counts.sum()) == tally.n
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import counting
@@ -319,7 +345,7 @@ class Number(LocalMechanism):
 
 def _clean_bounds(bounds: Any) -> tuple[float, float]:
     """The two bounds; whole numbers stay whole, because they then keep cells of their own."""
-    if isinstance(bounds, str | bytes) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+    if not isinstance(bounds, tuple | list | np.ndarray) or len(bounds) != 2:
         raise ParameterTypeError("bounds must be two numbers, as in (0, 100).")
     low, high = (_plain(bound) for bound in bounds)
     if not _checks.finite(bounds=low) < _checks.finite(bounds=high):
@@ -328,8 +354,11 @@ def _clean_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _plain(bound: Any) -> float:
-    """A NumPy number as a Python one, so that documents can hold it."""
-    return bound.item() if isinstance(bound, np.generic) else bound  # type: ignore[no-any-return]
+    """A plain number, so that documents can hold it; whole ones stay whole."""
+    number = bound.item() if isinstance(bound, np.generic) else bound
+    if isinstance(number, int) and not isinstance(number, bool) and abs(number) <= 2**53:
+        return number
+    return _checks.finite(bounds=number)
 
 
 def _positions(grid: Grid, values: Any) -> Codes:

@@ -238,7 +238,8 @@ def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[di
     """The oracles that can serve, and why the others cannot."""
     made: dict[str, Oracle] = {}
     left_out: dict[str, str] = {}
-    for name in among or [name for name in NAMES if name != "Warner"]:
+    asked = [among] if isinstance(among, str) else among
+    for name in asked or [name for name in NAMES if name != "Warner"]:
         try:
             made[name] = oracle(name, epsilon=epsilon, k=k)
         except LimitError as error:
@@ -284,4 +285,6 @@ def _frequencies(given: Any, k: int) -> Any:
         raise DataTypeError("frequency must be a number from 0 to 1, or one such number per value.")
     if not ((array >= 0) & (array <= 1)).all() or array.shape not in ((), (k,)):
         raise DataError("frequency must be a number from 0 to 1, or one such number per value.")
+    if array.shape and abs(float(array.sum()) - 1) > 1e-6:
+        raise DataError("frequencies of all values must have the sum 1.")
     return array.astype(float)

@@ -58,7 +58,10 @@ class PackedOracle(SupportOracle):
         return np.empty((n, self._width), np.uint8)
 
     def _check_reports(self, reports: Any) -> Rows:
-        array = np.asarray(reports)
+        try:
+            array = np.asarray(reports)
+        except ValueError:  # a ragged list
+            array = np.empty((), object)
         if array.ndim == 1 and not array.size:
             return self._empty_reports(0)
         if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:

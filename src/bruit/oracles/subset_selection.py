@@ -179,6 +179,10 @@ class SubsetSelection(PackedOracle):
         honest = self._honest(rows)
         return rows if honest.all() else rows[honest]
 
+    def _is_possible(self, tally: Tally) -> bool:
+        """Each report counts for ω values."""
+        return super()._is_possible(tally) and int(tally.counts.sum()) == tally.n * self.omega
+
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import bits
 

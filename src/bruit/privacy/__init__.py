@@ -1,5 +1,6 @@
 """What is promised and how it is kept: guarantees, exact laws, composition, the ledger."""
 
+from bruit.privacy import accounting
 from bruit.privacy.composition import parallel, sequential
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.law import TwoLevelLaw
@@ -14,6 +15,7 @@ __all__ = [
     "Parts",
     "Remaining",
     "TwoLevelLaw",
+    "accounting",
     "parallel",
     "sequential",
 ]

@@ -2,9 +2,8 @@
 
 Only the two oldest theorems are here, because they need no assumption about the mechanisms and
 their arithmetic is exact: sums are taken in rational numbers and rounded up to the next double.
-Tighter accounts (Rényi, privacy-loss distributions) need to know each mechanism's whole law; they
-are not needed for the small number of releases that a ledger records. The arguments are in
-``composition.proof.md``.
+Tighter accounts of many releases, at the price of a δ and of floating-point arithmetic, are in
+``accounting.py``. The arguments are in ``composition.proof.md``.
 """
 
 from __future__ import annotations

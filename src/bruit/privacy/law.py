@@ -30,7 +30,7 @@ def exp_floor(epsilon: float, times: int) -> int:
     """
     power = _EXACT.exp(Decimal(epsilon))
     product = _EXACT.multiply(power, Decimal(times))
-    below = _EXACT.multiply(product, 1 - _MARGIN)
+    below = _EXACT.multiply(product, _EXACT.subtract(Decimal(1), _MARGIN))
     return int(below.to_integral_value(ROUND_FLOOR))
 
 

@@ -1,0 +1,124 @@
+"""Estimates from some of the people who answered, drawn at random: the others did not report on this attribute.
+
+For the population nothing changes, those who reported are a sample of it. For the people who answered there is a second
+error besides the noise, that of drawing m of n people: Var(f) = f(1−f)/m · (n−m)/(n−1). What the population's variance
+has more than the noise is f(1−f)/m, so the variance for these people lies between the two, at the share (n−m)/(n−1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bruit.estimation.fitting import Channel
+from bruit.estimation.intervals import Floats, wald
+from bruit.estimation.number import ScoreModel
+from bruit.estimation.support import IntervalMethod, Model, Target
+from bruit.estimation.tally import Counts
+
+
+def drawn_share(m: int, n: int) -> float:
+    """Where, between the noise alone and the population, the variance for all n people lies if m reported."""
+    return (n - m) / (n - 1) if n > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class SampledModel:
+    """The model of those who reported, speaking of all who answered.
+
+    Parameters
+    ----------
+    model
+        The model of the reports.
+    share
+        From `drawn_share`.
+    """
+
+    model: Model
+    share: float
+
+    def frequency(self) -> Floats:
+        """Unbiased frequencies."""
+        return self.model.frequency()
+
+    def variance(self, frequency: Floats, target: Target) -> Floats:
+        """The variance of the estimate where the true frequencies are these."""
+        return self._mixed(self.model.variance, frequency, target)
+
+    def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
+        """Ends for the population; for these people, squared half-widths mixed as the variances are."""
+        if target == "population":
+            return self.model.interval(level, method, target)
+        raw = self.frequency()
+        if method == "wald":
+            return wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+        near = self.model.interval(level, method, "people")
+        far = self.model.interval(level, method, "population")
+        lower, upper = (
+            np.sqrt((1 - self.share) * (ours - raw) ** 2 + self.share * (theirs - raw) ** 2)
+            for ours, theirs in zip(near, far, strict=True)
+        )
+        return raw - lower, raw + upper
+
+    def covariance(self, frequency: Floats, target: Target) -> Floats:
+        """The matrix of covariances where the true frequencies are these."""
+        return self._mixed(self.model.covariance, frequency, target)
+
+    def absent_limit(self, level: float) -> Floats | float:
+        """What the estimates of all values that nobody has stay at or below, together, with this probability."""
+        return self.model.absent_limit(level)
+
+    def most_likely(self) -> Floats:
+        """The frequencies under which the reports are most likely."""
+        return self.model.most_likely()
+
+    def _mixed(self, of: Any, frequency: Floats, target: Target) -> Floats:
+        whole: Floats = of(frequency, "population")
+        if target == "population":
+            return whole
+        noise: Floats = of(frequency, "people")
+        return (1 - self.share) * noise + self.share * whole
+
+
+@dataclass(frozen=True)
+class SampledScores(ScoreModel):
+    """The same for the mean of a number."""
+
+    model: ScoreModel | None = None
+    share: float = 0.0
+
+    @classmethod
+    def of(cls, model: ScoreModel, share: float) -> SampledScores:
+        """The model of those who reported, speaking of all who answered."""
+        return cls(
+            counts=_counts(model),
+            n=model.n,
+            scores=model.scores,
+            points=model.points,
+            channel=model.channel,
+            bias_bound=model.bias_bound,
+            model=model,
+            share=share,
+        )
+
+    def law(self) -> Channel:
+        """The channel as something to multiply with."""
+        return self._inner.law()
+
+    def variance(self, target: Target) -> float:
+        """The estimated variance of the average score."""
+        whole = self._inner.variance("population")
+        if target == "population":
+            return whole
+        return (1 - self.share) * self._inner.variance("people") + self.share * whole
+
+    @property
+    def _inner(self) -> ScoreModel:
+        assert self.model is not None  # noqa: S101 -- None only because fields before it have defaults
+        return self.model
+
+
+def _counts(model: ScoreModel) -> Counts:
+    return model.counts

@@ -1,0 +1,268 @@
+"""Quantiles one after the other: the middle one first, then those below among the points below, and so on.
+
+A node draws one quantile of the points of its part by the exponential mechanism. The drawn place splits the part in
+two, each with the quantiles that belong there. A record is in one part at each depth, so it pays once along its path,
+not once for each quantile: ApproximateQuantiles. Quantiles that are drawn independently are trees of one node.
+
+A tree is public: it depends on the quantiles, ε and the neighbours alone. The argument is in ``quantiles.proof.md``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bruit.entropy import Entropy
+from bruit.releases._points import Integers, Part, Points
+from bruit.releases.base import CentralNeighbours
+from bruit.releases.exponential import Exponential
+
+#: Targets are fractions with at most this denominator.
+MOST_DENOMINATOR = 10**6
+#: Distances from a target are told apart in at most this many steps per record,
+FINENESS = 64
+#: and where the share of ε is below this, which makes a single record count for little, in one.
+COARSE = Fraction(1, 16)
+
+#: What one node draws: from a node, points and their part to a place.
+Choose = Callable[["Node", Points, Part], int]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One quantile of a part of the points.
+
+    Parameters
+    ----------
+    place
+        Which of the asked quantiles it is, in increasing order.
+    share
+        The quantile relative to its part, a/b: the rank R that is wanted has bR = an for n points.
+    grain
+        The score is |bR − an| divided by this, rounded down.
+    choice
+        The exponential mechanism for that score.
+    left, right
+        The quantiles below and above, or None.
+    """
+
+    place: int
+    share: Fraction
+    grain: int
+    choice: Exponential
+    left: Node | None = None
+    right: Node | None = None
+
+    @property
+    def rate(self) -> float:
+        """By how much the logarithm of a weight falls for each record between the outcome and its target."""
+        return float(self.choice.step) * self.share.denominator / self.grain
+
+
+def one_node(place: int, share: Fraction, epsilon: Fraction, *, public: bool) -> Node:
+    """A quantile of all points; `public` says that their number is, as under replace."""
+    a, b = share.numerator, share.denominator
+    change = b if public else max(a, b - a)
+    grain = change if epsilon <= COARSE else -(-change // FINENESS)
+    return Node(place, share, grain, Exponential.calibrate(epsilon, sensitivity=-(-change // grain)))
+
+
+def independent(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: CentralNeighbours) -> list[Node]:
+    """Each quantile by itself, with an equal share of ε."""
+    share, public = epsilon / len(quantiles), neighbours == "replace"
+    return [one_node(place, quantile, share, public=public) for place, quantile in enumerate(quantiles)]
+
+
+def recursive(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: CentralNeighbours) -> Node:
+    """The middle quantile first; every node gets what is left on its way, divided by how many may still follow.
+
+    For 2^h − 1 quantiles this is ε/h at each depth; on shorter ways the rest is not lost.
+    """
+    replace = neighbours == "replace"
+    ends = [Fraction(0), *quantiles, Fraction(1)]
+
+    def build(low: int, high: int, left: Fraction, depth: int) -> Node | None:
+        """The quantiles low..high−1, between the one before and the one after."""
+        if low == high:
+            return None
+        middle = (low + high) // 2
+        mine = left / (high - low).bit_length()
+        share = _relative(ends[middle + 1], ends[low], ends[high + 1])
+        if replace and depth:
+            # A replaced record leaves one part and enters another, and each of the two then costs half.
+            node = one_node(middle, share, mine / 2, public=False)
+        else:
+            node = one_node(middle, share, mine, public=replace)
+        below, above = (build(*span, left - mine, depth + 1) for span in ((low, middle), (middle + 1, high)))
+        return Node(node.place, share, node.grain, node.choice, below, above)
+
+    root = build(0, len(quantiles), epsilon, 0)
+    assert root is not None  # noqa: S101 -- there is at least one quantile
+    return root
+
+
+def _relative(quantile: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """A quantile relative to the part between two others."""
+    return ((quantile - low) / (high - low)).limit_denominator(MOST_DENOMINATOR)
+
+
+def rings(node: Node, points: Points, part: Part, *, whole_cells: bool) -> tuple[Integers, Integers]:
+    """The places of score 0..s lie in low[s]..high[s], both included; of the last score, everywhere.
+
+    With `whole_cells` all places of a cell have the score of the best of them: what counts is that the wanted rank lies
+    between the number of points before the cell and that up to its end, so that ties do no harm.
+    """
+    a, b = node.share.numerator, node.share.denominator
+    target = a * part.many
+    scores = len(node.choice.weights(max(target, b * part.many - target) // node.grain))
+    reach = node.grain * np.arange(1, scores + 1, dtype=np.int64) - 1
+    least = np.maximum(-((reach - target) // b), 0)  # ⌈(an − reach)/b⌉
+    most = np.minimum((target + reach) // b, part.many)
+    low = np.full(scores, part.low, np.int64)
+    high = np.full(scores, part.high, np.int64)
+    start, stop = least > 0, most < part.many
+    low[start] = np.maximum(_after(points, part.first + least[start] - 1, whole_cells), part.low)
+    high[stop] = np.minimum(_until(points, part.first + most[stop], whole_cells), part.high)
+    low[-1], high[-1] = part.low, part.high
+    return low, high
+
+
+def _after(points: Points, rank: Integers, whole_cells: bool) -> Integers:
+    """The first place that has the point of this rank before it."""
+    return points.cell(rank) << points.bits if whole_cells else points.place(rank) + 1
+
+
+def _until(points: Points, rank: Integers, whole_cells: bool) -> Integers:
+    """The last place that has the point of this rank not before it."""
+    return ((points.cell(rank) + 1) << points.bits) - 1 if whole_cells else points.place(rank)
+
+
+def sizes(low: Integers, high: Integers) -> list[int]:
+    """How many places have each score."""
+    inside: list[int] = (high - low + 1).tolist()
+    return [inside[0], *(after - before for before, after in itertools.pairwise(inside))]
+
+
+def draw_place(node: Node, points: Points, part: Part, entropy: Entropy, *, whole_cells: bool) -> int:
+    """A place for the quantile of this node."""
+    low, high = rings(node, points, part, whole_cells=whole_cells)
+    score, offset = node.choice.draw(sizes(low, high), entropy)
+    if score == 0:
+        return int(low[0]) + offset
+    before = int(low[score - 1] - low[score])
+    return int(low[score]) + offset if offset < before else int(high[score - 1]) + 1 + offset - before
+
+
+def draw_tree(node: Node | None, points: Points, part: Part, choose: Choose, out: list[int]) -> None:
+    """Draw the places of all quantiles of a tree into `out`."""
+    if node is None:
+        return
+    place = out[node.place] = choose(node, points, part)
+    if node.left is None and node.right is None:
+        return
+    below, above = points.split(part, place)
+    draw_tree(node.left, points, below, choose, out)
+    draw_tree(node.right, points, above, choose, out)
+
+
+def node_law(node: Node, points: Points, part: Part, *, whole_cells: bool) -> Iterator[tuple[int, Fraction]]:
+    """The exact probability of each place."""
+    low, high = rings(node, points, part, whole_cells=whole_cells)
+    weights = node.choice.weights(low.size - 1)
+    total = sum(size * weight for size, weight in zip(sizes(low, high), weights, strict=True))
+    everywhere = np.arange(part.low, part.high + 1)
+    for place, score in zip(everywhere.tolist(), _scores(low, high, everywhere).tolist(), strict=True):
+        yield place, Fraction(weights[score], total)
+
+
+def _scores(low: Integers, high: Integers, places: Integers) -> Integers:
+    """The score of each place: of how many rings it lies outside, to the left or to the right."""
+    left = low.size - np.searchsorted(low[::-1], places, side="right")
+    return np.maximum(left, np.searchsorted(high, places)).astype(np.int64)
+
+
+def node_ratio(node: Node, first: Points, second: Points, *, whole_cells: bool) -> Fraction:
+    """The largest ratio of the probabilities of one place for two sets of points, either way, for a tree of one node.
+
+    Probabilities change at the ends of rings only, so it is enough to look there.
+    """
+    found = [rings(node, points, points.whole, whole_cells=whole_cells) for points in (first, second)]
+    ends = np.concatenate([edge for low, high in found for edge in (low, low - 1, high, high + 1)])
+    places = np.unique(ends[(ends >= first.whole.low) & (ends <= first.whole.high)])
+    laws: list[list[Fraction]] = []
+    for low, high in found:
+        weights = node.choice.weights(low.size - 1)
+        total = sum(size * weight for size, weight in zip(sizes(low, high), weights, strict=True))
+        laws.append([Fraction(weights[score], total) for score in _scores(low, high, places).tolist()])
+    odds: list[Fraction] = [p / q for p, q in zip(*laws, strict=True)]
+    return max(*odds, 1 / min(odds))
+
+
+def tree_law(
+    node: Node | None, points: Points, part: Part, whole_cells: Callable[[Node], bool]
+) -> dict[tuple[int, ...], Fraction]:
+    """The exact probability of all places of a tree together, in increasing order of their quantiles."""
+    if node is None:
+        return {(): Fraction(1)}
+    found: dict[tuple[int, ...], Fraction] = {}
+    for place, chance in node_law(node, points, part, whole_cells=whole_cells(node)):
+        below, above = points.split(part, place)
+        rights = tree_law(node.right, points, above, whole_cells)
+        for first, p in tree_law(node.left, points, below, whole_cells).items():
+            found |= {(*first, place, *last): chance * p * q for last, q in rights.items()}
+    return found
+
+
+def _propagate(root: Node, own: Callable[[Node], Any]) -> list[Any]:
+    """The error of each quantile: its own, and what the errors at the ends of its part leave to it."""
+    found: dict[int, Any] = {}
+
+    def visit(node: Node | None, low: Any, high: Any) -> None:
+        if node is not None:
+            share = float(node.share)
+            found[node.place] = mine = own(node) + (1 - share) * low + share * high
+            visit(node.left, low, mine)
+            visit(node.right, mine, high)
+
+    visit(root, 0.0, 0.0)
+    return [found[place] for place in sorted(found)]
+
+
+def rank_deviation(root: Node) -> list[float]:
+    """The standard deviation of each quantile's rank where the points are dense, in records.
+
+    There the distance of the rank from its target is two-sided exponential with the node's rate, and the error at the
+    ends of a part moves the target within it: by 1 − share of the lower and by share of the upper.
+    """
+
+    def own(node: Node) -> Any:
+        # The deviation of a discrete two-sided exponential law; one unit vector for each independent draw.
+        mine = np.zeros(_size(root))
+        mine[node.place - _first(root)] = 1 / (math.sqrt(2) * math.sinh(node.rate / 2))
+        return mine
+
+    return [float(np.sqrt((each**2).sum())) for each in _propagate(root, own)]
+
+
+def rank_bound(root: Node, logarithm: float) -> list[float]:
+    """A bound on each quantile's distance from its target rank, when no node is worse than exp(−logarithm) allows."""
+
+    def own(node: Node) -> float:
+        # One record for targets that are not whole and for ends, one grain for rounding scores down.
+        return logarithm / node.rate + 1 + node.grain / node.share.denominator
+
+    return [float(each) for each in _propagate(root, own)]
+
+
+def _size(node: Node | None) -> int:
+    return 0 if node is None else 1 + _size(node.left) + _size(node.right)
+
+
+def _first(node: Node) -> int:
+    return node.place if node.left is None else _first(node.left)

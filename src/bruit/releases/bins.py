@@ -1,0 +1,95 @@
+"""Declared bins: numbers between edges, so that a number becomes the code of its bin."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains import Grid
+from bruit.domains.domain import ABSENT, Codes, Missing, column, keep_present
+from bruit.errors import DataError, ParameterError, ParameterTypeError
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals between increasing edges, each with its lower edge and without its upper; the last one has both.
+
+    Parameters
+    ----------
+    edges
+        At least two numbers, increasing. They are public: never read them from the data.
+    missing
+        The policy for missing values, as in `Categories`.
+
+    Examples
+    --------
+    >>> ages = Bins([0, 18, 65, 120])
+    >>> ages.names
+    ('[0, 18)', '[18, 65)', '[65, 120]')
+    >>> ages.encode([17.9, 18, 120]).tolist()
+    [0, 1, 2]
+    """
+
+    edges: tuple[float, ...]
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Sequence | np.ndarray):
+            raise ParameterTypeError("edges must be a list of increasing numbers.")
+        edges = [item.item() if isinstance(item, np.generic) else item for item in self.edges]
+        for edge in edges:
+            _checks.finite(edges=edge)
+        if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(edges)):
+            raise ParameterError("edges must be at least two increasing numbers.")
+        _checks.one_of(get_args(Missing), missing=self.missing)
+        object.__setattr__(self, "edges", tuple(edges))
+
+    @property
+    def size(self) -> int:
+        """How many bins there are, the one for missing values included."""
+        return len(self.edges) - 1 + (self.missing == "category")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name per bin."""
+        last = len(self.edges) - 2
+        pairs = enumerate(itertools.pairwise(self.edges))
+        names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
+        return (*names, "(missing)") if self.missing == "category" else names
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """The bin of each number; one outside the edges is an error, unless it is to count in the nearest bin."""
+        numbers = self._range.read(values, clip=clip)
+        absent = np.isnan(numbers)
+        codes = np.searchsorted(np.asarray(self.edges[1:-1], np.float64), numbers, side="right").astype(np.int64)
+        codes[absent] = ABSENT
+        return keep_present(codes, self.size, self.missing, "values")
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        """The names of the bins behind codes."""
+        array = column(codes, "codes")
+        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
+            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        names = np.empty(self.size, object)
+        names[:] = self.names
+        found: NDArray[Any] = names[array]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"kind": "bins", "edges": list(self.edges), "missing": self.missing}
+
+    @cached_property
+    def _range(self) -> Grid:
+        low, high = float(self.edges[0]), float(self.edges[-1])
+        if not math.isfinite(high - low):
+            raise ParameterError("edges must span a finite width.")
+        return Grid(low, high, cells=2)

@@ -1,0 +1,328 @@
+"""Quantiles by the histogram method: for each one, the first edge of a grid with enough records below it.
+
+The interval is cut into equal steps. For a quantile q the edges are asked about from the left, "do at least q·n records
+lie below?", by the sparse vector technique; the first edge that is said to is the result. One histogram and its running
+sum answer all questions, so the cost is that of reading the data once.
+
+The method is that of a course on differential privacy whose listing has mistakes. `HistogramQuantiles.as_printed` has
+them all, for study. The other methods of this package are closer to the true quantiles at the same ε; this one is
+the easiest to explain, and says beforehand how close it comes (`bruit.releases.accuracy`). The arguments are in
+``histogram_method.proof.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains import Grid
+from bruit.domains.domain import ABSENT, keep_present
+from bruit.entropy import Entropy
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.estimation.tally import Counts
+from bruit.privacy.guarantee import Guarantee
+from bruit.releases.base import CENTRAL, CentralNeighbours, Floats, Release
+from bruit.releases.noise import MOST_SUM, DiscreteLaplace
+from bruit.releases.released import Released
+
+__all__ = ["DECILES", "HistogramQuantiles"]
+
+#: The nine deciles.
+DECILES = tuple(i / 10 for i in range(1, 10))
+#: The noise: as little as the counts allow, or that of Dwork and Roth for any answers.
+NoiseChoice = Literal["tight", "dwork-roth"]
+#: Quantiles are taken as fractions with denominators up to this.
+MOST_DENOMINATOR = 10**6
+MOST_STEPS = 10**6
+
+
+class NoisePair(NamedTuple):
+    """The noise on a threshold and on each answer, in units of 1/denominator of a record."""
+
+    threshold: DiscreteLaplace
+    answers: DiscreteLaplace
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistogramQuantiles(Release):
+    """Quantiles as the first edge of a grid with enough records below it (AboveThreshold on a histogram).
+
+    Parameters
+    ----------
+    quantiles
+        Numbers between 0 and 1. Each is taken as the nearest fraction with a denominator up to 10⁶.
+    bounds
+        The ends of the interval that is cut into steps. They are public: never read them from the data. Numbers
+        outside count at the nearest end.
+    epsilon
+        The most that all the quantiles together may tell about one record; each gets an equal share.
+    steps
+        How many steps the interval has. A result is an edge, so it is not finer than a step.
+    neighbours
+        ``"add-remove"`` (default), or ``"replace"``, where the number of records is public.
+    noise
+        ``"tight"`` (default) or ``"dwork-roth"``, the textbook's, for which the published accuracy bounds are stated.
+
+    Guarantee
+    ---------
+    Each quantile is a session of `AboveThreshold` on b·count − a·n, where the quantile is a/b, against the threshold 0.
+    Under ``"replace"`` the counts move by at most 1 and all one way. Under ``"add-remove"`` a record that leaves moves
+    the first answers by +a and the others by a − b; the loss is (a + b)/s for noise of scale s on both, so less noise
+    is needed than for counts in general. The shares add up to ε.
+
+    Error
+    -----
+    Each result is an edge whose count is within `rank_error(beta)` records of q·n but for a probability β, and no edge
+    before it has more than that above q·n. If no edge is found above, the result is the upper bound.
+
+    References
+    ----------
+    Dwork and Roth (2014), The algorithmic foundations of differential privacy, section 3.6. Lyu, Su and Li (2017).
+
+    Examples
+    --------
+    >>> ask_for = HistogramQuantiles(quantiles=[0.25, 0.5], bounds=(0, 100), epsilon=2.0, steps=100)
+    >>> found = ask_for.release(ask_for.fold(np.arange(10_000) / 100), rng=7)
+    >>> found.labels
+    (0.25, 0.5)
+    >>> bool(abs(found[0.5] - 50) < 3)
+    True
+    """
+
+    quantiles: tuple[float, ...] = DECILES
+    bounds: tuple[float, float]
+    epsilon: float
+    steps: int = 1000
+    neighbours: CentralNeighbours = "add-remove"
+    noise: NoiseChoice = "tight"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantiles", _checked_quantiles(self.quantiles))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "steps", _checks.integer(low=1, high=MOST_STEPS, steps=self.steps))
+        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        _checks.one_of(get_args(NoiseChoice), noise=self.noise)
+        _ = self.noises
+
+    @classmethod
+    def as_printed(
+        cls,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        steps: int = 1000,
+        neighbours: CentralNeighbours = "replace",
+    ) -> HistogramQuantiles:
+        """The nine deciles as the course's listing has them, mistakes included; for study, not for use.
+
+        The questions ask about i·(b−a)/steps without the offset a, and so does the result; the result counts steps
+        from 0 although the questions start at 1; points equal to b are never below; "nothing above" gives −1 step.
+        Its ε is right.
+        """
+        return _AsPrinted(bounds=bounds, epsilon=epsilon, steps=steps, neighbours=neighbours, noise="dwork-roth")
+
+    @property
+    def name(self) -> str:
+        """What is released."""
+        return "quantiles by histogram"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The ε asked; the exact `loss` is at most that, and at most 10⁻⁹ of it less."""
+        return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
+
+    @property
+    def cells(self) -> int:
+        """One count for each step."""
+        return self.steps
+
+    @property
+    def edges(self) -> Floats:
+        """The ends of the steps, from the lower bound to the upper."""
+        return np.linspace(*self.bounds, self.steps + 1)
+
+    @cached_property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The quantiles as they are used."""
+        return tuple(Fraction(q).limit_denominator(MOST_DENOMINATOR) for q in self.quantiles)
+
+    @cached_property
+    def noises(self) -> tuple[NoisePair, ...]:
+        """The noise for each quantile."""
+        share = self.epsilon / len(self.quantiles)
+        if Fraction(share) * len(self.quantiles) > Fraction(self.epsilon):
+            share = math.nextafter(share, 0.0)
+        return tuple(self._noise_for(q, share) for q in self.fractions)
+
+    def _noise_for(self, q: Fraction, share: float) -> NoisePair:
+        if self.noise == "dwork-roth":
+            calibrate = DiscreteLaplace.calibrate
+            return NoisePair(calibrate(q.denominator, share / 2), calibrate(2 * q.denominator, share / 2))
+        both = DiscreteLaplace.calibrate(sum(self._changes(q)), share)
+        return NoisePair(both, both)
+
+    def _changes(self, q: Fraction) -> tuple[int, int]:
+        """How far the threshold must follow the answers that are passed over, and the one found fall behind it."""
+        if self.noise == "dwork-roth":
+            return q.denominator, 2 * q.denominator
+        return (q.numerator if self.neighbours == "add-remove" else q.denominator), q.denominator
+
+    @property
+    def loss(self) -> Fraction:
+        """The exact privacy loss of all quantiles together."""
+        pairs = zip(self.noises, map(self._changes, self.fractions), strict=True)
+        return sum((pair.threshold.loss(one) + pair.answers.loss(two) for pair, (one, two) in pairs), Fraction(0))
+
+    def rank_error(self, beta: float = 0.05) -> Floats:
+        """By how many records the count of each result can miss q·n, but for a probability β each.
+
+        >>> HistogramQuantiles(bounds=(0, 1), epsilon=1.0, steps=100).rank_error(0.05).round().tolist()
+        [119.0, 129.0, 140.0, 151.0, 162.0, 173.0, 183.0, 194.0, 205.0]
+        """
+        _checks.probability(beta=beta)
+        widths = [
+            pair.threshold.half_width(1 - beta / 2) + pair.answers.half_width(1 - beta / (2 * self.steps))
+            for pair in self.noises
+        ]
+        return np.array(widths) / [q.denominator for q in self.fractions]
+
+    def expected_error(self, n: int | None = None) -> Floats:
+        """Not known beforehand: it depends on how densely the records lie. See `rank_error` and `accuracy`."""
+        return np.full(len(self.quantiles), np.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {
+            "release": self.name,
+            "quantiles": list(self.quantiles),
+            "bounds": list(self.bounds),
+            "epsilon": self.epsilon,
+            "steps": self.steps,
+            "neighbours": self.neighbours,
+            "noise": self.noise,
+        }
+
+    def _count(self, column: Any) -> Counts:
+        numbers = Grid(*self.bounds, cells=2).read(column, clip=True)
+        absent = np.isnan(numbers)
+        cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
+        cells[absent] = ABSENT
+        return np.bincount(keep_present(cells, self.cells, "refuse", "values"), minlength=self.cells).astype(np.int64)
+
+    @property
+    def _cuts(self) -> Floats:
+        """The edges of the cells that are counted."""
+        return self.edges
+
+    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+        n, below = int(counts.sum()), np.cumsum(counts)[: self.steps]
+        if n * MOST_DENOMINATOR > MOST_SUM:
+            raise LimitError("There are more records than this method counts exactly.")
+        found = [
+            self._first_above(q.denominator * below - q.numerator * n, pair, entropy.child(place))
+            for place, (q, pair) in enumerate(zip(self.fractions, self.noises, strict=True))
+        ]
+        return Released(
+            name=self.name,
+            values=np.array([self._result(index) for index in found]),
+            labels=self.quantiles,
+            error=self.expected_error(),
+            guarantee=self.guarantee,
+            simulated=not entropy.secure,
+            release=self.to_dict(),
+            notes=self._notes,
+        )
+
+    def _first_above(self, answers: Counts, noise: NoisePair, entropy: Entropy) -> int | None:
+        """A whole session of AboveThreshold at once: the index of the first answer above 0, noise on both."""
+        threshold = noise.threshold.draw(1, entropy.child(0))
+        above = np.flatnonzero(self._is_above(answers + noise.answers.draw(answers.size, entropy.child(1)), threshold))
+        return int(above[0]) if above.size else None
+
+    def _is_above(self, answers: Counts, threshold: Counts) -> NDArray[np.bool_]:
+        return answers >= threshold
+
+    def _result(self, index: int | None) -> float:
+        # The first question is about the first edge after the lower bound.
+        return self.bounds[1] if index is None else float(self.edges[index + 1])
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AsPrinted(HistogramQuantiles):
+    """The listing, mistakes included. Its list of questions is taken as emptied for each decile, as it must be."""
+
+    @property
+    def name(self) -> str:
+        """What is released."""
+        return "deciles by histogram, as printed"
+
+    @property
+    def cells(self) -> int:
+        """One more than the steps, for what is never below."""
+        return self.steps + 1
+
+    @property
+    def width(self) -> float:
+        """The length of a step."""
+        return (self.bounds[1] - self.bounds[0]) / self.steps
+
+    @property
+    def _cuts(self) -> Floats:
+        return (
+            np.arange(self.steps + 2, dtype=np.float64) * self.width
+        )  # element < i*(b-a)/steps: the offset a is forgotten
+
+    def _is_above(self, answers: Counts, threshold: Counts) -> NDArray[np.bool_]:
+        return answers > threshold
+
+    def _result(self, index: int | None) -> float:
+        # result * (b-a)/steps: the offset is forgotten again, the first question has index 0, and nothing above is -1.
+        return (-1 if index is None else index) * self.width
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return ("as printed, with its mistakes",)
+
+
+def _cells(numbers: Floats, cuts: Floats) -> NDArray[np.int64]:
+    """The cell of each number between evenly spaced cuts; the first and the last take what is beyond them."""
+    last = cuts.size - 2
+    near = np.floor((numbers - cuts[0]) / (cuts[-1] - cuts[0]) * (last + 1))
+    cells: NDArray[np.int64] = np.clip(near, 0, last).astype(np.int64)
+    # The quotient may be rounded to the other side of a cut: the cuts themselves decide.
+    cells -= (numbers < cuts[cells]) & (cells > 0)
+    cells += (numbers >= cuts[cells + 1]) & (cells < last)
+    return cells
+
+
+def _checked_quantiles(quantiles: Any) -> tuple[float, ...]:
+    if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable):
+        raise ParameterTypeError("quantiles must be a list of numbers between 0 and 1.")
+    checked = tuple(_checks.probability(quantiles=q) for q in quantiles)
+    if not checked or len(set(checked)) < len(checked):
+        raise ParameterError("quantiles must be at least one number between 0 and 1, none twice.")
+    return checked
+
+
+def _checked_bounds(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise ParameterTypeError("bounds must be a pair of numbers, the lower and the upper.") from None
+    ends = _checks.finite(bounds=low), _checks.finite(bounds=high)
+    if not (ends[0] < ends[1] and math.isfinite(ends[1] - ends[0])):
+        raise ParameterError(f"The lower bound must be below the upper, got {low} and {high}.")
+    return ends

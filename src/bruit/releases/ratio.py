@@ -1,0 +1,75 @@
+"""Intervals for a share above/(above + below) of two sums that both have Laplace noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Floats = NDArray[np.float64]
+
+#: How many shares are tried first.
+_TRIED = 1025
+#: How often an end is halved towards.
+_HALVINGS = 60
+
+
+def interval(above: float, below: float, scale: float, level: float) -> Floats:
+    """The shares u that the noisy sums do not exclude: Fieller's method, with Laplace noise of this scale on both.
+
+    At the true share u the noisy (1 − u)·above − u·below has no part but noise: (1 − u)·X − u·Y. Every u is kept for
+    which a value as far from 0 has a probability of 1 − level or more. The noise is treated as continuous.
+    """
+
+    def excluded(share: Any) -> Any:
+        return _tail(share, above, below, scale) < 1 - level
+
+    tried = np.linspace(0.0, 1.0, _TRIED)
+    estimate = above / (above + below) if above + below > 0 else 0.5
+    tried = np.sort(np.append(tried, min(max(estimate, 0.0), 1.0)))
+    kept = tried[~excluded(tried)]
+    if not kept.size:
+        return np.array([0.0, 0.0]) if estimate < 0 else np.array([1.0, 1.0])
+    low, high = float(kept[0]), float(kept[-1])
+    before, after = tried[tried < low], tried[tried > high]
+    first = _edge(low, float(before[-1]), excluded) if before.size else low
+    last = _edge(high, float(after[0]), excluded) if after.size else high
+    return np.array([first, last])
+
+
+def laplace_factor(level: float) -> float:
+    """How many standard deviations a weighted sum of Laplace variables stays within, at least so often.
+
+    The tails of such sums lie between those of the normal and of the Laplace law.
+    """
+    normal = float(-special.ndtri((1 - level) / 2))
+    return max(normal, -math.log(1 - level) / math.sqrt(2))
+
+
+def _edge(inside: float, outside: float, excluded: Callable[[Any], Any]) -> float:
+    """The first share that is excluded on the way from one inside to one outside."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if excluded(np.array(middle)):
+            outside = middle
+        else:
+            inside = middle
+    return outside
+
+
+def _tail(share: Any, above: float, below: float, scale: float) -> Floats:
+    """P(|(1 − u)·X − u·Y| ≥ |(1 − u)·above − u·below|) for Laplace X, Y of this scale."""
+    distance = np.abs((1 - share) * above - share * below) / scale
+    wide, narrow = np.maximum(share, 1 - share), np.minimum(share, 1 - share)
+    gap = wide**2 - narrow**2
+    near = gap < 1e-6
+    # (a² e^{−t/a} − b² e^{−t/b}) / (a² − b²), and its limit for a = b.
+    safe = np.where(near, 1.0, gap)
+    narrow_tail = np.exp(-distance / np.maximum(narrow, 1e-300))
+    apart = (wide**2 * np.exp(-distance / wide) - narrow**2 * narrow_tail) / safe
+    equal = (1 + distance / (2 * wide)) * np.exp(-distance / wide)
+    return np.asarray(np.where(near, equal, apart))
