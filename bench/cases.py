@@ -25,6 +25,7 @@ class Case:
     k: int
     others: tuple[str, ...]
     promises: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    n: int = 0  #: exactly so many people for everyone; 0 to let each library have as many as it can do
 
     @property
     def title(self) -> str:
@@ -44,6 +45,9 @@ PROMISES = {
     ("GRR", "keystream", 128): {"bruit fed by PCG64": 0.8},
     ("bounded Laplace", "client", 64): {"diffprivlib": 100.0},
     ("staircase", "client", 64): {"diffprivlib": 100.0},
+    ("discrete Laplace", "noise", 1): {"OpenDP": 5.0, "diffprivlib": 10.0},
+    ("discrete Laplace", "noise", 100): {"OpenDP": 5.0, "diffprivlib": 10.0},
+    ("nine deciles", "release", 9): {"diffprivlib": 20.0},
 }
 
 
@@ -68,6 +72,10 @@ def cases() -> list[Case]:
         table += [_case(name, side, k, others) for side in ("client", "server") for k in (16, 128, 1024)]
     # k is the number of cells of bruit's grid; diffprivlib works with floats.
     table += [_case(noise, "client", 64, ("diffprivlib",)) for noise in ("bounded Laplace", "staircase")]
+    # k is the scale of the noise, and people are draws.
+    table += [_case("discrete Laplace", "noise", k, ("OpenDP", "diffprivlib")) for k in (1, 100)]
+    # The time of a quantile is not in proportion to the number of people, so all get as many.
+    table.append(_case("nine deciles", "release", 9, ("diffprivlib", "OpenDP", "PyDP"), n=1_000_000))
     return table
 
 
@@ -81,5 +89,5 @@ def chosen(only: list[str]) -> list[Case]:
     ]
 
 
-def _case(mechanism: str, side: str, k: int, others: tuple[str, ...]) -> Case:
-    return Case(mechanism, side, k, others, PROMISES.get((mechanism, side, k), {}))
+def _case(mechanism: str, side: str, k: int, others: tuple[str, ...], n: int = 0) -> Case:
+    return Case(mechanism, side, k, others, PROMISES.get((mechanism, side, k), {}), n)

@@ -58,7 +58,9 @@ class Library:
 
 LDP = Environment("ldp", pythons=("3.11", "3.12"))
 DIFFPRIVLIB = Environment("diffprivlib", pythons=("3.11", "3.12", "3.13"))
-ENVIRONMENTS = {environment.name: environment for environment in (LDP, DIFFPRIVLIB)}
+OPENDP = Environment("opendp", pythons=("3.11", "3.12", "3.13"))
+PYDP = Environment("pydp", pythons=("3.11", "3.12"))
+ENVIRONMENTS = {environment.name: environment for environment in (LDP, DIFFPRIVLIB, OPENDP, PYDP)}
 
 LIBRARIES = {
     library.name: library
@@ -68,6 +70,8 @@ LIBRARIES = {
         Library("multi-freq-ldpy", "with_multi_freq_ldpy.py", LDP),
         Library("pure-ldp", "with_pure_ldp.py", LDP),
         Library("diffprivlib", "with_diffprivlib.py", DIFFPRIVLIB),
+        Library("OpenDP", "with_opendp.py", OPENDP),
+        Library("PyDP", "with_pydp.py", PYDP),
     )
 }
 

@@ -131,7 +131,7 @@ def _measure(case: Case, library: str, effort: Effort, python: Path | SetupError
     """The worker's result: n, seconds, peak_bytes and versions."""
     if isinstance(python, SetupError):
         raise python
-    job = {"mechanism": case.mechanism, "side": case.side, "k": case.k, "epsilon": EPSILON}
+    job = {"mechanism": case.mechanism, "side": case.side, "k": case.k, "epsilon": EPSILON, "n": case.n}
     job |= {"seconds": effort.seconds, "repetitions": effort.repetitions, "most": effort.most}
     command = [str(python), str(BENCH / "workers" / LIBRARIES[library].worker), json.dumps(job)]
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

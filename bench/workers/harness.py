@@ -10,6 +10,7 @@ The job is JSON in the first argument, the result JSON on standard output.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import math
@@ -18,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,19 @@ Check = Callable[[Any], None]
 Prepare = Callable[["Job", int], tuple[Work, Check]]
 
 #: Packages whose versions a result states, where they are installed.
-PACKAGES = ("bruit", "multi-freq-ldpy", "pure-ldp", "diffprivlib", "numpy", "numba", "cryptography")
+PACKAGES = (
+    "bruit",
+    "multi-freq-ldpy",
+    "pure-ldp",
+    "diffprivlib",
+    "opendp",
+    "python-dp",
+    "numpy",
+    "numba",
+    "cryptography",
+)
+#: A repetition of a fixed size that takes this many times as long as it should is not repeated often.
+SLOW = 3
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class Job:
     seconds: float  #: how long one repetition should take
     repetitions: int
     most: int  #: people, however fast the library is: data must fit in memory
+    n: int = 0  #: exactly so many people, if above 0
 
 
 def main(table: Mapping[tuple[str, str], Prepare]) -> None:
@@ -61,6 +75,7 @@ def measure(prepare: Prepare, job: Job) -> dict[str, Any]:
     # A library too fast for the size of the data is run more often instead: the best of many short
     # repetitions is as steady as the best of a few long ones.
     repetitions = max(job.repetitions, min(40, math.ceil(job.seconds / seconds)))
+    repetitions = min(repetitions, 2) if seconds > SLOW * job.seconds else repetitions
     times = [seconds, *(_timed(work)[0] for _ in range(repetitions - 1))]
     return {
         "n": n,
@@ -74,6 +89,8 @@ def people_for(prepare: Prepare, job: Job) -> int:
     """How many people fill one repetition; the first call, which compiles, is not timed."""
     n = 1000
     prepare(job, n)[0]()
+    if job.n:
+        return job.n
     while True:
         seconds, _ = _timed(prepare(job, n)[0])
         if seconds >= job.seconds / 20 or n >= job.most / 20:
@@ -116,6 +133,6 @@ def _peak() -> int:
 def _versions() -> dict[str, str]:
     found = {"python": sys.version.split()[0]}
     for package in PACKAGES:
-        if util.find_spec(package.replace("-", "_")):
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
     return found

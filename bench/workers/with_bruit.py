@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import bounded
+import deciles
 import grr
 import harness
 import keystream
+import noise
+from deciles_bruit import drawn
 from harness import Check, Job, Work
 
 import bruit
 import oracles
+from bruit.entropy import Entropy
 from bruit.numbers import BoundedLaplace, Number, Staircase
+from bruit.releases import discrete_laplace
 
 
 def grr_client(job: Job, n: int) -> tuple[Work, Check]:
@@ -52,6 +58,16 @@ def _number_client(number: Number, n: int) -> tuple[Work, Check]:
     )
 
 
+def laplace_noise(job: Job, n: int) -> tuple[Work, Check]:
+    scale = Fraction(job.k)
+    return lambda: discrete_laplace(scale, n, Entropy()), lambda draws: noise.check(draws, job.k)
+
+
+def nine_deciles(job: Job, n: int) -> tuple[Work, Check]:
+    values = deciles.people(n)
+    return drawn("auto")(values, deciles.BOUNDS, job.epsilon), lambda answers: deciles.check(values, answers)
+
+
 def oracle_client(job: Job, codes: Any) -> Any:
     return _oracle(job).privatize(codes, rng=None)
 
@@ -74,5 +90,7 @@ if __name__ == "__main__":
             ("GRR", "keystream"): keystream.secure,
             ("bounded Laplace", "client"): laplace_client,
             ("staircase", "client"): staircase_client,
+            ("discrete Laplace", "noise"): laplace_noise,
+            ("nine deciles", "release"): nine_deciles,
         }
     )

@@ -7,8 +7,11 @@ drawn again here, as is commonly done; the law that comes out has a larger ε th
 from __future__ import annotations
 
 import bounded
+import deciles
 import harness
-from diffprivlib.mechanisms import LaplaceBoundedDomain, Staircase
+import noise
+from deciles_diffprivlib import independent
+from diffprivlib.mechanisms import Geometric, LaplaceBoundedDomain, Staircase
 from harness import Check, Job, Work
 
 
@@ -41,5 +44,23 @@ def staircase_client(job: Job, n: int) -> tuple[Work, Check]:
     return work, lambda answers: bounded.check(answers, expected)
 
 
+def laplace_noise(job: Job, n: int) -> tuple[Work, Check]:
+    """Two-sided geometric noise, which is the discrete Laplace law by another name."""
+    randomise = Geometric(epsilon=1 / job.k, sensitivity=1).randomise
+    return lambda: [randomise(0) for _ in range(n)], lambda draws: noise.check(draws, job.k)
+
+
+def nine_deciles(job: Job, n: int) -> tuple[Work, Check]:
+    values = deciles.people(n)
+    return independent(values, deciles.BOUNDS, job.epsilon), lambda answers: deciles.check(values, answers)
+
+
 if __name__ == "__main__":
-    harness.main({("bounded Laplace", "client"): laplace_client, ("staircase", "client"): staircase_client})
+    harness.main(
+        {
+            ("bounded Laplace", "client"): laplace_client,
+            ("staircase", "client"): staircase_client,
+            ("discrete Laplace", "noise"): laplace_noise,
+            ("nine deciles", "release"): nine_deciles,
+        }
+    )
