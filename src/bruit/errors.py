@@ -15,6 +15,8 @@
     ├── RandomnessError         TypeError     an attempt to copy or pickle randomness, or a bad `rng`
     └── MissingExtraError       RuntimeError  an optional dependency is not installed
 
+    DisclosureWarning           UserWarning   something was read from the data that no guarantee covers
+
 Catch `BruitError` for all of them, or the built-in parent for one kind. Evidence travels as attributes, so that
 a program need not parse a message. No message carries a data value.
 """
@@ -101,3 +103,7 @@ class MissingExtraError(BruitError, RuntimeError):
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'bruit[{extra}]'.")
         self.extra = extra
+
+
+class DisclosureWarning(UserWarning):
+    """Something was read from the data that should have been declared; no guarantee covers that it is known."""

@@ -1,5 +1,8 @@
-"""Asking by a plan: what is asked, how it is made private, and what that guarantees."""
+"""Asking by a plan: one question or several per person, how they are made private, and what that guarantees."""
 
+from bruit.collection.answers import Answers
+from bruit.collection.comparing import Comparison, Comparisons, compare
 from bruit.collection.plan import Plan
+from bruit.collection.prior import learnt_prior
 
-__all__ = ["Plan"]
+__all__ = ["Answers", "Comparison", "Comparisons", "Plan", "compare", "learnt_prior"]

@@ -1,47 +1,78 @@
 """A plan: what is asked, how each answer is made private, and what that guarantees, in one document.
 
 The plan travels from whoever asks to those who answer and to whoever counts: its digest says that all three mean the
-same. This version plans one question per person.
+same. It asks one question, or several of which each person's record has one answer each.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.domains import Attribute, Categories, Schema
+from bruit.collection import methods, settling
+from bruit.collection.answers import Answers
+from bruit.collection.bases import Mechanism
+from bruit.collection.design import Answer, Design, Reports, Unit
+from bruit.domains import Attribute, Schema
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
-from bruit.estimation import Estimate, Tally, Target
-from bruit.oracles import Oracle, oracle
+from bruit.estimation import Tally, Target
+from bruit.estimation.tally import Counts
+from bruit.mechanism import whole_counts
+from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
+from bruit.privacy.law import log_ceiling
 
-#: Whom a plan's guarantee may speak of.
-Unit: TypeAlias = Literal["person", "attribute"]
+#: The most cells that a joint table may have.
+TABLE_LIMIT = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One question to many people: the attribute, the mechanism and ε.
+    """One or several questions to many people: the attributes, the method and ε.
 
     Parameters
     ----------
     schema
-        The declared attribute, as a `Schema` or a mapping of one column name to its labels.
+        The declared attributes, as a `Schema` or a mapping from column name to labels, `Categories` or `Grid`.
     epsilon
-        The most that a person's report may tell. None is for Warner's survey with two coins, ε = ln 3.
+        The most that a person's reports may tell. None is for Warner's survey with two coins, ε = ln 3.
     method
-        The mechanism, by its name in the literature: ``"GRR"`` or ``"Warner"``.
+        For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
+        For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
+        ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
+        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the best for each attribute.
+    unit
+        Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
+    budgets
+        For SPL: the part of ε of each attribute; equal parts unless given.
+    weights
+        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given.
+    prior
+        For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
+    bases
+        Mechanisms of single attributes, by name, instead of the one in brackets.
+    published
+        Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
 
     Guarantee
     ---------
-    That of its mechanism. With one question, a person's record is the one answer, so the guarantee for an attribute and
-    for a person are the same.
+    ``guarantee("person")`` and ``guarantee("attribute")`` are computed from the very integer laws that are sampled,
+    rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
+
+    References
+    ----------
+    Arcolezi, H. H., Couchot, J.-F., Al Bouna, B., Xiao, X. (2021), Random sampling plus fake data: multidimensional
+    frequency estimates with local differential privacy.
+    Arcolezi, H. H., Gambs, S., Couchot, J.-F., Palamidessi, C. (2023), On the risks of collecting multidimensional data
+    under local differential privacy.
 
     Examples
     --------
@@ -52,6 +83,15 @@ class Plan:
     4
     >>> Plan.from_json(plan.to_json()) == plan
     True
+
+    Several attributes, of which each person reports one among fakes:
+
+    >>> plan = Plan({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0, method="RS+FD[GRR]")
+    >>> reports = plan.privatize({"sex": ["F", "M", "M"], "smokes": ["no", "no", "yes"]}, rng=7)
+    >>> list(reports), plan.tally(reports).n
+    (['sex', 'smokes'], 3)
+    >>> plan.guarantee("person").epsilon <= 1.0, round(plan.guarantee("attribute").epsilon, 3)
+    (True, 0.62)
     """
 
     FORMAT = "bruit.plan/1"
@@ -59,36 +99,95 @@ class Plan:
     schema: Schema
     epsilon: float | None
     method: str = "GRR"
+    unit: Unit = field(default="person", kw_only=True)
+    budgets: Mapping[str, float] | None = field(default=None, kw_only=True)
+    weights: Mapping[str, int] | None = field(default=None, kw_only=True)
+    prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    bases: Mapping[str, str] | None = field(default=None, kw_only=True)
+    published: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema(self.schema))
-        if len(self.schema) != 1:
-            raise ParameterError(f"A plan asks one question per person, this schema has {len(self.schema)}.")
-        if not isinstance(self.attribute.domain, Categories):
-            raise ParameterError(
-                f"{self.method} asks for a category: declare labels or k for {self.name!r}, not a grid."
-            )
-        object.__setattr__(self, "epsilon", self.oracle.epsilon)
+        _checks.one_of(get_args(Unit), unit=self.unit)
+        settled = settling.settle(
+            self.schema,
+            methods.parse(self.method),
+            self.epsilon,
+            unit=self.unit,
+            budgets=self.budgets,
+            weights=self.weights,
+            prior=self.prior,
+            bases=self.bases,
+            published=bool(self.published),
+        )
+        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
+            object.__setattr__(self, name, getattr(settled, name))
+        object.__setattr__(self, "_settled", settled)
+
+    @classmethod
+    def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
+        """The calibration of the papers, to reproduce their figures: ε' = ln(d(e^ε − 1) + 1) for RS+FD and RS+RFD.
+
+        That is not ε for a person. `guarantee` says what it really is: ε' for a person, and for one attribute what the
+        sizes of all attributes make of it. For ADP the candidates are GRR and OUE, as in the papers.
+
+        >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
+        >>> [round(math.exp(plan.guarantee(unit).epsilon), 6) for unit in ("person", "attribute")]
+        [3.0, 2.0]
+        """
+        return cls(schema, epsilon, method, published=True, **settings)
+
+    # What it is.
+
+    @property
+    def d(self) -> int:
+        """How many attributes there are."""
+        return len(self.schema)
+
+    @property
+    def kind(self) -> methods.Kind:
+        """What is done with the attributes: ``"one"``, ``"SPL"``, ``"SMP"``, ``"RS+FD"`` or ``"RS+RFD"``."""
+        return methods.parse(self.method).kind
+
+    @property
+    def design(self) -> Design:
+        """What makes reports of codes, and counts of reports."""
+        return self._known.design
+
+    @property
+    def mechanisms(self) -> dict[str, Mechanism]:
+        """What an answer to each attribute goes through when it is reported."""
+        return dict(self.design.mechanisms)
+
+    @property
+    def inner_epsilon(self) -> float | None:
+        """The ε that one true report is made with; None where attributes have budgets of their own."""
+        return self._known.inner
 
     @property
     def attribute(self) -> Attribute:
-        """The question."""
+        """The question, of a plan that asks one."""
+        self._only_one("attribute")
         return next(iter(self.schema.values()))
 
     @property
     def name(self) -> str:
-        """The name of the question's column."""
+        """The name of the question's column, of a plan that asks one."""
         return self.attribute.name
 
-    @cached_property
+    @property
+    def mechanism(self) -> Mechanism:
+        """What makes an answer private, of a plan that asks one question."""
+        return self.mechanisms[self.name]
+
+    @property
     def oracle(self) -> Oracle:
-        """The mechanism that makes an answer private."""
-        domain = self.attribute.domain
-        if not isinstance(domain, Categories):
-            raise ParameterError("This plan has no category to ask for.")
-        given = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
-        return oracle(self.method, epsilon=self.epsilon, missing=domain.missing, **given)
+        """The mechanism, of a plan that asks for one category."""
+        found = self.mechanism
+        if not isinstance(found, Oracle):
+            raise ParameterError("This plan asks for a number and has no oracle: its `mechanism` makes it private.")
+        return found
 
     @cached_property
     def digest(self) -> str:
@@ -98,30 +197,46 @@ class Plan:
     def guarantee(self, unit: str = "person") -> Guarantee:
         """What is promised when a whole person (``"person"``) or one attribute (``"attribute"``) changes."""
         asked = _checks.one_of(get_args(Unit), unit=unit)
-        return Guarantee(epsilon=self.oracle.guarantee.epsilon, neighbours=asked)
+        return self._guarantees[asked]
 
-    def privatize(self, table: Any, rng: Randomness = None) -> dict[str, NDArray[Any]]:
-        """Reports of a table's rows: a mapping from column name to array."""
+    @cached_property
+    def _guarantees(self) -> dict[Unit, Guarantee]:
+        units: tuple[Unit, ...] = get_args(Unit)
+        return {unit: Guarantee(epsilon=log_ceiling(self.design.ratio(unit)), neighbours=unit) for unit in units}
+
+    # What people do.
+
+    def privatize(self, table: Any, rng: Randomness = None) -> Reports:
+        """Reports of a table's rows: a mapping from column name to array.
+
+        One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
+        of the attribute that each person reports, and a column ``report``.
+        """
         return self.privatize_batch(table, Entropy.resolve(rng, "privatize", self.digest), 0)
 
-    def privatize_batch(self, batch: Any, entropy: Entropy, first_block: int) -> dict[str, NDArray[Any]]:
+    def privatize_batch(self, batch: Any, entropy: Entropy, first_block: int) -> Reports:
         """Reports of one batch of a larger source, whose first block of people has this number.
 
         Count blocks on from batch to batch: the same number twice is the same noise twice.
         """
-        codes = self.schema.encode(batch)[self.name]
-        return {self.name: self.oracle.privatize_codes(codes, entropy, first_block)}
+        return self.design.privatize_codes(self.schema.encode(batch), entropy, first_block)
+
+    def empty_reports(self) -> Reports:
+        """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
+        return self.design.empty_reports(0)
+
+    # What the collector does.
 
     def tally(self, reports: Any) -> Tally:
-        """Count the reports of a batch; tallies add."""
-        try:
-            column = reports[self.name]
-        except (KeyError, TypeError, IndexError, ValueError):
-            raise DataError(f"The reports must have a column {self.name!r}, as the plan says.") from None
-        return replace(self.oracle.tally(column), design=self.digest)
+        """Count the reports of a batch; tallies add.
 
-    def estimate(self, tally: Tally, target: Target = "population") -> Mapping[str, Estimate]:
-        """Estimates by column name."""
+        A person of whom any report is impossible is counted as refused, once, and is not in n.
+        """
+        found = self.design.count(reports)
+        return Tally(design=self.digest, counts=found.counts, n=found.n, refused=found.refused)
+
+    def estimate(self, tally: Tally, target: Target = "population") -> Mapping[str, Any]:
+        """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number."""
         if not isinstance(tally, Tally):
             raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
         if tally.design != self.digest:
@@ -130,12 +245,89 @@ class Plan:
                 expected=self.digest,
                 found=tally.design,
             )
-        answer = self.oracle.estimate(replace(tally, design=self.oracle.digest), target)
-        return {self.name: replace(answer, name=self.name)}
+        if tally.counts.size != self.design.cells:
+            raise DesignError("This tally has another number of cells than its plan.")
+        _checks.one_of(get_args(Target), target=target)
+        self.design.check(tally)
+        if self.kind == "one":
+            return {self.name: replace(self._answer(self.name, tally, target), name=self.name)}
+        return Answers(self.schema, lambda name: self._answer(name, tally, target))
+
+    def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
+        return self.design.answer(name, tally, target, self.guarantee("person"))
+
+    # What whoever plans does.
+
+    def variance(
+        self, n: int, frequencies: Mapping[str, Any] | None = None, target: Target = "population"
+    ) -> dict[str, NDArray[np.float64]]:
+        """The variance of every estimate that n people will give, by attribute; of the mean, for a number.
+
+        Parameters
+        ----------
+        n
+            How many people will answer.
+        frequencies
+            The frequencies of the values of each attribute; all values alike unless given.
+        target
+            ``"population"`` or ``"people"``.
+        """
+        _checks.integer(low=1, n=n)
+        _checks.one_of(get_args(Target), target=target)
+        known = {name: np.full(found.size, 1 / found.size) for name, found in self.schema.items()}
+        known.update({name: np.asarray(shares, float) for name, shares in (frequencies or {}).items()})
+        for name, found in self.schema.items():
+            if known[name].shape != (found.size,):
+                raise ParameterError(f"frequencies of {name!r} must be {found.size} numbers, one per value.")
+        return {name: self.design.variance(name, known[name], n, target) for name in self.schema}
 
     def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
-        """A tally with the very law of `privatize` and `tally` on people of whom counts[v] have value v."""
-        return replace(self.oracle.simulate(counts, rng), design=self.digest)
+        """A tally as `privatize` and `tally` would give it, of people of whom only numbers are known.
+
+        Parameters
+        ----------
+        counts
+            *The joint table*: an array with one axis per attribute, of how many people have each combination of
+            values. The tally has the very law of real reports. Or *the marginals*: a mapping from attribute to how many
+            people have each of its values. Then what is counted of each attribute alone has its very law, while what
+            two attributes have to do with each other is not simulated (with SPL there is no such thing).
+            For one attribute, its counts.
+        rng
+            As for every verb.
+        """
+        if self.kind == "one":
+            own = counts[self.name] if isinstance(counts, Mapping) else counts
+            return replace(self.mechanism.simulate(own, rng), design=self.digest)
+        generator = Entropy.resolve(rng, "simulate", self.digest).generator()
+        if isinstance(counts, Mapping):
+            people = self._marginals(counts)
+            drawn, n = self.design.simulate(people, generator), int(next(iter(people.values())).sum())
+        else:
+            table = self._table(counts)
+            drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
+        return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
+
+    def _marginals(self, counts: Mapping[str, Any]) -> dict[str, Counts]:
+        if set(counts) != set(self.schema):
+            raise DataError("counts must name every attribute of the schema, and no other.")
+        people = {name: whole_counts(counts[name], found.size) for name, found in self.schema.items()}
+        if len({int(each.sum()) for each in people.values()}) > 1:
+            raise DataError("counts must have the same sum for every attribute: they are the same people.")
+        return people
+
+    def _table(self, counts: Any) -> Counts:
+        table = np.asarray(counts)
+        shape = tuple(found.size for found in self.schema.values())
+        if math.prod(shape) > TABLE_LIMIT:
+            raise ParameterError(
+                f"A joint table may have at most {TABLE_LIMIT:,} cells, these attributes have {math.prod(shape):,}: "
+                "simulate from marginals, a mapping from attribute to counts."
+            )
+        if table.shape != shape:
+            raise DataError("counts must be a table with one axis per attribute, as long as it has values.")
+        return whole_counts(table.ravel(), table.size).reshape(shape)
+
+    # Documents.
 
     def to_json(self) -> str:
         """The plan as a document that a person can read."""
@@ -146,13 +338,11 @@ class Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
         body = documents.unseal(text, cls.FORMAT)
         schema = Schema.from_list(body.get("attributes"))
-        method, mechanism = body.get("method"), body.get("mechanism")
-        if not isinstance(method, str) or not isinstance(mechanism, Mapping):
+        method = body.get("method")
+        if not isinstance(method, str):
             raise FormatError("A plan must have a method and a mechanism.")
-        # Odds stand for an ε of their own: the survey with two coins is asked for without one.
-        epsilon = None if "odds" in mechanism else mechanism.get("epsilon")
         try:
-            plan = cls(schema, epsilon, method)
+            plan = cls(schema, method=method, **_read(body))
         except (ParameterError, ParameterTypeError) as error:
             raise FormatError("This plan describes a mechanism that this version does not know.") from error
         if documents.canonical(plan._body()) != documents.canonical(body):
@@ -167,12 +357,53 @@ class Plan:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __repr__(self) -> str:
+        asked = ", ".join(f"{name!r}" for name in self.schema)
+        return (
+            f"Plan({asked}; {self.method}; person {self.guarantee('person')}; attribute {self.guarantee('attribute')})"
+        )
+
+    @property
+    def _known(self) -> settling.Settled:
+        found: settling.Settled = self.__dict__["_settled"]
+        return found
+
+    def _only_one(self, what: str) -> None:
+        if self.d > 1:
+            raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
+
     def _body(self) -> dict[str, Any]:
-        mechanism = {key: value for key, value in self.oracle.to_dict().items() if key != "domain"}
-        promised = self.guarantee("person")
+        described = self.design.describe()
+        if self.kind == "one":
+            return {
+                "attributes": self.schema.to_list(),
+                "method": self.method,
+                "mechanism": described[self.name],
+                "guarantee": self.guarantee("person").to_dict(),
+            }
         return {
             "attributes": self.schema.to_list(),
             "method": self.method,
-            "mechanism": mechanism,
-            "guarantee": promised.to_dict(),
+            "epsilon": self.epsilon,
+            "unit": self.unit,
+            "calibration": "published" if self.published else "exact",
+            **self._known.given(),
+            "mechanisms": described,
+            "guarantee": self.guarantee("person").to_dict(),
+            "guarantee_of_an_attribute": self.guarantee("attribute").to_dict(),
         }
+
+
+def _read(body: dict[str, Any]) -> dict[str, Any]:
+    """What a plan was made with, from its document."""
+    if "mechanisms" in body:
+        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases")
+        return {
+            **{name: body[name] for name in names if name in body},
+            "published": body.get("calibration") == "published",
+        }
+    mechanism = body.get("mechanism")
+    if not isinstance(mechanism, Mapping):
+        raise FormatError("A plan must have a method and a mechanism.")
+    # Odds stand for an ε of their own: the survey with two coins is asked for without one.
+    return {"epsilon": None if "odds" in mechanism else mechanism.get("epsilon")}

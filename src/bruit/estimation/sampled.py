@@ -7,7 +7,7 @@ has more than the noise is f(1−f)/m, so the variance for these people lies bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from bruit.estimation.fitting import Channel
 from bruit.estimation.intervals import Floats, wald
 from bruit.estimation.number import ScoreModel
 from bruit.estimation.support import IntervalMethod, Model, Target
-from bruit.estimation.tally import Counts
 
 
 def drawn_share(m: int, n: int) -> float:
@@ -92,16 +91,8 @@ class SampledScores(ScoreModel):
     @classmethod
     def of(cls, model: ScoreModel, share: float) -> SampledScores:
         """The model of those who reported, speaking of all who answered."""
-        return cls(
-            counts=_counts(model),
-            n=model.n,
-            scores=model.scores,
-            points=model.points,
-            channel=model.channel,
-            bias_bound=model.bias_bound,
-            model=model,
-            share=share,
-        )
+        same = {own.name: getattr(model, own.name) for own in fields(ScoreModel)}
+        return cls(**same, model=model, share=share)
 
     def law(self) -> Channel:
         """The channel as something to multiply with."""
@@ -118,7 +109,3 @@ class SampledScores(ScoreModel):
     def _inner(self) -> ScoreModel:
         assert self.model is not None  # noqa: S101 -- None only because fields before it have defaults
         return self.model
-
-
-def _counts(model: ScoreModel) -> Counts:
-    return model.counts

@@ -18,7 +18,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @compiled
-def repair(  # noqa: PLR0917 -- a compiled function takes no keywords without cost
+def repair(
     rows: Words,
     codes: NDArray[Any],
     included: NDArray[np.bool_],

@@ -1,0 +1,43 @@
+"""What designs share in which everybody reports on every attribute: a column of reports per attribute."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bruit.collection._honest import honest
+from bruit.collection.design import Design, Folded, Reports, column
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDesign(Design):
+    """A design whose reports are a column per attribute, under the attribute's own name."""
+
+    def empty_reports(self, n: int) -> Reports:
+        """Room for the reports of n people."""
+        return {name: found._empty_reports(n) for name, found in self.mechanisms.items()}
+
+    @abstractmethod
+    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+        """Write the reports of one block of people."""
+
+    def _check_reports(self, reports: Any) -> Reports:
+        return {name: found._check_reports(column(reports, name)) for name, found in self.mechanisms.items()}
+
+    def _count(self, reports: Reports) -> Folded:
+        n = len(next(iter(reports.values())))
+        parts = [found._count(reports[name]) for name, found in self.mechanisms.items()]
+        if not any(refused for _, refused in parts):
+            return Folded(np.concatenate([counts for counts, _ in parts]), n, 0)
+        # Seldom: find the people with an impossible report, and count the others.
+        fine = np.ones(n, np.bool_)
+        for name, found in self.mechanisms.items():
+            fine &= honest(found, reports[name])
+        kept = [found._count(reports[name][fine])[0] for name, found in self.mechanisms.items()]
+        return Folded(np.concatenate(kept), int(fine.sum()), n - int(fine.sum()))

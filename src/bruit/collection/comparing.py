@@ -1,0 +1,255 @@
+"""Which method to take, before anything is collected: every one ranked by exact error, with what it really guarantees.
+
+All methods are compared on the same ground: the variance of estimated frequencies, the mean over the values of an
+attribute and then over the attributes. Numbers are compared by the cells of their grid. Where only their mean is
+wanted, SMP with a number mechanism is far better than any of these.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from bruit import _checks
+from bruit.collection.design import Unit
+from bruit.collection.fake import Fake
+from bruit.collection.methods import parse
+from bruit.collection.plan import Plan
+from bruit.collection.sample import Sample
+from bruit.domains import Categories, Schema
+from bruit.errors import LimitError, ParameterError
+from bruit.estimation import frames, intervals
+from bruit.oracles import Oracle
+
+#: What is compared unless methods are named.
+METHODS = (
+    "SPL[ADP]",
+    "SMP[ADP]",
+    "RS+FD[GRR]",
+    "RS+FD[SUE-z]",
+    "RS+FD[OUE-z]",
+    "RS+FD[SUE-r]",
+    "RS+FD[OUE-r]",
+    "RS+FD[SS]",
+    "RS+FD[ADP]",
+)
+#: The same where a prior is given.
+WITH_PRIOR = ("RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One method and what it would give.
+
+    Parameters
+    ----------
+    plan
+        The plan, ready to use.
+    method
+        Its method; with "(published)" for the calibration of the papers.
+    variance
+        The variance of an estimated frequency, the mean over the values of an attribute and then over the attributes.
+    person, attribute
+        What is guaranteed when a whole record, or one attribute of it, changes.
+    guessed
+        How often the best guess of one attribute of a person is right, where all values are equally likely beforehand
+        and attributes have nothing to do with each other: the mean over the attributes.
+    hides
+        Whether the reports hide which attribute is true: the one thing that fakes buy.
+    holds
+        Whether ε holds for whom it was asked; the papers' calibration does not hold it for a person.
+    report_bytes
+        How many bytes the reports of one person take.
+    """
+
+    plan: Plan
+    method: str
+    variance: float
+    person: float
+    attribute: float
+    guessed: float
+    hides: bool
+    holds: bool
+    report_bytes: float
+
+
+class Comparisons(Sequence[Comparison]):
+    """Methods, least error first; prints as a table, and `best` is ready to use.
+
+    The table's "× best" is the variance over the least among the methods that hold the ε that was asked for.
+
+    Attributes
+    ----------
+    left_out
+        Methods that cannot serve here, with the reason.
+    """
+
+    def __init__(self, rows: list[Comparison], *, n: int, left_out: dict[str, str]) -> None:
+        self._rows = sorted(rows, key=lambda row: row.variance)
+        self.n = n
+        self.left_out = left_out
+
+    @property
+    def best(self) -> Plan:
+        """The plan of least error among those that hold what was asked."""
+        return next(row.plan for row in self._rows if row.holds)
+
+    @overload
+    def __getitem__(self, place: int) -> Comparison: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Comparison]: ...
+
+    def __getitem__(self, place: int | slice) -> Comparison | Sequence[Comparison]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The table as named columns."""
+        fields = ("method", "variance", "person", "attribute", "guessed", "hides", "holds", "report_bytes")
+        return {field: [getattr(row, field) for row in self] for field in fields}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame, one row per method: pandas, polars or pyarrow, the first that is installed unless named."""
+        return frames.make(self.columns(), backend)
+
+    def cells(self) -> list[list[str]]:
+        """The table as text: a heading and one row per method."""
+        heading = ["method", "variance", "× best", "± 95 %", "ε person", "ε attribute", "hides", "guessed", "bytes"]
+        return [heading, *(self._cells(row) for row in self)]
+
+    def _cells(self, row: Comparison) -> list[str]:
+        least = min(other.variance for other in self if other.holds)
+        return [
+            row.method if row.holds else f"{row.method} ✗",
+            f"{row.variance:.3g}",
+            f"{row.variance / least:.2f}",
+            f"{intervals.normal_quantile(0.95) * math.sqrt(row.variance):.4f}",
+            f"{row.person:.4f}",
+            f"{row.attribute:.4f}",
+            "yes" if row.hides else "no",
+            f"{row.guessed:.1%}",
+            f"{row.report_bytes:,.0f}",
+        ]
+
+    def __repr__(self) -> str:
+        rows = self.cells()
+        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        notes = ["✗ does not hold the ε that was asked for."] if not all(row.holds for row in self) else []
+        notes += [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+        return "\n".join([f"Methods for n = {self.n:,} people, by the mean variance of a frequency:", *lines, *notes])
+
+    def _repr_html_(self) -> str:
+        heading, *rows = self.cells()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heading)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        caption = html.escape(f"n = {self.n:,} people, by the mean variance of a frequency")
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    schema: Any,
+    epsilon: float,
+    n: int = 10_000,
+    *,
+    unit: Unit = "person",
+    methods: Sequence[str] | None = None,
+    prior: Mapping[str, Any] | None = None,
+    frequencies: Mapping[str, Any] | None = None,
+    published: bool = False,
+) -> Comparisons:
+    """Every method for several attributes at ε, ranked by exact error, with what it really guarantees.
+
+    Parameters
+    ----------
+    schema
+        The attributes, as for `Plan`.
+    epsilon, unit
+        The most that reports may tell, and of whom: all methods are compared at the same ε of a person, or of one
+        attribute.
+    n
+        How many people will answer. It scales all errors alike.
+    methods
+        Methods to compare; all unless given.
+    prior
+        For RS+RFD, which is compared only where one is given.
+    frequencies
+        The frequencies of the values of each attribute where they are known; all values alike unless given.
+    published
+        Whether to add the calibration of the papers for the methods with fakes, at the same nominal ε; `best` is never
+        one of them where it does not hold ε.
+
+    Examples
+    --------
+    >>> schema = {"sex": ["F", "M"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
+    >>> [row.method for row in compare(schema, epsilon=1.0, methods=["SPL[GRR]", "SMP[GRR]", "RS+FD[GRR]"])]
+    ['SMP[GRR]', 'SPL[GRR]', 'RS+FD[GRR]']
+    """
+    people = _checks.integer(low=1, n=n)
+    declared = _cells_for_numbers(schema if isinstance(schema, Schema) else Schema(schema))
+    if len(declared) < 2:
+        raise ParameterError("compare is for several attributes; for one, use choose.")
+    named = list(methods) if methods is not None else [*METHODS, *(WITH_PRIOR if prior is not None else ())]
+    rows, left_out = [], {}
+    for method in named:
+        for as_printed in (False, True) if published and parse(method).fakes else (False,):
+            own = {"prior": prior} if parse(method).kind == "RS+RFD" else {}
+            try:
+                plan = Plan(declared, epsilon, method, unit=unit, published=as_printed, **own)
+            except LimitError as error:
+                left_out[method] = str(error)
+                continue
+            rows.append(_row(plan, people, frequencies, unit))
+    if not rows:
+        raise LimitError(f"No method can serve these attributes. {' '.join(left_out.values())}")
+    return Comparisons(rows, n=people, left_out=left_out)
+
+
+def _row(plan: Plan, n: int, frequencies: Mapping[str, Any] | None, unit: Unit) -> Comparison:
+    variances = plan.variance(n, frequencies).values()
+    return Comparison(
+        plan=plan,
+        method=f"{plan.method} (published)" if plan.published else plan.method,
+        variance=float(np.mean([variance.mean() for variance in variances])),
+        person=plan.guarantee("person").epsilon,
+        attribute=plan.guarantee("attribute").epsilon,
+        guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),
+        hides=isinstance(plan.design, Fake),
+        holds=plan.guarantee(unit).epsilon <= float(plan.epsilon or 0.0),
+        report_bytes=float(
+            sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
+        ),
+    )
+
+
+def _guessed(plan: Plan, name: str) -> float:
+    """The best guess of an attribute: from a true report by its mechanism, otherwise any value."""
+    found = plan.mechanisms[name]
+    assert isinstance(found, Oracle)  # noqa: S101 -- compare takes numbers by their cells
+    design = plan.design
+    chance = 1 / plan.d if isinstance(design, Fake) else design.chance(name) if isinstance(design, Sample) else 1.0
+    return chance * found.guessability + (1 - chance) / found.size
+
+
+def _cells_for_numbers(schema: Schema) -> Schema:
+    """The schema with the cells of every grid as categories, so that all methods estimate the same."""
+    return Schema(
+        {
+            name: found.domain if isinstance(found.domain, Categories) else Categories(k=found.size)
+            for name, found in schema.items()
+        }
+    )

@@ -1,0 +1,212 @@
+"""What splitting, sampling and faking share: from the codes of people to reports, and from reports to counts.
+
+A design works on codes, which are checked already, and knows nothing of documents or tables: that is the plan's side.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.collection import bases
+from bruit.collection.bases import Mechanism
+from bruit.domains import Grid, Schema
+from bruit.domains.domain import Codes
+from bruit.engines import memory
+from bruit.entropy import Entropy
+from bruit.errors import DataError
+from bruit.estimation import Estimate, NumberEstimate, Tally, Target
+from bruit.estimation.tally import Counts
+from bruit.oracles import Oracle
+from bruit.privacy.guarantee import Guarantee
+
+#: Whom a guarantee may speak of: a whole record changes, or one attribute of it.
+Unit: TypeAlias = Literal["person", "attribute"]
+#: Reports by column name; the first axis is people.
+Reports: TypeAlias = dict[str, NDArray[Any]]
+#: What is learnt of an attribute: frequencies of categories, or the mean of a number.
+Answer: TypeAlias = Estimate | NumberEstimate
+Floats: TypeAlias = NDArray[np.float64]
+#: NumPy's generator, which `Plan.simulate` makes: it draws people who do not exist, and never a person's noise.
+Chance: TypeAlias = Any
+
+
+class Folded(NamedTuple):
+    """Counts of some reports, how many people they come from, and how many were refused."""
+
+    counts: Counts
+    n: int
+    refused: int
+
+    def __add__(self, other: Any) -> Folded:
+        return Folded(self.counts + other.counts, self.n + other.n, self.refused + other.refused)
+
+
+@dataclass(frozen=True, eq=False)
+class Design(ABC):
+    """How the answers of one person become reports.
+
+    Parameters
+    ----------
+    schema
+        The attributes.
+    mechanisms
+        What makes the answer to each attribute private, by name, in the order of the schema.
+    """
+
+    schema: Schema
+    mechanisms: Mapping[str, Mechanism]
+
+    @property
+    def d(self) -> int:
+        """How many attributes there are."""
+        return len(self.schema)
+
+    # What a person does.
+
+    def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
+        """Reports of people whose codes are checked; block i uses child `first_block` + i of `entropy`."""
+        n = _people(codes)
+        out = self.empty_reports(n)
+
+        def randomize(index: int, block: slice) -> None:
+            people = {name: column[block] for name, column in codes.items()}
+            reports = {name: column[block] for name, column in out.items()}
+            self._randomize(people, entropy.child(first_block + index), reports)
+
+        memory.each_block(n, randomize)
+        return out
+
+    # What the collector does.
+
+    def count(self, reports: Any) -> Folded:
+        """Counts of reports; a person of whom any report is impossible is refused."""
+        checked = self._check_reports(reports)
+        n = _people(checked, "The reports")
+        blocks = memory.blocks(n, max(memory.BLOCK, 4 * self.cells))
+
+        def work(block: tuple[int, slice]) -> Folded:
+            return self._count({name: column[block[1]] for name, column in checked.items()})
+
+        nothing = Folded(np.zeros(self.cells, np.int64), 0, 0)
+        return functools.reduce(Folded.__add__, memory.in_order(work, blocks), nothing)
+
+    @property
+    def cells(self) -> int:
+        """How many counts a tally has."""
+        return sum(found._cells() for found in self.mechanisms.values())
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Which counts of a tally belong to each attribute; they end with the last count."""
+        sizes = [found._cells() for found in self.mechanisms.values()]
+        ends = itertools.accumulate(sizes, initial=self.cells - sum(sizes))
+        return {name: slice(*pair) for name, pair in zip(self.mechanisms, itertools.pairwise(ends), strict=True)}
+
+    def reported(self, name: str, tally: Tally) -> int:
+        """How many reports on an attribute a tally counts."""
+        return tally.n
+
+    def check(self, tally: Tally) -> None:
+        """An error if no reports can have these counts."""
+        for name, found in self.mechanisms.items():
+            part = self._part(name, tally)
+            if not found._is_possible(part):
+                raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+
+    @abstractmethod
+    def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
+        """What a tally tells about an attribute."""
+
+    # What whoever plans does.
+
+    @abstractmethod
+    def ratio(self, unit: Unit) -> Fraction:
+        """The largest ratio between the probabilities of the same reports from two records that differ so, exactly."""
+
+    @abstractmethod
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """The variance of the estimates of an attribute with these frequencies; of the mean, for a number."""
+
+    @abstractmethod
+    def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
+        """Counts of a tally of people of whom only the marginals are known; each attribute alone has its exact law."""
+
+    @abstractmethod
+    def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
+        """Counts of a tally of people whose joint table is known, with their exact joint law."""
+
+    def describe(self) -> dict[str, Any]:
+        """What is done to each attribute, for documents."""
+        return {name: self._describe(name) for name in self.schema}
+
+    def _describe(self, name: str) -> dict[str, Any]:
+        return {key: value for key, value in self.mechanisms[name].to_dict().items() if key != "domain"}
+
+    # What each design fills in.
+
+    @abstractmethod
+    def empty_reports(self, n: int) -> Reports:
+        """Room for the reports of n people."""
+
+    @abstractmethod
+    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+        """Write the reports of one block of people."""
+
+    @abstractmethod
+    def _check_reports(self, reports: Any) -> Reports:
+        """The columns that reports have; an error for a wrong dtype or shape."""
+
+    @abstractmethod
+    def _count(self, reports: Reports) -> Folded:
+        """Counts of one block."""
+
+    def _part(self, name: str, tally: Tally) -> Tally:
+        """The tally of one attribute alone, as its mechanism would have made it."""
+        return Tally(
+            design=self.mechanisms[name].digest,
+            counts=tally.counts[self.places[name]],
+            n=self.reported(name, tally),
+            refused=tally.refused,
+            simulated=tally.simulated,
+        )
+
+    def _own_answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee, kind: str) -> Answer:
+        """The answer that the attribute's mechanism gives by itself, under the name and promise of the whole."""
+        found = self.mechanisms[name]
+        answer: Answer = found.estimate(self._part(name, tally), target)
+        answer = replace(answer, name=name, guarantee=guarantee, mechanism=f"{kind}[{found.name}]")
+        if isinstance(answer, Estimate) and isinstance(self.schema[name].domain, Grid):
+            answer = replace(answer, labels=bases.labels(self.schema[name]))
+        return answer
+
+
+def column(reports: Any, name: str) -> Any:
+    """A column of reports."""
+    try:
+        return reports[name]
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise DataError(f"The reports must have a column {name!r}, as the plan says.") from None
+
+
+def variance_of(found: Mechanism, frequency: Any, target: Target) -> Floats:
+    """The variance with one person; it shrinks as 1/n."""
+    if isinstance(found, Oracle):
+        return found.variance(frequency, 1, target)
+    return np.asarray(found.variance(frequency, 1, target))
+
+
+def _people(columns: Mapping[str, Any], what: str = "The table") -> int:
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"{what} must have as many entries in every column, one per person.")
+    return lengths.pop()

@@ -1,0 +1,237 @@
+"""Sampling an attribute (SMP): each person reports one attribute, drawn at random, with all of ε, and tells which.
+
+Which one it is says nothing about the person, so the guarantee is that of the one report. Per attribute there are n/d
+reports at ε instead of n at ε/d, which is better wherever ε/d is small.
+
+Reports have two columns: ``attribute``, the number of the attribute in the schema, and ``report``. Where all mechanisms
+report whole numbers, ``report`` is a whole number; otherwise it is a row of bytes as wide as the widest report, and
+narrower ones stand at its start with zeros behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.collection.bases import Mechanism
+from bruit.collection.design import Answer, Chance, Design, Floats, Folded, Reports, Unit, column, variance_of
+from bruit.domains import Schema
+from bruit.domains.domain import Codes, code_dtype
+from bruit.entropy import Entropy
+from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation import Estimate, Tally, Target
+from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
+from bruit.estimation.tally import Counts
+from bruit.mechanism import message_numbers
+from bruit.privacy.guarantee import Guarantee
+
+#: The two columns of reports.
+ATTRIBUTE, REPORT = "attribute", "report"
+#: NumPy's hypergeometric law goes no further.
+MOST_PEOPLE = 999_999_999
+#: The largest weight of an attribute, so that their sum is far below 2⁶⁴.
+MOST_WEIGHT = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Design):
+    """One attribute of each person through its own mechanism.
+
+    Parameters
+    ----------
+    schema, mechanisms
+        As for every `Design`.
+    weights
+        How often each attribute is drawn, in whole numbers.
+    """
+
+    weights: Mapping[str, int]
+
+    def ratio(self, unit: Unit) -> Fraction:
+        """The largest of all ratios, for one attribute as for a person: a report is about one attribute."""
+        return max(found._law.ratio for found in self.mechanisms.values())  # type: ignore[union-attr]
+
+    @property
+    def cells(self) -> int:
+        """How many people reported on each attribute, and then the counts of each."""
+        return self.d + super().cells
+
+    def reported(self, name: str, tally: Tally) -> int:
+        """How many people reported on an attribute."""
+        return int(tally.counts[list(self.schema).index(name)])
+
+    def check(self, tally: Tally) -> None:
+        """Everybody counted reported on one attribute."""
+        if int(tally.counts[: self.d].sum()) != tally.n:
+            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+        super().check(tally)
+
+    def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
+        """What the attribute's own mechanism finds, of those who reported on it."""
+        if not self.reported(name, tally):
+            raise DataError(f"Nobody reported on {name!r}: there is nothing to estimate it from.")
+        found = self._own_answer(name, tally, target, guarantee, "SMP")
+        share = drawn_share(found.n, tally.n)
+        if isinstance(found, Estimate):
+            return replace(found, model=SampledModel(found.model, share))
+        return replace(found, model=SampledScores.of(found.model, share))
+
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """That of the attribute's own mechanism with the number of people who are expected to report on it."""
+        expected = n * self.chance(name)
+        found = self.mechanisms[name]
+        whole = variance_of(found, frequency, "population")
+        if target == "people":
+            share = (n - expected) / (n - 1) if n > 1 else 0.0
+            whole = (1 - share) * variance_of(found, frequency, "people") + share * whole
+        return whole / expected
+
+    def chance(self, name: str) -> float:
+        """How often an attribute is drawn."""
+        return self.weights[name] / sum(self.weights.values())
+
+    def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
+        """Who reports on an attribute is a random part of the people; attributes share only how many they are."""
+        n = int(next(iter(people.values())).sum())
+        sizes = generator.multinomial(n, [self.chance(name) for name in self.schema])
+        chosen = {name: some(people[name], int(size), generator) for name, size in zip(self.schema, sizes, strict=True)}
+        return self._simulate_chosen(chosen, generator)
+
+    def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
+        """Every cell of the table is divided among the attributes."""
+        chosen = divided(table, self.schema, [self.chance(name) for name in self.schema], generator)
+        return self._simulate_chosen(chosen, generator)
+
+    def _simulate_chosen(self, chosen: Mapping[str, Counts], generator: Chance) -> Counts:
+        sizes = np.array([chosen[name].sum() for name in self.schema], np.int64)
+        parts = [found._simulate(chosen[name], generator) for name, found in self.mechanisms.items()]
+        return np.concatenate([sizes, *parts])
+
+    # Reports.
+
+    @cached_property
+    def _forms(self) -> dict[str, NDArray[Any]]:
+        """What no report of each mechanism looks like."""
+        return {name: found._empty_reports(0) for name, found in self.mechanisms.items()}
+
+    @cached_property
+    def _width(self) -> int:
+        """How many bytes the widest report has; 0 where all are whole numbers."""
+        if all(form.ndim == 1 and form.dtype.kind == "u" for form in self._forms.values()):
+            return 0
+        return max(_row_bytes(form) for form in self._forms.values())
+
+    @cached_property
+    def _dtype(self) -> np.dtype[Any]:
+        """The dtype of reports that are whole numbers."""
+        return np.result_type(*(form.dtype for form in self._forms.values()))
+
+    def empty_reports(self, n: int) -> Reports:
+        """Room for the reports of n people."""
+        report = np.zeros((n, self._width), np.uint8) if self._width else np.empty(n, self._dtype)
+        return {ATTRIBUTE: np.empty(n, code_dtype(max(self.d, 2))), REPORT: report}
+
+    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+        n = len(out[ATTRIBUTE])
+        # An attribute has as many numbers as its weight; one number per person, all equally likely.
+        ends = np.cumsum([self.weights[name] for name in self.schema]).astype(np.uint64)
+        drawn = entropy.child(self.d).integers(int(ends[-1]), n)
+        out[ATTRIBUTE][:] = np.searchsorted(ends, drawn, side="right")
+        for place, (name, found) in enumerate(self.mechanisms.items()):
+            rows = np.flatnonzero(out[ATTRIBUTE] == place)
+            reports = found._empty_reports(rows.size)
+            found._randomize(codes[name][rows], entropy.child(place), reports)
+            if self._width:
+                out[REPORT][rows, : _row_bytes(reports)] = _as_rows(reports)
+            else:
+                out[REPORT][rows] = reports
+
+    def _check_reports(self, reports: Any) -> Reports:
+        which = message_numbers(column(reports, ATTRIBUTE), self.d)
+        report = column(reports, REPORT)
+        if not self._width:
+            return {ATTRIBUTE: which, REPORT: message_numbers(report, 2)}
+        array = np.asarray(report)
+        if array.ndim == 1 and not array.size:
+            array = np.empty((0, self._width), np.uint8)
+        if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:
+            raise DataTypeError(f"reports must be an array of uint8 with one row of {self._width} bytes per person.")
+        return {ATTRIBUTE: which, REPORT: array}
+
+    def _count(self, reports: Reports) -> Folded:
+        sizes = np.zeros(self.d, np.int64)
+        parts = []
+        for place, (name, found) in enumerate(self.mechanisms.items()):
+            rows = np.flatnonzero(reports[ATTRIBUTE] == place)
+            own = self._own_reports(found, self._forms[name], reports[REPORT][rows])
+            counts, refused = found._count(own)
+            sizes[place] = len(own) - refused
+            parts.append(counts)
+        counted = int(sizes.sum())
+        return Folded(np.concatenate([sizes, *parts]), counted, len(reports[ATTRIBUTE]) - counted)
+
+    def _own_reports(self, found: Mechanism, form: NDArray[Any], reports: NDArray[Any]) -> NDArray[Any]:
+        """Reports in the form of their own mechanism; rows with anything behind the report are left out."""
+        if not self._width:
+            return reports
+        width = _row_bytes(form)
+        clean = reports[~reports[:, width:].any(axis=1), :width]
+        return found._check_reports(_from_rows(clean, form))
+
+
+def clean_weights(given: Any, schema: Schema) -> dict[str, int]:
+    """Whole-number weights of all attributes: equal ones if none are given."""
+    if given is None:
+        return dict.fromkeys(schema, 1)
+    if not isinstance(given, Mapping):
+        raise ParameterTypeError("weights must be a mapping from attribute to a whole number, 1 or above.")
+    if set(given) != set(schema):
+        raise ParameterError("weights must name every attribute of the schema, and no other.")
+    return {name: _checks.integer(low=1, high=MOST_WEIGHT, weight=given[name]) for name in schema}
+
+
+def some(people: Counts, size: int, generator: Chance) -> Counts:
+    """How many of each value are among so many people, drawn without replacement."""
+    if int(people.sum()) > MOST_PEOPLE:
+        raise LimitError(f"From marginals at most {MOST_PEOPLE:,} people are simulated: give the joint table.")
+    return np.asarray(generator.multivariate_hypergeometric(people, size, method="marginals"), np.int64)
+
+
+def divided(table: Counts, schema: Schema, chances: list[float], generator: Chance) -> dict[str, Counts]:
+    """People of a joint table, each drawn for one attribute: how many have each value of it, among those drawn."""
+    cells = table.ravel()
+    held = np.flatnonzero(cells)
+    split = generator.multinomial(cells[held], chances)
+    where = np.unravel_index(held, table.shape)
+    return {
+        name: np.bincount(where[place], weights=split[:, place], minlength=table.shape[place]).astype(np.int64)
+        for place, name in enumerate(schema)
+    }
+
+
+def _row_bytes(reports: NDArray[Any]) -> int:
+    """How many bytes one report has."""
+    return reports.shape[1] if reports.ndim == 2 else reports.dtype.itemsize
+
+
+def _as_rows(reports: NDArray[Any]) -> NDArray[np.uint8]:
+    """Reports as rows of bytes, whole numbers with the least byte first."""
+    if reports.ndim == 2:
+        return reports
+    plain = reports if reports.dtype.names else reports.astype(reports.dtype.newbyteorder("<"), copy=False)
+    return np.ascontiguousarray(plain).view(np.uint8).reshape(len(reports), reports.dtype.itemsize)
+
+
+def _from_rows(rows: NDArray[np.uint8], form: NDArray[Any]) -> NDArray[Any]:
+    """The inverse of `_as_rows`."""
+    if form.ndim == 2 or form.dtype.names:
+        return rows
+    plain = np.ascontiguousarray(rows).view(form.dtype.newbyteorder("<")).reshape(len(rows))
+    return plain.astype(form.dtype, copy=False)

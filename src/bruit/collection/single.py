@@ -1,0 +1,58 @@
+"""One question per person: the attribute's own mechanism, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bruit.collection.columns import ColumnDesign
+from bruit.collection.design import Answer, Chance, Floats, Folded, Reports, Unit, variance_of
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy
+from bruit.estimation import Tally, Target
+from bruit.estimation.tally import Counts
+from bruit.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Single(ColumnDesign):
+    """The one attribute through its mechanism; a person's record is the one answer."""
+
+    def ratio(self, unit: Unit) -> Fraction:
+        """That of the mechanism, whoever is asked about."""
+        (found,) = self.mechanisms.values()
+        return found._law.ratio  # type: ignore[union-attr]
+
+    def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
+        """What the mechanism reports by itself."""
+        ((name, found),) = self.mechanisms.items()
+        return {name: found.privatize_codes(codes[name], entropy, first_block)}
+
+    def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
+        """What the mechanism finds by itself."""
+        found = self.mechanisms[name]
+        return found.estimate(self._part(name, tally), target)
+
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """That of the mechanism."""
+        return variance_of(self.mechanisms[name], frequency, target) / n
+
+    def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
+        """The mechanism's own law."""
+        ((name, found),) = self.mechanisms.items()
+        return found._simulate(people[name], generator)
+
+    def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
+        """A table of one attribute is its marginal."""
+        return self.simulate({next(iter(self.mechanisms)): table}, generator)
+
+    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+        ((name, found),) = self.mechanisms.items()
+        found._randomize(codes[name], entropy, out[name])
+
+    def _count(self, reports: Reports) -> Folded:
+        ((name, found),) = self.mechanisms.items()
+        counts, refused = found._count(reports[name])
+        return Folded(counts, len(reports[name]) - refused, refused)

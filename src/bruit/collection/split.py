@@ -1,0 +1,102 @@
+"""Splitting the budget (SPL): every attribute is reported, each with a part of ε.
+
+A person's reports on different attributes are independent given the record, so the parts add up: a person has the sum,
+one attribute its own part. With d attributes the variance grows as d², which is why sampling is better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bruit import _checks
+from bruit.collection.columns import ColumnDesign
+from bruit.collection.design import Answer, Chance, Floats, Reports, Unit, variance_of
+from bruit.domains import Schema
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy
+from bruit.errors import ParameterError, ParameterTypeError
+from bruit.estimation import Tally, Target
+from bruit.estimation.tally import Counts
+from bruit.privacy.guarantee import Guarantee
+
+#: By how much declared budgets may miss ε, as a share of it: more than that is a mistake, less is rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Split(ColumnDesign):
+    """Every attribute through its own mechanism."""
+
+    def ratio(self, unit: Unit) -> Fraction:
+        """The product of all ratios for a person, the largest of them for one attribute."""
+        ratios = [found._law.ratio for found in self.mechanisms.values()]  # type: ignore[union-attr]
+        return math.prod(ratios, start=Fraction(1)) if unit == "person" else max(ratios)
+
+    def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
+        """What the attribute's own mechanism finds."""
+        return self._own_answer(name, tally, target, guarantee, "SPL")
+
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """That of the attribute's own mechanism."""
+        return variance_of(self.mechanisms[name], frequency, target) / n
+
+    def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
+        """Reports on different attributes are independent given the record: marginals give the joint law too."""
+        return np.concatenate([found._simulate(people[name], generator) for name, found in self.mechanisms.items()])
+
+    def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
+        """The same from the table's marginals."""
+        return self.simulate(marginals(table, self.schema), generator)
+
+    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+        for place, (name, found) in enumerate(self.mechanisms.items()):
+            found._randomize(codes[name], entropy.child(place), out[name])
+
+
+def even_budget(epsilon: float, d: int) -> float:
+    """The largest double that d times is not above ε."""
+    part = epsilon / d
+    while Fraction(part) * d > Fraction(epsilon):
+        part = math.nextafter(part, 0.0)
+    return part
+
+
+def clean_budgets(given: Any, schema: Schema, epsilon: float, unit: Unit) -> dict[str, float]:
+    """Budgets per attribute whose sum (for a person) or maximum (for an attribute) is ε, and never above it."""
+    if given is None:
+        each = even_budget(epsilon, len(schema)) if unit == "person" else epsilon
+        return dict.fromkeys(schema, each)
+    if not isinstance(given, Mapping):
+        raise ParameterTypeError("budgets must be a mapping from attribute to its part of ε.")
+    if set(given) != set(schema):
+        raise ParameterError("budgets must name every attribute of the schema, and no other.")
+    found = {name: _checks.positive(**{"budget": given[name]}) for name in schema}
+    spent = sum(found.values()) if unit == "person" else max(found.values())
+    if abs(spent - epsilon) > ROUNDING * epsilon:
+        rule = "add up to epsilon" if unit == "person" else "have epsilon as their largest"
+        raise ParameterError(f"budgets must {rule}, {epsilon:g}, got {spent:g}.")
+    # What rounding has added is taken from the largest.
+    largest = max(found, key=lambda name: found[name])
+    while _spent(found, unit) > Fraction(epsilon):
+        found[largest] = math.nextafter(found[largest], 0.0)
+    return found
+
+
+def _spent(budgets: Mapping[str, float], unit: Unit) -> Fraction:
+    parts = [Fraction(part) for part in budgets.values()]
+    return sum(parts, Fraction(0)) if unit == "person" else max(parts)
+
+
+def marginals(table: Counts, schema: Schema) -> dict[str, Counts]:
+    """How many people have each value of each attribute, from the joint table."""
+    axes = range(table.ndim)
+    return {
+        name: np.asarray(table.sum(axis=tuple(axis for axis in axes if axis != place)), np.int64)
+        for place, name in enumerate(schema)
+    }

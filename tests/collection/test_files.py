@@ -1,0 +1,26 @@
+"""Reports of a plan go through files in constant memory, and come back as the same tally."""
+
+import numpy as np
+import pytest
+
+import bruit
+from bruit import engines
+from bruit.collection import Plan
+from bruit.entropy import Entropy
+
+SCHEMA = {"sex": ["F", "M"], "town": bruit.Categories(k=300), "age": bruit.Grid(17, 90)}
+
+
+@pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[GRR]", "SMP[ADP]", "SMP[OLH]", "RS+FD[GRR]", "RS+FD[OUE-z]"])
+def test_a_file_of_reports_gives_the_tally_of_the_reports_in_memory(method, tmp_path):
+    plan, n = Plan(SCHEMA, 2.0, method), 300_000 if method == "SMP[GRR]" else 5_000
+    people = {
+        "sex": np.where(np.arange(n) % 3 == 0, "F", "M"),
+        "town": np.arange(n) % 300,
+        "age": np.arange(n) % 74 + 17,
+    }
+    entropy = Entropy.resolve(3, "privatize", plan.digest)
+    path = tmp_path / "reports.parquet"
+    written = engines.map(people, path, lambda batch, block: plan.privatize_batch(batch, entropy, block))
+    assert written == n
+    assert engines.fold(path, plan.tally) == plan.tally(plan.privatize(people, rng=3))
