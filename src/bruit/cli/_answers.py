@@ -14,26 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bruit.collection import Plan
-    from bruit.domains.domain import DictionaryColumn
+    from bruit.domains.domain import DictionaryColumn, Domain
     from bruit.engines import TextOptions
 
 #: Above this many distinct values, a column is not a list of categories.
 MOST_VALUES_FROM_DATA = 10_000
 
 
-def declared(values: str) -> list[str]:
-    """The list after --values, or the lines of a file."""
-    labels = _lines(Path(values[1:])) if values.startswith("@") else _cells(values)
+def declared(values: str, option: str = "--values") -> list[str]:
+    """The list after an option, or the lines of a file."""
+    labels = _lines(Path(values[1:])) if values.startswith("@") else _cells(values, option)
     if len(labels) < 2:
-        raise ParameterError('--values must list two or more answers, as in "no,yes".')
+        raise ParameterError(f"{option} must list two or more {_listed(option)}.")
     return labels
 
 
-def _cells(values: str) -> list[str]:
+def _listed(option: str) -> str:
+    kinds = {
+        "--values": 'answers, as in "no,yes"',
+        "--attribute": 'values, as in "sex=F,M", or a range of numbers, as in "age=17..90"',
+    }
+    return kinds.get(option, 'groups, as in "north,south"')
+
+
+def _cells(values: str, option: str) -> list[str]:
     try:
         return next(csv.reader([values], skipinitialspace=True), [])
     except csv.Error:
-        raise ParameterError("--values must be one line of answers with commas between them.") from None
+        raise ParameterError(f"{option} must be one line of texts with commas between them.") from None
 
 
 def _lines(path: Path) -> list[str]:
@@ -96,18 +104,38 @@ def _sorted(values: Iterable[str]) -> list[str]:
 
 def readable(plan: Plan, batch: dict[str, Any]) -> dict[str, Any]:
     """A batch whose answers can be compared with the plan's labels; a gap that the plan refuses is an error."""
-    from bruit.domains.domain import DictionaryColumn
+    return {name: _readable(plan, attribute.domain, batch[name]) for name, attribute in plan.schema.items()}
 
-    labels, cells = plan.oracle.domain.labels, batch[plan.name]
+
+def _readable(plan: Plan, domain: Domain, cells: Any) -> Any:
+    labels = getattr(domain, "labels", None)
     if labels is not None and isinstance(labels[0], str) and getattr(cells, "ndim", 1) == 1:
         cells = as_texts(cells, labels)
-    gaps = isinstance(cells, DictionaryColumn) and bool((cells.positions < 0).any())
-    if gaps and plan.oracle.domain.missing == "refuse":
-        raise DataError(
-            "Some answers are missing, and the plan refuses such data. Add --missing drop to leave these people out, "
-            "or --missing category to count them as an answer of their own."
-        )
-    return {plan.name: cells}
+    if domain.missing == "refuse" and _has_gaps(cells, labels is None):
+        raise DataError(f"Some answers are missing, and the plan refuses such data. {_way_out(plan)}")
+    return cells
+
+
+def _has_gaps(cells: Any, numbers: bool) -> bool:
+    import numpy as np
+
+    from bruit.domains.domain import DictionaryColumn
+
+    if isinstance(cells, DictionaryColumn):
+        return bool((cells.positions < 0).any())
+    return numbers and cells.dtype.kind == "f" and bool(np.isnan(cells).any())
+
+
+def _way_out(plan: Plan) -> str:
+    """What can be done about gaps."""
+    from bruit.oracles import Oracle
+
+    if plan.d > 1:
+        return "Plan with --missing category to count them as answers of their own."
+    leave_out = "Add --missing drop to leave these people out"
+    if isinstance(plan.mechanism, Oracle):
+        return f"{leave_out}, or --missing category to count them as an answer of their own."
+    return f"{leave_out}."
 
 
 def as_texts(cells: Any, labels: Iterable[Any] = ()) -> DictionaryColumn:

@@ -60,15 +60,15 @@ def _tally(plan: Plan, source: Path, said: Said) -> Tally:
     if _is_tally(source):
         return Tally.from_json(source.read_bytes())
     _check_plan(plan, source, said)
-    form = plan.privatize({plan.name: []})[plan.name]  # nobody's reports, to see what one looks like
+    forms = plan.empty_reports()
 
     def work(batch: dict[str, Any]) -> Tally:
-        reports, unreadable = _read(batch[plan.name], form)
-        tally = plan.tally({plan.name: reports})
+        reports, unreadable = read(batch, forms)
+        tally = plan.tally(reports)
         return replace(tally, refused=tally.refused + unreadable)
 
     with console.progress("count") as report:
-        tally: Tally = engines.fold(source, work, columns=[plan.name], progress=report)
+        tally: Tally = engines.fold(source, work, columns=list(forms), progress=report)
     simulated = any(words.get("bruit.simulated") == "true" for words in said.values())
     return replace(tally, simulated=tally.simulated or simulated)
 
@@ -88,26 +88,41 @@ def _check_plan(plan: Plan, source: Path, said: Said) -> None:
             )
 
 
-def _read(cells: Any, form: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Reports as arrays, and how many texts are none; in CSV they stand as numbers or as hexadecimal digits."""
+def read(batch: dict[str, Any], forms: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], int]:
+    """The reports of a batch as arrays, and how many people have a text that is no report.
+
+    Such people are left out with all their reports. In CSV, reports stand as numbers or as hexadecimal digits.
+    """
+    import numpy as np
+
+    found = {name: _read(batch[name], form) for name, form in forms.items()}
+    masks = [fine for _, fine in found.values() if fine is not None]
+    if not masks:
+        return {name: reports for name, (reports, _) in found.items()}, 0
+    everything = np.logical_and.reduce(masks)
+    return {name: reports[everything] for name, (reports, _) in found.items()}, int((~everything).sum())
+
+
+def _read(cells: Any, form: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """A column of reports, and which of them are any; None where all are, or the plan will say."""
     from bruit.domains.domain import DictionaryColumn
 
     if not isinstance(cells, DictionaryColumn):
-        return cells, 0
+        return cells, None
     texts = [str(entry) for entry in cells.entries.tolist()]
     size = form.dtype.itemsize if form.dtype.names else form.shape[1] if form.ndim == 2 else 0
     return _rows(texts, cells.positions, size) if size else _numbers(texts, cells.positions)
 
 
-def _numbers(texts: list[str], positions: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def _numbers(texts: list[str], positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     import numpy as np
 
     read = [int(text) if text.isdecimal() and len(text) < 19 else -1 for text in texts]
     reports = np.array([*read, -1], np.int64)[positions]
-    return reports[reports >= 0], int((reports < 0).sum())
+    return reports, reports >= 0
 
 
-def _rows(texts: list[str], positions: NDArray[Any], size: int) -> tuple[NDArray[Any], int]:
+def _rows(texts: list[str], positions: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     import numpy as np
 
     digits = re.compile(f"[0-9a-fA-F]{{{2 * size}}}")
@@ -115,5 +130,4 @@ def _rows(texts: list[str], positions: NDArray[Any], size: int) -> tuple[NDArray
     rows = np.zeros((good.size, size), np.uint8)
     packed = bytes.fromhex("".join(text for text, fine in zip(texts, good, strict=False) if fine))
     rows[good] = np.frombuffer(packed, np.uint8).reshape(-1, size)
-    fine = good[positions]
-    return rows[positions[fine]], int((~fine).sum())
+    return rows[positions], good[positions]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,34 @@ def method_name(given: str) -> str:
 
     spelt = {name.lower(): name for name in NAMES}
     return spelt.get(given.lower()) or _checks.one_of(NAMES, **{"--method": given})
+
+
+def number_method_name(given: str) -> str:
+    """A number mechanism's name, from any case."""
+    from bruit.numbers import NAMES
+
+    return _checks.one_of(NAMES, **{"--method": given.lower()})
+
+
+def bounds(given: tuple[str, str], option: str = "--bounds") -> tuple[float, float]:
+    """Two numbers; those that are written as whole numbers stay whole, and then have a cell each.
+
+    >>> bounds(("17", "90")), bounds(("0.0", "1"))
+    ((17, 90), (0.0, 1))
+    """
+    low, high = (_number(text.strip(), option) for text in given)
+    if not low < high:
+        raise ParameterError(f"{option} must be a lower and a higher number, got {low} and {high}.")
+    return low, high
+
+
+def _number(text: str, option: str) -> float:
+    if re.fullmatch(r"[+-]?[0-9]{1,15}", text):
+        return int(text)
+    try:
+        return _checks.finite(**{option: float(text)})
+    except ValueError:
+        raise ParameterError(f"{option} must be two finite numbers, as in 17 90.") from None
 
 
 def check_file(path: Path, option: str, ends: tuple[str, ...]) -> None:

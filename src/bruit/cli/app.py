@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 import bruit
-from bruit.cli import _endings, audit, choose, data, estimate, people, privatize, tour
+from bruit.cli import (
+    _endings,
+    attack,
+    audit,
+    choose,
+    compare,
+    data,
+    estimate,
+    ledger,
+    people,
+    plan,
+    privatize,
+    release,
+    tour,
+)
 from bruit.cli._endings import ended
 
 app = typer.Typer(
@@ -38,12 +52,20 @@ def _root(
 
 
 app.command("tour")(ended(tour.tour))
+app.command("plan")(ended(plan.plan))
 app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
+app.command("release")(ended(release.release))
 app.command("choose")(ended(choose.choose))
+app.command("compare")(ended(compare.compare))
 app.command("people")(ended(people.people))
 app.command("audit")(ended(audit.audit))
+app.command("attack")(ended(attack.attack))
 app.command("data")(ended(data.data))
+
+books = typer.Typer(help="Look into a ledger.", no_args_is_help=True, rich_markup_mode=None)
+books.command("show")(ended(ledger.show))
+app.add_typer(books, name="ledger")
 
 
 def main() -> None:

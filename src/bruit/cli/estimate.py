@@ -1,19 +1,21 @@
-"""`bruit estimate`: frequencies with intervals, from files of reports."""
+"""`bruit estimate`: frequencies, means and quantiles with intervals, from files of reports."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _counting, _options, console
+from bruit.cli import _counting, _options, _tables, console
 from bruit.cli._reports import plan_beside, read_plan
+from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bruit.estimation import Estimate
-    from bruit.privacy import Guarantee
+    from bruit.collection import Plan
+
+    Shown = _tables.Frequencies | _tables.Number
 
 
 def estimate(
@@ -36,65 +38,87 @@ def estimate(
     rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
     tally_output: Annotated[Path | None, typer.Option("--tally", help="Also write the tally, as .json.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Also draw the estimates: a .png or .svg file.")] = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option(help="Only this attribute of a plan with several; may be repeated.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Make the intervals of quantiles, which come from refits, repeatable.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Estimate frequencies, with intervals, from files of reports.
+    """Estimate frequencies or means, with intervals, from files of reports.
 
-    Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish.
+    Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish. Of
+    a number, the mean is shown, and where the mechanism tells them quantiles, which are approximate.
     """
     from bruit.estimation.support import IntervalMethod, Target
 
-    wanted = _checks.one_of(get_args(Target), **{"--target": target})
-    method = _checks.one_of(get_args(IntervalMethod), **{"--interval": interval})
-    _options.check_whole(rows=rows)
+    wanted = _tables.Wanted(
+        level=_checks.probability(**{"--level": level}),
+        interval=_checks.one_of(get_args(IntervalMethod), **{"--interval": interval}),
+        simultaneous=simultaneous,
+        consistent=consistent,
+        rows=rows,
+        seed=seed,
+    )
+    people = _checks.one_of(get_args(Target), **{"--target": target})
+    _options.check_whole(rows=rows, seed=seed)
     _options.check_figure(figure)
     if tally_output is not None:
         _options.check_file(tally_output, "--tally", (".json",))
     asked = read_plan(plan or plan_beside(reports[0]))
+    names = _names(asked, attribute)
+    _check_drawable(asked, names, figure)
     tally = _counting.count(asked, reports)
     if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
-    answer = asked.estimate(tally, wanted)[asked.name]
-    extra = None if consistent is None else answer.consistent(consistent).frequency  # type: ignore[arg-type]
-    ends = answer.interval(level, method, simultaneous=simultaneous)
+    answers = asked.estimate(tally, people)
+    found = [wanted.of(answers[name]) for name in names]
     if figure is not None:
-        _options.save_figure(answer.plot(level=level), figure)
+        _options.save_figure(answers[names[0]].plot(level=level), figure)
     if as_json:
-        console.print_json(_document(answer, asked.guarantee(), level, ends, consistent, extra))
+        console.print_json(_document(asked, found))
     else:
-        _tell(answer, asked.guarantee(), level, ends, consistent, extra, rows)
+        _tell(asked, found)
 
 
-def _document(
-    answer: Estimate, guarantee: Guarantee, level: float, ends: Any, consistent: str | None, extra: Any
-) -> str:
-    body = {**answer.to_dict(level), "guarantee": guarantee.to_dict()}
-    for place, row in enumerate(body["values"]):
-        row["lower"], row["upper"] = map(float, ends[place])
-        if extra is not None:
-            row["consistent"] = float(extra[place])
-    body["consistent"] = consistent
-    return documents.seal("bruit.estimate/1", body, indent=2)
+def _names(plan: Plan, asked: list[str] | None) -> list[str]:
+    """The attributes to show: all, unless some are named."""
+    from bruit.engines.batch import clean_name
+
+    wanted = [clean_name(name) for name in asked or plan.schema]
+    for name in wanted:
+        if name not in plan.schema:
+            raise ParameterError("--attribute must name an attribute of the plan.")
+    return list(dict.fromkeys(wanted))
 
 
-def _tell(
-    answer: Estimate, guarantee: Guarantee, level: float, ends: Any, consistent: str | None, extra: Any, rows: int
-) -> None:
-    columns = [console.shown(answer.name), "frequency", f"{level:g} interval", *([consistent] if consistent else [])]
-    made = console.table(*columns)
-    shown = answer.top(rows or len(answer.labels))
-    for place in shown:
-        cells = [
-            console.shown(answer.labels[place]),
-            f"{answer.frequency[place]:.4f}",
-            f"{ends[place, 0]:.4f} … {ends[place, 1]:.4f}",
-        ]
-        made.add_row(*cells, *([] if extra is None else [f"{extra[place]:.4f}"]))
+def _check_drawable(plan: Plan, names: list[str], figure: Path | None) -> None:
+    from bruit.numbers import Number
+
+    if figure is not None and (len(names) > 1 or isinstance(plan.mechanisms[names[0]], Number)):
+        raise ParameterError("--figure draws the frequencies of one attribute: name it with --attribute.")
+
+
+def _document(plan: Plan, found: list[Shown]) -> str:
+    """One document for a plan with one question, a list of them for one with several."""
+    promised = {"guarantee": plan.guarantee().to_dict()}
+    if plan.d > 1:
+        promised["guarantee_of_an_attribute"] = plan.guarantee("attribute").to_dict()
+    sealed = [documents.seal("bruit.estimate/1", {**each.document(), **promised}, indent=2) for each in found]
+    return sealed[0] if plan.d == 1 else "[\n" + ",\n".join(sealed) + "\n]"
+
+
+def _tell(plan: Plan, found: list[Shown]) -> None:
     screen = console.out()
-    screen.print(made)
-    hidden = len(answer.labels) - len(shown)
-    if hidden:
-        screen.print(f"and {hidden:,} less frequent values (--rows 0 shows all)", style="dim")
-    screen.print(f"{answer.n:,} reports, {answer.refused:,} refused · {answer.mechanism}", style="dim")
-    screen.print(f"guarantee: {guarantee}", style="dim")
+    for each in found:
+        each.tell()
+        answer = each.answer
+        screen.print(f"{answer.n:,} reports, {answer.refused:,} refused · {answer.mechanism}", style="dim")
+        if plan.d > 1:
+            screen.print()
+    screen.print(f"guarantee: {plan.guarantee()}", style="dim")
+    if plan.d > 1:
+        screen.print(f"guarantee: {plan.guarantee('attribute')}", style="dim")
+    answer = found[0].answer
     screen.print(f"intervals for the {answer.target}" + (" · simulated" if answer.simulated else ""), style="dim")

@@ -1,4 +1,4 @@
-"""`bruit privatize`: make each answer in a column private, file to file."""
+"""`bruit privatize`: make the answers in one or more columns private, file to file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _answers, _options, _reports, console
-from bruit.errors import ParameterError
+from bruit.errors import DataError, DataTypeError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.engines import TextOptions
+    from bruit.entropy import Entropy
+
+_NO_COLUMN = "--column must be given: the column that holds the answers."
+_NO_EPSILON = "--epsilon must be given: the most that one report may tell, for example 1."
 
 
 def privatize(
@@ -32,12 +36,30 @@ def privatize(
     values_from_data: Annotated[
         bool, typer.Option("--values-from-data", help="Read the list of answers from the data, which discloses it.")
     ] = False,
+    bounds: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="LOW HIGH", help="The answers are numbers from LOW to HIGH; another one is an error."),
+    ] = None,
+    cells: Annotated[
+        int | None,
+        typer.Option(
+            help="How many evenly spaced numbers are told apart, with --bounds. One per whole number if the bounds are "
+            "written without a point, otherwise what suits the mechanism."
+        ),
+    ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(help="A plan written before, instead of column, values, epsilon, method and missing."),
+        typer.Option(
+            help="A plan written before, for one column or several, instead of column, values, bounds, epsilon, method "
+            "and missing."
+        ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="The mechanism, by its name; bruit choose lists them. GRR if none is named.")
+        str | None,
+        typer.Option(
+            help="The mechanism, by its name; bruit choose lists them. GRR if none is named. For numbers: hybrid (if "
+            "none is named), piecewise or duchi for a mean, square-wave for quantiles, laplace, staircase."
+        ),
     ] = None,
     missing: Annotated[
         str | None,
@@ -55,11 +77,12 @@ def privatize(
     force: Annotated[bool, typer.Option("--force", help="Replace reports that exist already, and their plan.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Make each answer in a column private.
+    """Make each answer in a column private, or with a plan for several those of several columns.
 
     Every person's answer is randomised on its own, and the reports are written with a small plan beside them
-    (reports.parquet.plan.json) that `bruit estimate` needs. The possible answers must be declared: reading them from
-    the data would disclose them. Numbers and booleans in Parquet files are compared as texts: 3, 0.5, true.
+    (reports.parquet.plan.json) that `bruit estimate` needs. The possible answers must be declared, as a list or for
+    numbers as bounds: reading them from the data would disclose them. With a list, numbers and booleans in Parquet
+    files are compared as texts: 3, 0.5, true.
     """
     from bruit import engines
 
@@ -72,10 +95,15 @@ def privatize(
             epsilon=epsilon,
             values=values,
             values_from_data=values_from_data or None,
+            bounds=bounds,
+            cells=cells,
             method=method,
             missing=missing,
         )
         asked = _reports.read_plan(plan)
+    elif bounds is not None or cells is not None:
+        _refuse_list(values=values, values_from_data=values_from_data or None)
+        asked = _number_plan(column, bounds, cells, epsilon=epsilon, method=method or "hybrid", missing=missing)
     else:
         labels = _labels(file, column, values, from_data=values_from_data, text=text)
         asked = _make_plan(column, labels, epsilon=epsilon, method=method or "GRR", missing=missing or "refuse")
@@ -87,8 +115,7 @@ def privatize(
         "reports": str(output),
         "plan": str(_reports.plan_beside(output)),
         "people": rows,
-        "column": asked.name,
-        "mechanism": asked.oracle.name,
+        **_described(asked),
         "guarantee": asked.guarantee().to_dict(),
         "digest": asked.digest,
     }
@@ -105,12 +132,42 @@ def _randomise(plan: Plan, file: str, output: Path, text: TextOptions, seed: int
         return engines.map(
             file,
             made,
-            lambda batch, block: plan.privatize_batch(_answers.readable(plan, batch), entropy, block),
-            columns=[plan.name],
+            lambda batch, block: _private(plan, batch, entropy, block),
+            columns=list(plan.schema),
             text=text,
             metadata=_reports.metadata(plan, simulated=seed is not None),
             progress=report,
         )
+
+
+def _private(plan: Plan, batch: dict[str, Any], entropy: Entropy, first_block: int) -> dict[str, Any]:
+    """Reports of a batch; where a plan has several columns, an error says which one breaks a rule."""
+    columns = _answers.readable(plan, batch)
+    try:
+        return plan.privatize_batch(columns, entropy, first_block)
+    except (DataError, DataTypeError):
+        if plan.d > 1:
+            _blame(plan, columns)
+        raise
+
+
+def _blame(plan: Plan, columns: dict[str, Any]) -> None:
+    """Raise the error of the first column that has one, with its name, which is public."""
+    for name, attribute in plan.schema.items():
+        try:
+            attribute.encode(columns[name])
+        except (DataError, DataTypeError) as error:
+            raise type(error)(f"Column {name!r}: {error}") from None
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    if plan.d == 1:
+        return {"column": plan.name, "mechanism": plan.mechanism.name}
+    return {
+        "columns": list(plan.schema),
+        "method": plan.method,
+        "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+    }
 
 
 def _refuse_both(**given: Any) -> None:
@@ -119,20 +176,57 @@ def _refuse_both(**given: Any) -> None:
         raise ParameterError(f"--plan already says what {' and '.join(named)} would: give one or the other.")
 
 
+def _refuse_list(**given: Any) -> None:
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
+    if named:
+        raise ParameterError(
+            f"--bounds is for numbers and {named[0]} for a list of answers: give one or the other, as the column is "
+            "asked for a mean or for frequencies."
+        )
+
+
+def _number_plan(
+    column: str | None,
+    bounds: tuple[str, str] | None,
+    cells: int | None,
+    *,
+    epsilon: float | None,
+    method: str,
+    missing: str | None,
+) -> Plan:
+    from bruit.collection import Plan
+    from bruit.domains import Schema
+    from bruit.numbers import number
+    from bruit.numbers.base import MissingNumber
+
+    if column is None:
+        raise ParameterError(_NO_COLUMN)
+    if bounds is None:
+        raise ParameterError("--cells needs --bounds, the least and the greatest number that a person may have.")
+    if epsilon is None:
+        raise ParameterError(_NO_EPSILON)
+    many = 0 if cells is None else _checks.integer(low=2, **{"--cells": cells})
+    policy = _checks.one_of(get_args(MissingNumber), **{"--missing": missing or "refuse"})
+    name = _options.number_method_name(method)
+    # The mechanism knows how many cells suit it.
+    made = number(name, epsilon=epsilon, bounds=_options.bounds(bounds), cells=many, missing=policy)
+    return Plan(Schema({column: made.domain}), epsilon, name)
+
+
 def _make_plan(column: str | None, labels: list[str], *, epsilon: float | None, method: str, missing: str) -> Plan:
     from bruit.collection import Plan
     from bruit.domains import Categories, Missing
 
     name = _options.method_name(method)
     if epsilon is None and name != "Warner":
-        raise ParameterError("--epsilon must be given: the most that one report may tell, for example 1.")
+        raise ParameterError(_NO_EPSILON)
     policy = _checks.one_of(get_args(Missing), **{"--missing": missing})
     return Plan({str(column): Categories(labels=tuple(labels), missing=policy)}, epsilon, name)  # type: ignore[arg-type]
 
 
 def _labels(file: str, column: str | None, values: str | None, *, from_data: bool, text: TextOptions) -> list[str]:
     if column is None:
-        raise ParameterError("--column must be given: the column that holds the answers.")
+        raise ParameterError(_NO_COLUMN)
     if values is not None and not from_data:
         return _answers.declared(values)
     if values is not None:
@@ -151,10 +245,17 @@ def _warn_of_seed(output: Path) -> None:
 
 
 def _tell(plan: Plan, result: dict[str, Any]) -> None:
+    from bruit.domains import Grid
+
     screen = console.out()
     screen.print(f"{result['people']:,} reports written to {result['reports']}")
     screen.print(f"plan: {result['plan']}")
+    if plan.d == 1 and isinstance(plan.attribute.domain, Grid):
+        grid = plan.attribute.domain
+        screen.print(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
     low, high = plan.guarantee().belief(0.5)
     screen.print(f"guarantee: {plan.guarantee()}")
+    if plan.d > 1:
+        screen.print(f"guarantee: {plan.guarantee('attribute')}")
     screen.print(f"A report moves an even guess about a person to {low:.0%} at least and {high:.0%} at most.")
     screen.print(f"next: bruit estimate {result['reports']}", style="dim")

@@ -1,0 +1,21 @@
+"""What somebody who reads the reports can find out: a value, the sampled attribute, the person.
+
+An attack measures a risk; it proves nothing about attacks that nobody has thought of. That is what a guarantee is for.
+"""
+
+from bruit.attacks.guess import best_guess, guess
+from bruit.attacks.people import draw_people
+from bruit.attacks.reidentification import Reidentification, reidentification
+from bruit.attacks.result import AttackResult
+from bruit.attacks.sampled_attribute import sampled_attribute, sampled_posterior
+
+__all__ = [
+    "AttackResult",
+    "Reidentification",
+    "best_guess",
+    "draw_people",
+    "guess",
+    "reidentification",
+    "sampled_attribute",
+    "sampled_posterior",
+]

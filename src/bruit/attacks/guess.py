@@ -1,0 +1,212 @@
+"""Guessing a person's value from one report, by the likelihood of the report under each value.
+
+Given the report, the best guess is the value with the largest prior × likelihood; of several, any. With a uniform
+prior its rate of success is the mechanism's `guessability`. Two mechanisms with the same ε may differ much in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.attacks.result import AttackResult, scored
+from bruit.engines import memory
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation import Estimate
+from bruit.kernels import hash_family
+from bruit.mechanism import LocalMechanism
+from bruit.numbers import Number
+from bruit.oracles import LocalHashing, Oracle, RandomizedResponse
+from bruit.oracles.messages import MessageOracle
+from bruit.oracles.packed import PackedOracle
+
+Floats: TypeAlias = NDArray[np.float64]
+#: The likelihood of each value, a row per report; up to a factor of each row.
+Likelihood: TypeAlias = Callable[[NDArray[Any]], Floats]
+
+#: How many numbers of a likelihood are held at a time.
+CHUNK = 1 << 20
+#: The most pairs of a value and a message of its set that are written down.
+MEMBER_LIMIT = 1 << 26
+
+
+def guess(
+    mechanism: LocalMechanism,
+    values: Any,
+    *,
+    prior: Any | Literal["estimated"] = None,
+    level: float = 0.95,
+    rng: Randomness = None,
+) -> AttackResult:
+    """Let people report, guess each one's value from the report alone, and count how often that is right.
+
+    Parameters
+    ----------
+    mechanism
+        An oracle, or a number mechanism, whose cells are then guessed.
+    values
+        One entry per person.
+    prior
+        What the attacker believes before: None for all values alike, frequencies of the values, or ``"estimated"`` for
+        those that the reports themselves give, which everybody who sees all of them can have.
+    level
+        Of the interval.
+    rng
+        As for every verb.
+
+    Examples
+    --------
+    >>> from bruit.oracles import oracle
+    >>> found = guess(oracle("GRR", epsilon=1.0, k=4), [0, 1, 2, 3] * 500, rng=7)
+    >>> found.baseline, round(found.expected, 3), round(found.accuracy, 3)
+    (0.25, 0.475, 0.481)
+    """
+    _check_mechanism(mechanism)
+    entropy = Entropy.resolve(rng, "guess", mechanism.digest)
+    codes = mechanism.domain.encode(values)
+    reports = mechanism.privatize_codes(codes, entropy.child(0), 0)
+    belief = _belief(mechanism, reports, prior)
+    guesses = best_guess(mechanism, reports, belief, entropy.child(1))
+    baseline = 1 / mechanism.size
+    if belief is not None and codes.size:
+        baseline = float(np.mean(codes == np.argmax(belief)))
+    expected = mechanism.guessability if belief is None and isinstance(mechanism, Oracle) else None
+    words = "no prior" if prior is None else "estimated prior" if isinstance(prior, str) else "given prior"
+    return scored(
+        guesses == codes,
+        baseline=baseline,
+        description=f"value from one report of {mechanism.name}, {words}",
+        level=level,
+        expected=expected,
+    )
+
+
+def best_guess(mechanism: LocalMechanism, reports: Any, prior: Any = None, rng: Randomness = None) -> NDArray[np.int64]:
+    """The code of the likeliest value behind each report; of equally likely ones, any.
+
+    Parameters
+    ----------
+    mechanism
+        The one that made the reports.
+    reports
+        One per person. One that the mechanism cannot have made is an error.
+    prior
+        The frequencies of the values that the attacker believes in; None for all alike.
+    rng
+        Chooses among equals.
+
+    Examples
+    --------
+    >>> from bruit.oracles import oracle
+    >>> best_guess(oracle("GRR", epsilon=1.0, k=4), [3, 1]).tolist()
+    [3, 1]
+    >>> best_guess(oracle("GRR", epsilon=1.0, k=4), [3, 1], prior=[0.7, 0.1, 0.1, 0.1]).tolist()
+    [0, 0]
+    """
+    _check_mechanism(mechanism)
+    belief = None if prior is None else _clean_prior(prior, mechanism.size)
+    checked = mechanism._check_reports(reports)
+    if mechanism.tally(checked).refused:
+        raise DataError("reports must be ones that the mechanism can have made: leave out those that it refuses.")
+    generator = Entropy.resolve(rng, "best_guess", mechanism.digest).generator()
+    found = np.empty(len(checked), np.int64)
+    likelihood = likelihood_of(mechanism)
+    for _, block in memory.blocks(len(checked), max(1, CHUNK // mechanism.size)):
+        weight = likelihood(checked[block])
+        if belief is not None:
+            weight *= belief
+        found[block] = _any_largest(weight, generator)
+    return found
+
+
+def likelihood_of(mechanism: LocalMechanism) -> Likelihood:
+    """How likely a report is under each value, up to a factor that is the same for all values."""
+    if isinstance(mechanism, RandomizedResponse):
+        own = np.arange(mechanism.size)
+        return _two_level(mechanism, lambda reports: reports[:, None] == own)
+    if isinstance(mechanism, PackedOracle):
+        size = mechanism.size
+        return _two_level(mechanism, lambda rows: np.unpackbits(rows, axis=1, count=size, bitorder="little") == 1)
+    if isinstance(mechanism, LocalHashing):
+        return _two_level(mechanism, lambda reports: _in_bucket(mechanism, reports))
+    if isinstance(mechanism, MessageOracle):
+        return _two_level(mechanism, _message_sets(mechanism))
+    matrix = mechanism.probabilities() if isinstance(mechanism, Number) else np.array(mechanism.matrix(), float)
+    return lambda reports: matrix[:, mechanism.message(reports)].T
+
+
+def _two_level(mechanism: Any, supported: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> Likelihood:
+    """The law's ratio where the report supports the value, else 1."""
+    ratio = float(mechanism._law.ratio)
+    return lambda reports: np.where(supported(reports), ratio, 1.0)
+
+
+def _in_bucket(mechanism: LocalHashing, reports: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values lie in the reported bucket, under the reported seed."""
+    if mechanism._pool is None:
+        a, b = reports["a"], reports["b"]
+    else:
+        a, b = mechanism._pool.seeds[:, reports["seed"].astype(np.int64)]
+    held = hash_family.bucket(a[:, None], b[:, None], mechanism._words, mechanism.g)
+    return np.asarray(held == reports["bucket"][:, None].astype(np.int64))
+
+
+def _message_sets(mechanism: MessageOracle) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
+    """Which values have the reported message in their set: the sets turned round, from message to values."""
+    law, size = mechanism._law, mechanism.size
+    if size * law.members > MEMBER_LIMIT:
+        raise LimitError(
+            f"Guessing writes down values × members of a set, {size * law.members:,}, and at most {MEMBER_LIMIT:,}: "
+            "`guessability` tells the rate without."
+        )
+    values = np.repeat(np.arange(size), law.members)
+    messages = mechanism._members(values, np.tile(np.arange(law.members), size))
+    order = np.argsort(messages, kind="stable")
+    values, starts = values[order], np.searchsorted(messages[order], np.arange(law.outcomes + 1))
+
+    def supported(reports: NDArray[Any]) -> NDArray[np.bool_]:
+        found = np.zeros((len(reports), size), np.bool_)
+        for row, message in zip(found, reports.tolist(), strict=True):
+            row[values[starts[message] : starts[message + 1]]] = True
+        return found
+
+    return supported
+
+
+def _any_largest(weight: Floats, generator: np.random.Generator) -> NDArray[np.int64]:
+    """For each row the place of its largest number; of several, any with the same chance."""
+    best = weight == weight.max(axis=1, keepdims=True)
+    wanted = generator.integers(best.sum(axis=1))
+    return np.asarray((np.cumsum(best, axis=1) > wanted[:, None]).argmax(axis=1), np.int64)
+
+
+def _belief(mechanism: LocalMechanism, reports: NDArray[Any], prior: Any) -> Floats | None:
+    if prior is None:
+        return None
+    if not isinstance(prior, str):
+        return _clean_prior(prior, mechanism.size)
+    if prior != "estimated":
+        raise ParameterError('prior must be None, frequencies, or "estimated".')
+    if not isinstance(mechanism, Oracle):
+        raise ParameterError("A number mechanism estimates no frequencies here: give them as the prior.")
+    answer: Estimate = mechanism.estimate(mechanism.tally(reports))
+    return answer.consistent("norm-sub").frequency
+
+
+def _clean_prior(prior: Any, size: int) -> Floats:
+    try:
+        found = np.asarray(prior, float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (size,) or not (found >= 0).all() or not 0 < found.sum() < np.inf:
+        raise ParameterError(f"prior must be {size} numbers, 0 or above and not all 0, one per value.")
+    return found
+
+
+def _check_mechanism(mechanism: Any) -> None:
+    if not isinstance(mechanism, LocalMechanism):
+        raise ParameterTypeError("A value is guessed from reports of one mechanism: give an oracle or a number.")

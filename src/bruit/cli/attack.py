@@ -1,0 +1,103 @@
+"""`bruit attack`: what reports give away to whoever reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from bruit.cli import _counting, console
+from bruit.cli._reports import plan_beside, read_plan
+from bruit.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from bruit.collection import Plan
+    from bruit.estimation import Tally
+
+#: People are counted of whom the sampled attribute is known at least as surely as this.
+SURE = (0.5, 0.9)
+
+
+def attack(
+    reports: Annotated[Path, typer.Argument(help="A file of reports, or a folder of Parquet files.")],
+    plan: Annotated[
+        Path | None, typer.Option(help="The plan, if it is not beside the reports, as reports.csv.plan.json.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say how well the sampled attribute can be told from reports of RS+FD or RS+RFD.
+
+    The attacker has the reports and nothing else, estimates the frequencies from them, and names for each person the
+    likeliest attribute by the rule of Bayes: nobody does better with the same knowledge. How often that is right is
+    expected, not observed, because the reports do not say which attribute was true.
+    """
+    from bruit.collection.fake import Fake
+
+    if reports.suffix.lower() == ".json":
+        raise ParameterError("An attack is on people's reports: a tally has none.")
+    asked = read_plan(plan or plan_beside(reports))
+    if not isinstance(asked.design, Fake):
+        raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {asked.method}.")
+    tally = _counting.count(asked, [reports])
+    if tally.refused:
+        raise DataError("Some reports are none that the plan can have made: leave these people out of the attack.")
+    result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))
+    console.print_json(result) if as_json else _tell(result)
+
+
+class _Told(NamedTuple):
+    """Sums over people of how surely their sampled attribute is told; such sums add."""
+
+    right: float
+    sure: tuple[int, ...]
+
+    def __add__(self, other: Any) -> _Told:
+        return _Told(self.right + other.right, tuple(map(sum, zip(self.sure, other.sure, strict=True))))
+
+
+def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
+    answers = plan.estimate(tally)
+    return {name: answers[name].consistent("norm-sub").frequency for name in plan.schema}
+
+
+def _told(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Told:
+    from bruit import engines
+    from bruit.attacks import sampled_posterior
+
+    forms = plan.empty_reports()
+
+    def work(batch: dict[str, Any]) -> _Told:
+        found, _ = _counting.read(batch, forms)
+        surest = sampled_posterior(plan, found, frequencies).max(axis=1)
+        return _Told(float(surest.sum()), tuple(int((surest >= level).sum()) for level in SURE))
+
+    with console.progress("attack") as report:
+        told: _Told = engines.fold(source, work, columns=list(forms), progress=report)
+    return told
+
+
+def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:
+    return {
+        "attack": "sampled attribute, closed-form Bayes",
+        "method": plan.method,
+        "people": tally.n,
+        "simulated": tally.simulated,
+        "expected_right": told.right / tally.n,
+        "baseline": 1 / plan.d,
+        "told_surely": [{"at_least": level, "people": n} for level, n in zip(SURE, told.sure, strict=True)],
+        "guarantee": plan.guarantee("person").to_dict(),
+        "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+    }
+
+
+def _tell(result: dict[str, Any]) -> None:
+    screen = console.out()
+    made = console.table("which attribute is true", "share of people")
+    made.add_row("right, expected of the best guess", f"{result['expected_right']:.2%}")
+    made.add_row("right, blindly", f"{result['baseline']:.2%}")
+    for row in result["told_surely"]:
+        made.add_row(f"told with {row['at_least']:.0%} certainty or more", f"{row['people'] / result['people']:.2%}")
+    screen.print(made)
+    kind = " · simulated" if result["simulated"] else ""
+    screen.print(f"{result['people']:,} people · {result['method']}{kind}", style="dim")

@@ -1,0 +1,228 @@
+"""Several attributes on the command line: planned, made private, estimated, compared and attacked."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bruit
+from bruit import attacks
+
+PEOPLE = 12_000
+DECLARED = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college", "--attribute", "age=17..26")
+METHODS = ["SPL[ADP]", "SMP[ADP]", "SMP[OUE]", "SPL[OLH]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[SS]"]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """The same people as CSV and as Parquet."""
+    drawn = np.random.default_rng(1)
+    table = {
+        "sex": drawn.choice(["F", "M"], PEOPLE, p=[0.3, 0.7]),
+        "degree": drawn.choice(["none", "school", "college"], PEOPLE, p=[0.5, 0.3, 0.2]),
+        "age": drawn.integers(17, 27, PEOPLE),
+    }
+    rows = zip(*(column.tolist() for column in table.values()), strict=True)
+    (tmp_path / "p.csv").write_text("sex,degree,age\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    pq.write_table(pa.table(table), tmp_path / "p.parquet")
+    return table
+
+
+@pytest.fixture
+def planned(run, people):
+    def make(method, *more):
+        return run("plan", *DECLARED, "-e", 2, "--method", method, "-o", "plan.json", *more)
+
+    return make
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("source", "output"), [("p.csv", "r.parquet"), ("p.parquet", "r.csv")])
+def test_a_plan_becomes_reports_and_reports_become_an_estimate_of_each_attribute(
+    run, planned, people, method, source, output
+):
+    planned(method)
+    run("privatize", source, "--plan", "plan.json", "-o", output, "--seed", 3)
+    sex, degree, age = run("estimate", output, "--json").json()
+    assert [each["name"] for each in (sex, degree, age)] == ["sex", "degree", "age"]
+    for each in (sex, degree):
+        for row in each["values"]:
+            truth = (people[each["name"]] == row["label"]).mean()
+            assert abs(row["frequency"] - truth) < 5.5 * row["standard_error"]
+    if "mean" in age:
+        assert abs(age["mean"] - people["age"].mean()) < 5.5 * age["standard_error"]
+    assert sex["guarantee"]["epsilon"] <= 2
+    assert sex["guarantee"]["neighbours"] == "person"
+    assert sex["guarantee_of_an_attribute"]["neighbours"] == "attribute"
+
+
+@pytest.mark.parametrize("method", ["SMP[ADP]", "RS+FD[OUE-z]"])
+def test_a_seed_gives_the_reports_of_the_library_from_both_kinds_of_files(run, planned, people, tmp_path, method):
+    planned(method)
+    plan = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
+    expected = plan.tally(plan.privatize(people, rng=7))
+    for source, output in (("p.csv", "a.csv"), ("p.parquet", "b.parquet"), ("p.csv", "c.parquet")):
+        run("privatize", source, "--plan", "plan.json", "-o", output, "--seed", 7)
+        run("estimate", output, "--tally", "t.json", "--attribute", "sex")
+        found = bruit.Tally.from_json((tmp_path / "t.json").read_bytes())
+        assert (found.counts == expected.counts).all()
+        assert (found.n, found.refused) == (PEOPLE, 0)
+
+
+def test_a_plan_shows_its_error_and_both_guarantees_and_is_the_library_s(planned, tmp_path):
+    told = planned("rs+fd[grr]", "-n", 5000).out
+    assert "5,000 people" in told
+    assert "the whole record changed" in told
+    assert "one attribute of a record changed" in told
+    assert max(map(len, told.splitlines())) <= 80
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    plan = bruit.Plan(schema, 2.0, "RS+FD[GRR]")
+    assert bruit.Plan.from_json((tmp_path / "plan.json").read_text()) == plan
+
+
+def test_the_expected_error_is_that_of_the_plan(run, tmp_path):
+    found = run("plan", *DECLARED, "-e", 2, "-n", 5000, "--json").json()
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    plan = bruit.Plan(schema, 2.0, "SMP[ADP]")
+    variances = plan.variance(5000)
+    assert [row["of"] for row in found["attributes"]] == ["frequency", "frequency", "mean"]
+    for row in found["attributes"]:
+        assert row["half_width"] == pytest.approx(1.959964 * np.sqrt(variances[row["attribute"]].mean()), rel=1e-5)
+    assert found["digest"] == plan.digest
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_schema_document_serves_as_well(run, tmp_path):
+    schema = bruit.Schema({"sex": ["F", "M"], "age": bruit.Grid(17, 90)})
+    (tmp_path / "schema.json").write_text(schema.to_json())
+    first = run("plan", "schema.json", "-e", 1, "--json").json()
+    second = run("plan", "--attribute", "sex=F,M", "--attribute", "age=17..90", "-e", 1, "--json").json()
+    assert first == second
+
+
+def test_one_attribute_and_other_bases_can_be_planned_too(run):
+    found = run("plan", "--attribute", "x=0.0..1.0/33", "-e", 1, "--json").json()
+    assert (found["method"], found["attributes"][0]["values"]) == ("hybrid", 33)
+    assert run("plan", "--attribute", "x=a..b,c", "-e", 1, "--json").json()["method"] == "GRR"
+    found = run("plan", *DECLARED, "-e", 1, "--base", "age=square-wave", "--json").json()
+    assert found["attributes"][2]["mechanism"] == "square-wave"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "Declare what is asked"),
+        (("s.json", *DECLARED), "Declare what is asked"),
+        (("data.csv",), "A schema document ends in .json"),
+        (("--attribute", "sex"), '--attribute must read as in "sex=F,M"'),
+        (("--attribute", "sex=F"), "--attribute must list two or more values"),
+        (("--attribute", "sex=F,M", "--attribute", "sex=a,b"), "stands there twice"),
+        (("--attribute", "age=9..1"), "--attribute must be a lower and a higher number"),
+        ((*DECLARED, "--unit", "household"), "--unit must be one of"),
+        ((*DECLARED, "--method", "RS+FD[magic]"), "must be one of GRR"),
+        ((*DECLARED, "--people", "0"), "--people must be a whole number, 1 or above"),
+        ((*DECLARED, "--base", "age"), "--base must read as in"),
+        ((*DECLARED, "-o", "plan.txt"), "--output must name a file that ends in .json"),
+    ],
+)
+def test_a_mistake_in_a_plan_is_told_by_its_option(run, tmp_path, options, message):
+    refused = run("plan", *options, "-e", 1, code=2)
+    assert message in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_is_not_replaced_unless_forced_and_needs_an_epsilon(run, planned):
+    planned("SMP[ADP]")
+    assert "exists" in run("plan", *DECLARED, "-e", 3, "-o", "plan.json", code=2).err
+    planned("SPL[ADP]", "--force")
+    assert "--epsilon must be given" in run("plan", *DECLARED, code=2).err
+
+
+@pytest.mark.parametrize(
+    ("row", "column"), [("X3,none,20", "sex"), ("F,X3,20", "degree"), ("F,none,7777", "age"), ("F,none,X3", "age")]
+)
+def test_an_error_names_the_column_and_not_the_value(run, planned, tmp_path, row, column):
+    planned("SMP[ADP]")
+    (tmp_path / "bad.csv").write_text(f"sex,degree,age\nF,none,20\n{row}\n")
+    refused = run("privatize", "bad.csv", "--plan", "plan.json", "-o", "r.parquet", code=3)
+    assert f"Column {column!r}" in refused.err
+    assert "X3" not in refused.err
+    assert "7777" not in refused.err
+    assert not (tmp_path / "r.parquet").exists()
+
+
+def test_gaps_are_refused_unless_the_plan_has_a_category_for_them(run, planned, tmp_path):
+    (tmp_path / "gaps.csv").write_text("sex,degree\nF,none\n,school\nM,\n")
+    attributes = ("--attribute", "sex=F,M", "--attribute", "degree=none,school")
+    run("plan", *attributes, "-e", 1, "-o", "strict.json")
+    assert "--missing category" in run("privatize", "gaps.csv", "--plan", "strict.json", "-o", "r.csv", code=3).err
+    run("plan", *attributes, "-e", 1, "--method", "SPL[GRR]", "--missing", "category", "-o", "open.json")
+    run("privatize", "gaps.csv", "--plan", "open.json", "-o", "r.csv")
+    sex, _ = run("estimate", "r.csv", "--json").json()
+    assert [row["label"] for row in sex["values"]] == ["F", "M", "(missing)"]
+
+
+def test_a_person_with_one_unreadable_report_is_refused_once_with_all_of_them(run, planned, tmp_path):
+    planned("RS+FD[OUE-z]")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.csv")
+    header, *rows = (tmp_path / "r.csv").read_text().splitlines()
+    first = [cell.strip('"') for cell in rows[0].split(",")]
+    bad = [["zz", *first[1:]], ["zz", "zz", first[2]], ["", *first[1:]], [first[0], "ff", first[2]]]
+    (tmp_path / "f.csv").write_text("\n".join([header, *rows, *(",".join(row) for row in bad)]) + "\n")
+    found = run("estimate", "f.csv", "--plan", "r.csv.plan.json", "--json").json()
+    assert [(each["n"], each["refused"]) for each in found] == [(PEOPLE, len(bad))] * 3
+
+
+def test_the_tables_of_several_attributes_and_of_one_that_is_named(run, planned, tmp_path):
+    planned("SMP[ADP]")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet")
+    shown = run("estimate", "r.parquet").out
+    assert all(word in shown for word in ("sex", "degree", "age", "mean", "college", "one attribute of a record"))
+    assert max(map(len, shown.splitlines())) <= 80
+    one = run("estimate", "r.parquet", "--attribute", "sex", "--figure", "sex.png").out
+    assert "degree" not in one
+    assert (tmp_path / "sex.png").exists()
+    assert "--figure draws" in run("estimate", "r.parquet", "--figure", "all.png", code=2).err
+    assert "--attribute must name" in run("estimate", "r.parquet", "--attribute", "town", code=2).err
+
+
+def test_methods_are_compared_as_in_the_library(run):
+    found = run("compare", *DECLARED, "-e", 1, "--published", "--json").json()
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    ranked = bruit.compare(schema, 1.0, published=True)
+    assert [row["method"] for row in found["methods"]] == [row.method for row in ranked]
+    told = run("compare", *DECLARED, "-e", 1, "--published")
+    assert "RS+FD[GRR] (published) ✗" in told.out
+    assert "does not hold" in told.err
+    assert max(map(len, told.out.splitlines())) <= 80
+    (only,) = run("compare", *DECLARED, "-e", 1, "--method", "SPL[OUE]", "--json").json()["methods"]
+    assert only["method"] == "SPL[OUE]"
+
+
+@pytest.mark.parametrize("output", ["r.csv", "r.parquet"])
+def test_an_attack_expects_what_it_would_achieve(run, planned, people, tmp_path, output):
+    planned("RS+FD[OUE-z]")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", output, "--seed", 3)
+    found = run("attack", output, "--json").json()
+    plan = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
+    achieved = attacks.sampled_attribute(plan, people, rng=1)
+    assert found["baseline"] == pytest.approx(1 / 3)
+    # Both are averages over 12,000 people: 5.5 standard errors of a share are below 0.026 each.
+    assert abs(found["expected_right"] - achieved.accuracy) < 0.05
+    assert found["expected_right"] > found["baseline"]
+    assert "right, blindly" in run("attack", output).out
+
+
+def test_an_attack_needs_fakes_and_reports(run, planned, people, tmp_path):
+    planned("SMP[ADP]")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet")
+    assert "Only RS+FD and RS+RFD hide" in run("attack", "r.parquet", code=2).err
+    assert "a tally has none" in run("attack", "t.json", code=2).err
+
+
+def test_a_plan_says_the_same_as_json(run):
+    told = run("plan", *DECLARED, "-e", 1, "--unit", "attribute", "--method", "RS+FD[GRR]", "--json")
+    found = json.loads(told.out)
+    assert found["guarantee_of_an_attribute"]["epsilon"] <= 1 < found["guarantee"]["epsilon"]

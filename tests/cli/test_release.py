@@ -1,0 +1,402 @@
+"""`bruit release` and `bruit ledger`: what is published is booked first, and what is refused leaves no trace."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bruit import documents, releases
+from bruit.cli import _asking, console
+from bruit.errors import ParameterError
+from bruit.privacy import Ledger
+
+BRUIT = Path(sys.executable).with_name("bruit")
+SECRET = "s3cr3t-value"
+N = 4000
+DECILES = ("-c", "income", "--quantiles", "0.1:0.9:0.1", "--bounds", 0, 100)
+BOOK = ("--ledger", "budget.jsonl", "--budget", 1)
+
+
+def table():
+    rng = np.random.default_rng(11)
+    return {
+        "income": rng.lognormal(3, 0.5, N).round(2),
+        "age": rng.integers(17, 91, N),
+        "sex": np.where(rng.random(N) < 0.5, "F", "M"),
+        "rooms": rng.integers(1, 4, N),
+    }
+
+
+@pytest.fixture
+def people(tmp_path):
+    """The same 4,000 people as CSV and as Parquet."""
+    columns = table()
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    return columns
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
+def test_deciles_of_a_file_are_published_and_booked(run, people, tmp_path, file):
+    told = run("release", file, *DECILES, "-e", 0.5, *BOOK, "-o", "result.json")
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert "ε = 0.5 of 1.0 spent, 0.5 remain" in told.out
+    body = documents.unseal((tmp_path / "result.json").read_bytes(), "bruit.release/1")
+    assert body["guarantee"] == {"epsilon": 0.5, "delta": 0.0, "neighbours": "add-remove"}
+    found = [row["value"] for row in body["values"]]
+    ranks = np.searchsorted(np.sort(people["income"]), found) / N
+    assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.1
+    (entry,) = Ledger.open(tmp_path / "budget.jsonl").entries
+    assert (entry.label, entry.guarantee.epsilon) == ("quantiles of income", 0.5)
+
+
+def test_a_seed_gives_the_numbers_of_the_library_and_marks_them(run, people):
+    told = run("release", "people.csv", *DECILES, "-e", 1, "--seed", 7, "--json")
+    assert "not private" in told.err
+    asked = releases.Quantiles(quantiles=[i / 10 for i in range(1, 10)], bounds=(0.0, 100.0), epsilon=1.0)
+    expected = asked.release(asked.fold(people["income"]), rng=7)
+    assert [row["value"] for row in told.json()["values"]] == expected.values.tolist()
+    assert told.json()["simulated"] is True
+
+
+STATISTICS = [
+    (("--count",), lambda people: [N], 100),
+    (("--sum", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].sum()], 5000),
+    (("--mean", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].mean()], 3),
+    (("--variance", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].var()], 120),
+    (
+        ("--histogram", "-c", "rooms", "--values", "1,2,3"),
+        lambda people: [(people["rooms"] == k).sum() for k in (1, 2, 3)],
+        100,
+    ),
+    (
+        ("--histogram", "-c", "income", "--bounds", 0, 100, "--cells", 4),
+        lambda people: np.histogram(people["income"].clip(0, 100), np.linspace(0, 100, 5))[0],
+        100,
+    ),
+    (("--quantiles", "1/2", "-c", "age", "--bounds", 0, 120, "--step", 1), lambda p: [np.median(p["age"])], 5),
+    (
+        ("--quantiles", "0.5", "-c", "age", "--bounds", 0, 120, "--method", "histogram", "--cells", 120),
+        lambda people: [np.median(people["age"])],
+        8,
+    ),
+]
+
+
+@pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
+@pytest.mark.parametrize(("ask", "truth", "near"), STATISTICS, ids=lambda value: "")
+def test_every_statistic_comes_out_near_the_truth_from_both_kinds_of_files(run, people, file, ask, truth, near):
+    told = run("release", file, *ask, "-e", 0.5, "--seed", 3, "--json").json()
+    found = np.array([row["value"] for row in told["values"]])
+    assert found.shape == np.shape(truth(people))
+    assert np.abs(found - truth(people)).max() < near
+    assert told["guarantee"]["epsilon"] <= 0.5
+
+
+def test_whole_numbers_with_a_step_give_whole_quantiles(run, people):
+    ask = ("-c", "age", "--quantiles", "0.25,0.5,0.75", "--bounds", 0, 120, "--step", 1)
+    told = run("release", "people.csv", *ask, "-e", 0.5, "--json").json()
+    assert all(float(row["value"]).is_integer() for row in told["values"])
+
+
+def test_groups_cost_what_one_of_them_costs(run, people, tmp_path):
+    ask = ("-c", "age", "--mean", "--bounds", 0, 120, "--by", "sex", "--groups", "F,M", "-e", 0.6)
+    told = run("release", "people.csv", *ask, *BOOK)
+    assert max(map(len, told.out.splitlines())) <= 80
+    shown = run("ledger", "show", "budget.jsonl", "--json").json()
+    assert shown["spent"]["epsilon"] == 0.6
+    assert [entry["part"] for entry in shown["entries"]] == ["F", "M"]
+    found = run("release", "people.parquet", *ask[:-1], 0.4, "--ledger", "budget.jsonl", "--json").json()
+    for row in found["values"]:
+        assert abs(row["value"] - people["age"][people["sex"] == row["label"]].mean()) < 3
+
+
+def test_groups_of_whole_numbers_are_read_from_parquet_too(run, people):
+    ask = ("--count", "--by", "rooms", "--groups", "1,2,3", "-e", 1)
+    for file in ("people.csv", "people.parquet"):
+        found = run("release", file, *ask, "--json").json()["values"]
+        assert [row["label"] for row in found] == ["1", "2", "3"]
+        assert all(abs(row["value"] - (people["rooms"] == int(row["label"])).sum()) < 60 for row in found)
+
+
+def test_what_exceeds_the_budget_is_refused_and_leaves_no_trace(run, people, tmp_path):
+    run("release", "people.csv", *DECILES, "-e", 0.8, *BOOK)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    refused = run("release", "people.csv", *DECILES, "-e", 0.5, "--ledger", "budget.jsonl", "-o", "r.json", code=5)
+    assert "needs ε=0.5, 0.2 remain of 1.0" in refused.err
+    assert refused.out == ""
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_spend_by_somebody_else_while_the_file_is_read_is_seen(run, people, tmp_path, monkeypatch):
+    """The early look at the ledger is a courtesy; the ledger itself refuses when the time has come."""
+    whole = _asking.fold
+
+    def slow(*arguments):
+        Ledger.open(tmp_path / "budget.jsonl").spend(releases.Count(epsilon=0.9).guarantee, "another")
+        return whole(*arguments)
+
+    monkeypatch.setattr(_asking, "fold", slow)
+    run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json", code=5)
+    assert [entry.label for entry in Ledger.open(tmp_path / "budget.jsonl").entries] == ["another"]
+    assert names(tmp_path) == ["budget.jsonl", "people.csv", "people.parquet"]
+
+
+def test_the_spend_is_booked_before_the_noise_is_drawn(run, people, tmp_path, monkeypatch):
+    def fail(self, counts, entropy):
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(releases.Quantiles, "_draw", fail)
+    told = run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json", code=70)
+    assert SECRET not in told.err
+    assert len(Ledger.open(tmp_path / "budget.jsonl")) == 1
+    assert names(tmp_path) == ["budget.jsonl", "people.csv", "people.parquet"]
+
+
+def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(run, people, monkeypatch):
+    from bruit.cli import release
+
+    def full(self, text, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(release.Path, "write_text", full)
+    told = run("release", "people.csv", "--count", "-e", 0.5, *BOOK, "-o", "r.json", code=4)
+    assert "count" in told.out
+    assert "No space left" in told.err
+
+
+MISSING_DECLARATIONS = [
+    (("-c", "age", "--mean"), "--bounds 0 100"),
+    (("-c", "age", "--quantiles", "0.5"), "would publish the smallest and the largest record"),
+    (("-c", "sex", "--histogram"), "would tell which values occur"),
+    (("-c", "income", "--histogram", "--bounds", 0, 1), "--cells must be given"),
+    (("--count", "--by", "sex"), "would tell which groups occur"),
+    (("--mean", "--bounds", 0, 1), "--column must be given"),
+]
+
+
+@pytest.mark.parametrize(("ask", "explanation"), MISSING_DECLARATIONS)
+def test_what_must_be_declared_is_asked_for_with_the_reason(run, people, ask, explanation):
+    assert explanation in " ".join(run("release", "people.csv", *ask, "-e", 1, code=2).err.split())
+
+
+NONSENSE = [
+    ("-e", 1),
+    ("--count", "--mean", "-e", 1),
+    ("--count", "-e", 0),
+    ("--count", "-e", 1, "--bounds", 0, 1),
+    ("--count", "-e", 1, "--groups", "F,M"),
+    ("--count", "-e", 1, "--by", "sex", "--groups", "F"),
+    ("--count", "-e", 1, "--neighbours", "replace"),
+    ("--count", "-e", 1, "--neighbours", "friends"),
+    ("--count", "-e", 1, "--budget", 1),
+    ("--count", "-e", 1, "-o", "result.txt"),
+    ("--count", "-e", 1, "-o", "nowhere/result.json"),
+    ("--count", "-e", 1, "--level", 1),
+    ("--count", "-e", 1, "--seed", -1),
+    ("-c", "age", "--mean", "--bounds", 5, 1, "-e", 1),
+    ("-c", "age", "--mean", "--bounds", 0, 1, "--method", "joint", "-e", 1),
+    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--method", "magic", "-e", 1),
+    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--cells", 7, "-e", 1),
+    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--step", 0.3, "-e", 1),
+    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--method", "histogram", "--step", 1, "-e", 1),
+    ("-c", "age", "--histogram", "--values", "a,b", "--bounds", 0, 1, "-e", 1),
+    ("-c", "age", "--histogram", "--bounds", 1, 0, "--cells", 3, "-e", 1),
+]
+
+
+@pytest.mark.parametrize("ask", NONSENSE, ids=lambda ask: " ".join(map(str, ask)))
+def test_an_option_that_cannot_be_is_a_message_and_spends_nothing(run, people, tmp_path, ask):
+    before = names(tmp_path)
+    told = run("release", "people.csv", *ask, *(() if "--budget" in ask else BOOK), code=2)
+    assert told.err.startswith("bruit: ")
+    assert told.out == ""
+    assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "given", ["", "a", "0.1:0.9", "0.9:0.1:0.1", "0:1:0", "0:1:0.0001", "1.5", "-0.5", "1/0", "nan"]
+)
+def test_a_list_of_quantiles_that_is_none_is_refused(given):
+    with pytest.raises(ParameterError, match="--quantiles"):
+        _asking.quantiles(given)
+
+
+def test_bad_data_are_refused_without_showing_them_and_without_a_spend(run, tmp_path):
+    (tmp_path / "bad.csv").write_text(f"age,sex\n31,F\n{SECRET},{SECRET}\n")
+    asks = [
+        ("-c", "age", "--mean", "--bounds", 0, 120),
+        ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 120),
+        ("-c", "sex", "--histogram", "--values", "F,M"),
+        ("--count", "--by", "sex", "--groups", "F,M"),
+        ("-c", "wages", "--mean", "--bounds", 0, 1),
+    ]
+    for ask in asks:
+        told = run("release", "bad.csv", *ask, "-e", 0.5, *BOOK, "-o", "r.json", code=3)
+        assert SECRET not in told.err + told.out
+    assert len(Ledger.open(tmp_path / "budget.jsonl")) == 0
+    assert names(tmp_path) == ["bad.csv", "budget.jsonl"]
+
+
+def test_missing_values_are_refused_unless_they_are_provided_for(run, tmp_path):
+    (tmp_path / "gaps.csv").write_text("age,sex\n" + "31,F\n,F\n40,\n?,M\n" * 50)
+    ask = ("gaps.csv", "-c", "age", "--mean", "--bounds", 0, 120, "-e", 5)
+    assert "--missing drop" in run("release", *ask, code=3).err
+    told = run("release", *ask, "--missing", "drop", "--missing-text", "?", "--json").json()
+    assert abs(told["values"][0]["value"] - 35.5) < 10
+    grouped = run("release", *ask, "--missing", "drop", "--by", "sex", "--groups", "F,M", code=3)
+    assert "belong to none" in grouped.err
+    count = ("gaps.csv", "-c", "sex", "--histogram", "--values", "F,M", "--missing", "category", "-e", 5, "--json")
+    assert run("release", *count).json()["values"][2]["label"] == "(missing)"
+    assert abs(run("release", "gaps.csv", "--count", "-e", 5, "--json").json()["values"][0]["value"] - 200) < 10
+
+
+def test_results_are_not_replaced_unless_forced_and_never_take_the_place_of_data_or_ledger(run, people, tmp_path):
+    ask = ("release", "people.csv", "--count", "-e", 0.1)
+    run(*ask, "-o", "r.json")
+    assert "paid for" in run(*ask, "-o", "r.json", code=2).err
+    run(*ask, "-o", "r.json", "--force")
+    for ledger in ("b.json", "./b.json"):
+        refused = run(*ask, "--ledger", ledger, "--budget", 1, "-o", "b.json", "--force", code=2)
+        assert "another file than the ledger" in refused.err
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_without_a_ledger_a_note_says_that_nothing_is_booked(run, people, tmp_path):
+    assert "nothing is booked" in run("release", "people.csv", "--count", "-e", 1).err
+    assert names(tmp_path) == ["people.csv", "people.parquet"]
+
+
+def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
+    ask = ("-c", "sex", "--histogram", "--values", "F,M", "-e", 0.1)
+    run("release", "people.csv", *ask, *BOOK)
+    replaced = run("release", "people.csv", *ask, "--ledger", "budget.jsonl", "--neighbours", "replace", code=5)
+    assert "neighbours" in replaced.err
+    run("release", "people.csv", *ask, "--ledger", "budget.jsonl", "--budget", 2, code=5)
+    assert "--budget" in run("release", "people.csv", *ask, "--ledger", "none.jsonl", code=4).err
+
+
+def test_standard_input_delimiters_and_encodings_are_read(shell):
+    data = "âge;x\n" + "10;1\n20;2\n" * 500
+    ask = ("release", "-", "-c", "âge", "--mean", "--bounds", 0, 30, "-e", 5)
+    told = shell(*ask, "--delimiter", ";", "--encoding", "latin-1", "--json", stdin=data.encode("latin-1"))
+    assert abs(told.json()["values"][0]["value"] - 15) < 1
+
+
+def test_many_cells_fit_the_terminal(run, people, tmp_path):
+    wide = [f"category number {i} with a very long name indeed, longer than any terminal" for i in range(60)]
+    (tmp_path / "wide.csv").write_text("c\n" + "\n".join(f'"{name}"' for name in wide) + "\n")
+    (tmp_path / "values.txt").write_text("\n".join(wide))
+    told = run("release", "wide.csv", "-c", "c", "--histogram", "--values", "@values.txt", "-e", 1)
+    assert "and 40 more" in told.out
+    assert max(map(len, told.out.splitlines())) <= 80
+    ask = ("-c", "income", "--sum", "--bounds", -1e14, 1e14, "--by", "sex", "--groups", "F,M", "-e", 0.01)
+    assert max(map(len, run("release", "people.csv", *ask).out.splitlines())) <= 80
+
+
+def test_the_ledger_is_shown_with_what_was_spent_on_what(run, people, tmp_path):
+    run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "--label", "x" * 150)
+    run("release", "people.csv", "--count", "--by", "sex", "--groups", "F,M", "-e", 0.25, *BOOK)
+    told = run("ledger", "show", "budget.jsonl").out
+    assert "spent: ε = 0.75 of 1.0, 0.25 remain" in told
+    assert "the worst part counts" in told
+    assert max(map(len, told.splitlines())) <= 80
+    whole = (tmp_path / "budget.jsonl").read_text()
+    (tmp_path / "budget.jsonl").write_text(whole.replace("0.25", "0.05"))
+    assert "was changed" in run("ledger", "show", "budget.jsonl", code=4).err
+    run("ledger", "show", "none.jsonl", code=4)
+
+
+def test_an_empty_ledger_says_so(run, tmp_path):
+    Ledger.open(tmp_path / "new.jsonl", epsilon=2.0)
+    assert "Nothing was released" in run("ledger", "show", "new.jsonl").out
+
+
+def test_help_fits_the_terminal(shell):
+    for words in (("release",), ("ledger",), ("ledger", "show")):
+        told = shell(*words, "--help")
+        assert told.code == 0
+        assert max(map(len, told.out.splitlines())) <= 80
+
+
+def kill_at_random_instants(folder, kills, seed):
+    """Run `bruit release` again and again and kill each run; return what was found after each."""
+    draw = random.Random(seed)
+    ledger = folder / "budget.jsonl"
+    (folder / "data.csv").write_text("x\n" + "1\n2\n3\n" * 2000)
+    lasts, found = 1.5, []
+    for number in range(kills):
+        size = ledger.stat().st_size if ledger.exists() else 0
+        command = [BRUIT, "release", "data.csv", "-c", "x", "--mean", "--bounds", "0", "4", "-e", "0.001"]
+        command += ["--ledger", ledger, "--budget", "1", "--label", f"run {number}", "-o", f"run {number}.json"]
+        begun = time.monotonic()
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if number % 2:  # somewhere in its life
+            time.sleep(draw.uniform(0, lasts))
+        else:  # where it matters: just after the spend is on its way to the disk
+            while process.poll() is None and not (ledger.exists() and ledger.stat().st_size > max(size, 200)):
+                time.sleep(0.0002)
+            time.sleep(draw.choice([0, draw.uniform(0, 0.002), draw.uniform(0, 0.02)]))
+            lasts = 1.1 * (time.monotonic() - begun)
+        process.kill()
+        killed = process.wait(timeout=60) != 0
+        booked = f"run {number}" in [entry.label for entry in Ledger.open(ledger).entries] if ledger.exists() else False
+        result = folder / f"run {number}.json"
+        drawn = result.exists() or any(path.stat().st_size for path in documents.unfinished(result))
+        if result.exists():
+            documents.unseal(result.read_bytes(), "bruit.release/1")
+        found.append((killed, booked, drawn))
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="ledgers on disk need POSIX locks")
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.audit)])
+def test_a_kill_never_leaves_a_result_without_its_spend_nor_a_broken_ledger(tmp_path, kills):
+    found = kill_at_random_instants(tmp_path, kills, seed=kills)
+    assert sum(killed for killed, _, _ in found) >= kills // 3
+    assert [run for run in found if run[2] and not run[1]] == []
+    assert any(booked for _, booked, _ in found)
+    if kills >= 200:  # the kills fell on both sides of the spend, and between the spend and its result
+        assert {(booked, drawn) for _, booked, drawn in found} == {(False, False), (True, False), (True, True)}
+    done = subprocess.run([BRUIT, "ledger", "show", tmp_path / "budget.jsonl"], check=False, capture_output=True)
+    assert done.returncode == console.Exit.OK
+
+
+def test_a_result_written_before_its_spend_would_be_found(tmp_path, monkeypatch):
+    """The control: the same search finds a result whose spend is not in the ledger."""
+    (tmp_path / "run 0.json").write_text(documents.seal("bruit.release/1", {"values": []}))
+    Ledger.open(tmp_path / "budget.jsonl", epsilon=1.0)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: _Nothing())
+    ((_, booked, drawn),) = kill_at_random_instants(tmp_path, 1, seed=0)
+    assert drawn
+    assert not booked
+
+
+class _Nothing:
+    """A process that did nothing and is gone."""
+
+    def poll(self):
+        return 0
+
+    def kill(self):
+        pass
+
+    def wait(self, timeout):
+        return 0
+
+
+def test_the_json_of_a_release_is_the_document_in_the_file(run, people, tmp_path):
+    told = run("release", "people.csv", "--count", "-e", 1, "-o", "r.json", "--json")
+    assert json.loads((tmp_path / "r.json").read_text()) == told.json()
