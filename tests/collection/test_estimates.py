@@ -97,7 +97,7 @@ def test_a_stated_variance_is_not_that_of_another_design(make, method):
     tallies = _collect(plan, 200, "people", 300)
     for other in (make(method, SHAPE, 0.9), make(method, SHAPE, 2.5)):
         moved = [Tally(design=other.digest, counts=tally.counts, n=tally.n) for tally in tallies]
-        with pytest.raises(AssertionError):
+        with pytest.raises((AssertionError, DataError)):  # sets of another size do not even add up
             _check(other, moved, "people", 5.8, (0.6, 1.5))
 
 
