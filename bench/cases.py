@@ -43,6 +43,8 @@ PROMISES = {
     ("SS", "server", 128): {"multi-freq-ldpy": 75.0},
     # Secure randomness must cost next to nothing, or somebody will switch it off.
     ("GRR", "keystream", 128): {"bruit fed by PCG64": 0.8},
+    ("RS+FD[GRR]", "client", 128): {"multi-freq-ldpy": 100.0},
+    ("RS+FD[GRR]", "server", 128): {"multi-freq-ldpy": 40.0},
     ("bounded Laplace", "client", 64): {"diffprivlib": 100.0},
     ("staircase", "client", 64): {"diffprivlib": 100.0},
     ("discrete Laplace", "noise", 1): {"OpenDP": 5.0, "diffprivlib": 10.0},
@@ -70,6 +72,8 @@ def cases() -> list[Case]:
     table.append(_case("GRR", "keystream", 128, ("bruit fed by PCG64",)))
     for name, others in ORACLES.items():
         table += [_case(name, side, k, others) for side in ("client", "server") for k in (16, 128, 1024)]
+    # Ten attributes of k values each; people are whole records.
+    table += [_case("RS+FD[GRR]", side, 128, ("multi-freq-ldpy",)) for side in ("client", "server")]
     # k is the number of cells of bruit's grid; diffprivlib works with floats.
     table += [_case(noise, "client", 64, ("diffprivlib",)) for noise in ("bounded Laplace", "staircase")]
     # k is the scale of the noise, and people are draws.

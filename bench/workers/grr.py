@@ -59,7 +59,7 @@ def check_server(job: Job, answers: Any, frequency: Any) -> None:
     p = _truthful(job)
     q = (1 - p) / (job.k - 1)
     expected = (counts / counts.sum() - q) / (p - q)
-    if not np.allclose(_clipped(frequency), _clipped(expected), rtol=0, atol=1e-6):
+    if not np.allclose(clipped(frequency), clipped(expected), rtol=0, atol=1e-6):
         raise ValueError("The server's estimates are not those of its reports.")
 
 
@@ -67,7 +67,8 @@ def _truthful(job: Job) -> float:
     return math.exp(job.epsilon) / (math.exp(job.epsilon) + job.k - 1)
 
 
-def _clipped(frequency: Any) -> np.ndarray:
+def clipped(frequency: Any) -> np.ndarray:
+    """Without negative frequencies, and with the sum 1."""
     positive = np.clip(np.asarray(frequency, dtype=float), 0, None)
     return positive / positive.sum()
 

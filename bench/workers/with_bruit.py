@@ -11,6 +11,8 @@ import grr
 import harness
 import keystream
 import noise
+import numpy as np
+import records
 from deciles_bruit import drawn
 from harness import Check, Job, Work
 
@@ -68,6 +70,34 @@ def nine_deciles(job: Job, n: int) -> tuple[Work, Check]:
     return drawn("auto")(values, deciles.BOUNDS, job.epsilon), lambda answers: deciles.check(values, answers)
 
 
+def records_client(job: Job, n: int) -> tuple[Work, Check]:
+    plan, values = _plan(job), records.people(n, job.k)
+    table = _table(plan, values)
+    return (
+        lambda: plan.privatize(table, rng=None),
+        lambda answers: records.check_client(job, values, np.stack(list(answers.values()), axis=1)),
+    )
+
+
+def records_server(job: Job, n: int) -> tuple[Work, Check]:
+    plan, reports = _plan(job), records.reports(n, job)
+    table = _table(plan, reports)
+
+    def work() -> Any:
+        return [answer.frequency for answer in plan.estimate(plan.tally(table)).values()]
+
+    return work, lambda frequencies: records.check_server(job, reports, frequencies)
+
+
+def _plan(job: Job) -> bruit.Plan:
+    schema = {f"a{place}": bruit.Categories(k=job.k) for place in range(records.D)}
+    return bruit.Plan.as_published(schema, job.epsilon, job.mechanism)
+
+
+def _table(plan: bruit.Plan, rows: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: np.ascontiguousarray(column) for name, column in zip(plan.schema, rows.T, strict=True)}
+
+
 def oracle_client(job: Job, codes: Any) -> Any:
     return _oracle(job).privatize(codes, rng=None)
 
@@ -88,6 +118,8 @@ if __name__ == "__main__":
             ("GRR", "client"): grr_client,
             ("GRR", "server"): grr_server,
             ("GRR", "keystream"): keystream.secure,
+            ("RS+FD[GRR]", "client"): records_client,
+            ("RS+FD[GRR]", "server"): records_server,
             ("bounded Laplace", "client"): laplace_client,
             ("staircase", "client"): staircase_client,
             ("discrete Laplace", "noise"): laplace_noise,

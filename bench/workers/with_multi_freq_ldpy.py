@@ -10,7 +10,9 @@ from typing import Any
 
 import grr
 import harness
+import records
 from harness import Check, Job, Work
+from multi_freq_ldpy.mdim_freq_est.RSpFD_solution import RSpFD_GRR_Aggregator_MI, RSpFD_GRR_Client
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Client
 from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
 from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
@@ -33,6 +35,24 @@ def grr_server(job: Job, n: int) -> tuple[Work, Check]:
     return (
         lambda: GRR_Aggregator_MI(reports, job.k, job.epsilon),
         lambda frequency: grr.check_server(job, reports, frequency),
+    )
+
+
+def records_client(job: Job, n: int) -> tuple[Work, Check]:
+    values, sizes, epsilon = records.people(n, job.k).tolist(), [job.k] * records.D, job.epsilon
+
+    def work() -> list[list[int]]:
+        return [RSpFD_GRR_Client(record, sizes, records.D, epsilon) for record in values]
+
+    return work, lambda answers: records.check_client(job, values, answers)
+
+
+def records_server(job: Job, n: int) -> tuple[Work, Check]:
+    reports, sizes = records.reports(n, job), [job.k] * records.D
+    rows = reports.tolist()
+    return (
+        lambda: RSpFD_GRR_Aggregator_MI(rows, sizes, records.D, job.epsilon),
+        lambda frequencies: records.check_server(job, reports, frequencies),
     )
 
 
@@ -71,4 +91,12 @@ ORACLES = {
 }
 
 if __name__ == "__main__":
-    harness.main({("GRR", "client"): grr_client, ("GRR", "server"): grr_server, **oracles.table(ORACLES)})
+    harness.main(
+        {
+            ("GRR", "client"): grr_client,
+            ("GRR", "server"): grr_server,
+            ("RS+FD[GRR]", "client"): records_client,
+            ("RS+FD[GRR]", "server"): records_server,
+            **oracles.table(ORACLES),
+        }
+    )

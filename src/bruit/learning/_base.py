@@ -1,0 +1,206 @@
+"""What all models share: declared parameters, data from anywhere, a booked spend, and noise that never repeats.
+
+A fit has four steps, in this order: check what is declared, before any data is read; fold the data into whole-number
+sums; book the guarantee in the ledger; draw the noise. Everything else that a model has is computed from the noisy
+sums, so nothing fitted shows more than they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from bruit import _checks, documents, engines
+from bruit.engines import batch as batching
+from bruit.engines import memory
+from bruit.entropy import Entropy
+from bruit.errors import DataError, ParameterError, RandomnessError
+from bruit.learning._features import Features, Rows
+from bruit.privacy.guarantee import Guarantee
+from bruit.releases.base import CENTRAL
+
+Counts = NDArray[np.int64]
+#: From some rows and what stands in the target column, or None, to whole numbers that add.
+Count = Callable[[Rows, Any], Counts]
+
+
+class Read(NamedTuple):
+    """What a fold found: the sums, how many columns X has, and their names if it has names."""
+
+    sums: Counts
+    columns: int
+    names: tuple[str, ...] | None
+
+
+class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+    """A scikit-learn estimator that learns from noisy sums and books what it spends.
+
+    A subclass has at least the parameters `epsilon`, `bounds`, `neighbours`, `ledger`, `rng` and `random_state`.
+    """
+
+    epsilon: float
+    bounds: Any
+    neighbours: str
+    ledger: Any
+    rng: Any
+    random_state: Any
+
+    #: Whether columns may be categories.
+    _categorical: ClassVar[bool] = False
+    #: Whether there is a target.
+    _supervised: ClassVar[bool] = True
+
+    guarantee_: Guarantee
+    #: Whether the noise came from a seed, so that whoever knows the seed can undo it.
+    simulated_: bool
+    n_features_in_: int
+
+    def _declared(self, unsupported: Mapping[str, Any] = {}) -> Features:
+        """The declared columns, after every parameter that all models have was checked."""
+        if unsupported.get("sample_weight") is not None:
+            raise ParameterError(
+                "Sample weights are refused: a record's weight would multiply what it can change, and the noise is "
+                "made for records that all weigh the same. Leave sample_weight out."
+            )
+        unknown = sorted(set(unsupported) - {"sample_weight"})
+        if unknown:
+            raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+        _checks.positive(epsilon=self.epsilon)
+        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        self._seed()
+        return Features.declared(self.bounds, categorical=self._categorical)
+
+    def _fold(self, X: Any, y: Any, features: Features, count: Count) -> Read:
+        """What `count` makes of all rows, added up; X is a matrix or frame with y beside it, or a source of batches."""
+        if _is_source(X, y):
+            return self._fold_source(X, y, features, count)
+        if features.names is not None:
+            return self._fold_frame(X, y, features, count)
+        return self._fold_matrix(X, y, features, count)
+
+    def _fold_matrix(self, X: Any, y: Any, features: Features, count: Count) -> Read:
+        checked = validate_data(self, X, **self._target(y), dtype=np.float64, order="C")
+        matrix, target = checked if self._supervised else (checked, None)
+        features.width(matrix.shape[1])
+
+        def part(block: tuple[int, slice]) -> Counts:
+            _, here = block
+            return count(Rows(matrix[here], ()), None if target is None else target[here])
+
+        parts = memory.in_order(part, memory.blocks(len(matrix), engines.BATCH))
+        return Read(sum(parts), matrix.shape[1], _names(self))  # type: ignore[arg-type]
+
+    def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> Read:
+        """The same for columns of different kinds, declared by a schema and read by name, or by place in an array."""
+        validate_data(self, X, **self._target(y), skip_check_array=True)
+        declared = features.names or ()
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            table: dict[str, Any] = {name: _column(X, name) for name in declared}
+        else:
+            matrix = np.asarray(X)
+            features.width(matrix.shape[1] if matrix.ndim == 2 else 1)
+            table = {name: matrix[:, place] for place, name in enumerate(declared)}
+        if not self._supervised:
+            return self._fold_source(table, None, features, count)
+        target = next(name for name in ("y", "y_", "target_of_fit") if name not in table)
+        return self._fold_source(table | {target: np.asarray(y)}, target, features, count)
+
+    def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> Read:
+        if self._supervised and target is None:
+            raise ParameterError('Name the target column of a table, as in fit("people.parquet", "income").')
+        wanted = None
+        if features.names is not None:
+            wanted = [*features.names, *([target] if target is not None else [])]
+
+        def part(batch: batching.Batch) -> _Part:
+            names = features.names or tuple(name for name in batch if name != target)
+            if target is not None and target not in batch:
+                raise DataError(f"The table must have a column {target!r}, the target.")
+            rows = features.of_columns([batch[name] for name in names])
+            return _Part(names, count(rows, None if target is None else batch[target]))
+
+        found = engines.fold(source, part, columns=wanted)
+        self.n_features_in_ = len(found.names)
+        self.feature_names_in_ = np.array(found.names, object)
+        return Read(found.sums, len(found.names), found.names)
+
+    def _target(self, y: Any) -> dict[str, Any]:
+        return {"y": y} if self._supervised else {}
+
+    def _book(self, guarantee: Guarantee, sums: Counts, features: Features) -> Entropy:
+        """Book the spend, or be refused; then the stream of the noise."""
+        entropy = self._entropy(sums, features)
+        if self.ledger is not None:
+            self.ledger.spend(guarantee, type(self).__name__)
+        self.guarantee_ = guarantee
+        self.simulated_ = not entropy.secure
+        return entropy
+
+    def _entropy(self, sums: Counts, features: Features) -> Entropy:
+        """A new stream for each fit.
+
+        A seed is mixed with the data's sums: the same seed on the same data gives the same model, but the folds of a
+        cross-validation, which `clone` gives the same seed, get noises of their own. Without a seed nothing of the
+        data touches the key.
+        """
+        seed = self._seed()
+        if isinstance(seed, Entropy) or seed is None:
+            return Entropy.resolve(seed, "fit", type(self).__name__)
+        data = hashlib.blake2b(np.ascontiguousarray(sums, np.int64).tobytes(), digest_size=16).hexdigest()
+        design = {"model": type(self).__name__, "features": features.to_dict(), "data": data, **self._design()}
+        return Entropy.resolve(seed, "fit", documents.digest(design))
+
+    def _design(self) -> dict[str, Any]:
+        """Plain values of the parameters that decide the noise."""
+        return {"epsilon": float(self.epsilon), "neighbours": self.neighbours}
+
+    def _seed(self) -> Entropy | int | None:
+        """What `rng` or scikit-learn's name for it, `random_state`, says."""
+        if self.rng is not None and self.random_state is not None:
+            raise RandomnessError("Give rng or random_state, which is another name for it, not both.")
+        given = self.rng if self.rng is not None else self.random_state
+        if isinstance(given, np.random.RandomState):
+            return int(given.randint(0, 2**31 - 1))
+        if isinstance(given, np.random.Generator):
+            return int(given.integers(0, 2**63 - 1))
+        Entropy.resolve(given, "fit", "check") if not isinstance(given, Entropy) else None
+        return given  # type: ignore[no-any-return]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+
+class _Part(NamedTuple):
+    """The sums of a batch, and the columns they are of; all batches have the same columns."""
+
+    names: tuple[str, ...]
+    sums: Counts
+
+    def __add__(self, other: Any) -> _Part:
+        return _Part(self.names, self.sums + other.sums)
+
+
+def _is_source(X: Any, y: Any) -> bool:
+    """Whether X is a table to read column by column: a path, a mapping, or batches; then y names the target."""
+    if isinstance(X, str | os.PathLike | Mapping | Iterator) or isinstance(y, str):
+        return True
+    return hasattr(X, "read") or type(X).__module__.startswith("pyspark.")
+
+
+def _names(model: Any) -> tuple[str, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(names)
+
+
+def _column(frame: Any, name: str) -> Any:
+    try:
+        return frame[name]
+    except KeyError:
+        raise DataError(f"The table must have a column {name!r}, which is declared in bounds.") from None

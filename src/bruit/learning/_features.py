@@ -1,0 +1,141 @@
+"""What is declared about the columns of X, and how rows are read: numbers between bounds, and codes of categories.
+
+Bounds and categories are declared, never read from the data: the least and the greatest record would be published
+without noise. How many columns there are, and their names, are public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.domains import Categories, Grid, Schema
+from bruit.domains.domain import DictionaryColumn
+from bruit.errors import DataError, ParameterError, ParameterTypeError
+
+Floats = NDArray[np.float64]
+
+#: Numbers are counted as multiples of 1/STEPS of half the distance between their bounds: −STEPS..STEPS.
+STEPS = 1 << 12
+
+_DECLARE = (
+    "bounds must be declared before any data is read, as in bounds=(0, 100) for all columns, bounds=([0, 17], [1, 90]) "
+    "for each, or bounds=Schema({…}). Reading them from the data would publish the smallest and the largest record "
+    "without noise. Take what the numbers can be; those outside count as the nearest bound."
+)
+
+
+class Rows(NamedTuple):
+    """Some rows: the numeric columns as a matrix, and the codes of each categorical column."""
+
+    numbers: Floats
+    codes: tuple[NDArray[np.integer[Any]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The declared columns: bounds of the numeric ones, categories of the others.
+
+    Parameters
+    ----------
+    low, high
+        Bounds of the numeric columns, one of each, or single ones that hold for every column.
+    names
+        The names of all columns in their order, where they are declared.
+    categories
+        The categorical columns, by place.
+    """
+
+    low: Floats
+    high: Floats
+    names: tuple[str, ...] | None = None
+    categories: Mapping[int, Categories] = ()  # type: ignore[assignment]
+
+    @classmethod
+    def declared(cls, bounds: Any, *, categorical: bool = False) -> Features:
+        """Features from what a user gives as `bounds`; nothing of the data is looked at."""
+        if bounds is None:
+            raise ParameterError(_DECLARE)
+        if isinstance(bounds, Schema):
+            return cls._from_schema(bounds, categorical)
+        low, high = _pair(bounds)
+        return cls(low, high, None, {})
+
+    @classmethod
+    def _from_schema(cls, schema: Schema, categorical: bool) -> Features:
+        domains = [attribute.domain for attribute in schema.values()]
+        categories = {place: domain for place, domain in enumerate(domains) if isinstance(domain, Categories)}
+        if categories and not categorical:
+            raise ParameterError("This model takes numbers only: declare every column of the schema as a Grid.")
+        if any(domain.missing != "refuse" for domain in domains if isinstance(domain, Grid)):
+            raise ParameterError('Numbers must not be missing here: declare missing="refuse", and fill or drop gaps.')
+        grids = [domain for domain in domains if isinstance(domain, Grid)]
+        low = np.array([grid.low for grid in grids], np.float64)
+        high = np.array([grid.high for grid in grids], np.float64)
+        return cls(low, high, tuple(schema), categories)
+
+    def width(self, columns: int) -> int:
+        """How many numeric columns there are among so many; refused if the declaration is of another number."""
+        numeric = columns - len(self.categories)
+        declared = len(self.names) if self.names is not None else self.low.size if self.low.ndim else columns
+        if declared != columns:
+            raise DataError(f"X has {columns} features, but {declared} are declared in bounds.")
+        return numeric
+
+    def ends(self, columns: int) -> tuple[Floats, Floats]:
+        """The bounds of each numeric column, where there are so many columns in all."""
+        numeric = self.width(columns)
+        return np.broadcast_to(self.low, numeric).copy(), np.broadcast_to(self.high, numeric).copy()
+
+    def of_columns(self, columns: list[Any]) -> Rows:
+        """Rows from columns in their order, as batches have them."""
+        self.width(len(columns))
+        numbers = [_numbers(column) for place, column in enumerate(columns) if place not in self.categories]
+        codes = tuple(domain.encode(columns[place]) for place, domain in sorted(self.categories.items()))
+        height = len(numbers[0]) if numbers else len(codes[0])
+        matrix = np.stack(numbers, axis=1) if numbers else np.empty((height, 0))
+        return Rows(matrix, codes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for digests."""
+        categories = {str(place): domain.to_dict() for place, domain in sorted(self.categories.items())}
+        return {"low": self.low.tolist(), "high": self.high.tolist(), "categories": categories}
+
+
+def _pair(bounds: Any) -> tuple[Floats, Floats]:
+    """A pair of numbers, or of sequences with one number for each column."""
+    rule = "bounds must be a pair (low, high) of numbers, or of sequences with one number for each column, or a Schema."
+    if isinstance(bounds, str | bytes | Mapping) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise ParameterTypeError(rule)
+    try:
+        low, high = (np.asarray(end, np.float64) for end in bounds)
+        low, high = np.broadcast_arrays(low, high)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(rule) from None
+    if low.ndim > 1:
+        raise ParameterTypeError(rule)
+    if not np.isfinite(low).all() or not np.isfinite(high - low).all() or not (low < high).all():
+        raise ParameterError("bounds must be finite and increasing: each low below its high.")
+    return low.copy(), high.copy()
+
+
+def _numbers(column: Any) -> Floats:
+    """A batch's column as numbers; what is no finite number is refused."""
+    try:
+        if isinstance(column, DictionaryColumn):
+            if (column.positions < 0).any():
+                raise DataError("Numbers must not be missing: fill the gaps, or drop these rows first.")
+            found: Floats = np.asarray(column.entries, np.float64)[column.positions]
+        else:
+            found = np.asarray(column, np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError("A numeric column must hold numbers.") from None
+    if not np.isfinite(found).all():
+        raise DataError("A numeric column must hold finite numbers, neither NaN nor infinity.")
+    return found

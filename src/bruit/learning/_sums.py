@@ -1,0 +1,126 @@
+"""Noise for a vector of whole-number sums that one record changes together.
+
+All models here learn from sums over people, released once. Each sum is counted in its own unit (a count in ones, a sum
+of numbers in steps, a sum of squares in squared steps), and what a record can change is bounded in those units for the
+whole vector: in L1 for Laplace noise, in L2 for Gaussian noise. See ``sums.proof.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.entropy import Entropy
+from bruit.errors import LimitError
+from bruit.privacy.accounting import rho_to_epsilon
+from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, simplest_fraction
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: How much of ε may be left unused so that scales are simple fractions.
+_SLACK = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class SumNoise:
+    """Discrete noise on sums in different units, for one release of all of them.
+
+    Parameters
+    ----------
+    units
+        How many steps each sum takes for 1; the noise on it is that many times larger.
+    sensitivity
+        The most that one record changes the vector between neighbours, in units: its L1 norm where delta is 0, else the
+        *square* of its L2 norm.
+    epsilon, delta
+        What the release may spend. With delta above 0 the noise is Gaussian under zCDP.
+
+    Examples
+    --------
+    >>> noise = SumNoise((1, 4096), Fraction(5, 2), 1.0)
+    >>> noise.loss_between([3, 8192], [4, 4096])
+    Fraction(4, 5)
+    """
+
+    units: tuple[int, ...]
+    sensitivity: Fraction
+    epsilon: float
+    delta: float = 0.0
+
+    @cached_property
+    def by_unit(self) -> dict[int, Noise]:
+        """The noise for each unit."""
+        make = self._gaussian if self.delta else self._laplace
+        return {unit: make(unit) for unit in sorted(set(self.units))}
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of Gaussian noise: the most that gives (ε, δ)."""
+        return rho_for(self.epsilon, self.delta)
+
+    @property
+    def errors(self) -> Floats:
+        """The standard deviation of the noise on each sum, in units."""
+        by_unit = {unit: noise.error / unit for unit, noise in self.by_unit.items()}
+        return np.array([by_unit[unit] for unit in self.units])
+
+    def draw(self, sums: Any, entropy: Entropy) -> Integers:
+        """The sums with noise, still in steps; book the spend before."""
+        exact = np.asarray(sums, np.int64)
+        units = np.asarray(self.units)
+        if exact.shape != units.shape:
+            raise ValueError("There must be one unit for each sum.")  # a mistake of ours, not of the caller's
+        noisy = np.empty_like(exact)
+        for unit, noise in self.by_unit.items():
+            here = units == unit
+            noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy))
+        return noisy
+
+    def loss_between(self, first: Any, second: Any) -> Fraction:
+        """The exact loss between two vectors of sums: ε for Laplace noise, ρ for Gaussian noise."""
+        total = Fraction(0)
+        for unit, one, other in zip(self.units, first, second, strict=True):
+            noise, change = self.by_unit[unit], abs(int(one) - int(other))
+            if isinstance(noise, DiscreteGaussian):
+                total += Fraction(change) ** 2 / (2 * noise.sigma2)
+            elif isinstance(noise, DiscreteLaplace):
+                total += change / noise.scale
+        return total
+
+    def _laplace(self, unit: int) -> DiscreteLaplace:
+        wanted = Fraction(_checks.positive(epsilon=self.epsilon))
+        rate = simplest_fraction(wanted * (1 - _SLACK), wanted)
+        try:
+            return DiscreteLaplace(unit * self.sensitivity / rate)
+        except LimitError:
+            raise LimitError(
+                "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."
+            ) from None
+
+    def _gaussian(self, unit: int) -> DiscreteGaussian:
+        # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
+        sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho))
+        if sigma2 > 1 << 16:
+            return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)
+        return DiscreteGaussian(Fraction(math.ceil(sigma2 * 1024), 1024))
+
+
+def rho_for(epsilon: float, delta: float) -> float:
+    """The most zCDP ρ that is (ε, δ) private, from below.
+
+    >>> round(rho_for(1.0, 1e-5), 4)
+    0.0306
+    """
+    low, high = 0.0, epsilon + epsilon * epsilon + 1.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rho_to_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low
