@@ -1,7 +1,8 @@
 """multi-freq-ldpy: one call of a compiled function per person, one Python loop over the reports.
 
 People and reports are lists of Python integers: that is what its clients return, and lists are 1.3
-times as fast as arrays here, so it is measured at its best.
+times as fast as arrays here, so it is measured at its best. The server of whole records gets an array, for the same
+reason.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import grr
 import harness
+import numpy as np
 import records
 from harness import Check, Job, Work
 from multi_freq_ldpy.mdim_freq_est.RSpFD_solution import RSpFD_GRR_Aggregator_MI, RSpFD_GRR_Client
@@ -49,7 +51,8 @@ def records_client(job: Job, n: int) -> tuple[Work, Check]:
 
 def records_server(job: Job, n: int) -> tuple[Work, Check]:
     reports, sizes = records.reports(n, job), [job.k] * records.D
-    rows = reports.tolist()
+    # It makes such an array of a list first: with the array it is 1.15 times as fast.
+    rows = np.array(reports.tolist(), dtype=object)
     return (
         lambda: RSpFD_GRR_Aggregator_MI(rows, sizes, records.D, job.epsilon),
         lambda frequencies: records.check_server(job, reports, frequencies),

@@ -1,6 +1,7 @@
 """Several attributes on the command line: planned, made private, estimated, compared and attacked."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -226,3 +227,194 @@ def test_a_plan_says_the_same_as_json(run):
     told = run("plan", *DECLARED, "-e", 1, "--unit", "attribute", "--method", "RS+FD[GRR]", "--json")
     found = json.loads(told.out)
     assert found["guarantee_of_an_attribute"]["epsilon"] <= 1 < found["guarantee"]["epsilon"]
+
+
+SHARES = {"sex": [0.3, 0.7], "degree": [5, 3, 2], "age": [1] * 10}
+
+
+def test_a_prior_from_a_file_makes_the_plan_of_the_library(run, tmp_path):
+    (tmp_path / "prior.json").write_text(json.dumps(SHARES))
+    found = run("plan", *DECLARED, "-e", 1, "--method", "RS+RFD[GRR]", "--prior", "prior.json", "--json").json()
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    assert found["digest"] == bruit.Plan(schema, 1.0, "RS+RFD[GRR]", prior=SHARES).digest
+    assert found["population"] == "prior"
+    assert found["guarantee_of_both_rounds"] is None
+    assert [row["blindly"] for row in found["attributes"]] == pytest.approx([0.7, 0.5, 0.1])
+
+
+def test_what_an_earlier_round_estimated_is_a_prior_and_the_same_people_pay_for_both(run, people, tmp_path):
+    plan = ("plan", *DECLARED, "--base", "age=OUE")
+    run(*plan, "-e", 0.5, "--method", "SMP[OUE]", "-o", "pilot.json")
+    run("privatize", "p.csv", "--plan", "pilot.json", "-o", "pilot.parquet", "--seed", 3)
+    estimated = run("estimate", "pilot.parquet", "--json").out
+    (tmp_path / "pilot-estimate.json").write_text(estimated)
+    options = ("--method", "RS+RFD[GRR]", "--prior", "pilot-estimate.json", "-o", "plan.json")
+    told = run("plan", *DECLARED, "-e", 1, *options)
+    assert "who was asked for the prior too: ε = 1.5" in told.out
+    assert max(map(len, told.out.splitlines())) <= 80
+    found = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
+    pilot = bruit.Plan.from_json((tmp_path / "pilot.json").read_text())
+    answers = pilot.estimate(pilot.tally(pilot.privatize(people, rng=3)))
+    assert (
+        found.prior == bruit.Plan(found.schema, 1.0, "RS+RFD[GRR]", prior=bruit.collection.learnt_prior(answers)).prior
+    )
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet", "--seed", 4)
+    for each in run("estimate", "r.parquet", "--json").json()[:2]:
+        for row in each["values"]:
+            truth = (people[each["name"]] == row["label"]).mean()
+            assert abs(row["frequency"] - truth) < 5.5 * row["standard_error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        (None, 4, "There is no prior"),
+        ("{", 4, "must be JSON"),
+        ("{1: 2}", 4, "must be JSON"),
+        ('"text"', 4, "--prior must be a file with the frequencies"),
+        ('{"sex": "often"}', 4, "--prior must be a file with the frequencies"),
+        ('{"sex": [0.5, 0.5]}', 2, "prior must name every attribute"),
+        (json.dumps({**SHARES, "sex": [1, 0]}), 2, "must be above 0"),
+        (json.dumps({**SHARES, "sex": [1, 1, 1]}), 2, "must have 2 frequencies"),
+        ("[]", 2, "one estimate of each attribute"),
+        ('[{"format": "bruit.estimate/1"}]', 4, "changed or damaged"),
+    ],
+)
+def test_a_prior_that_is_none_is_told(run, tmp_path, text, code, message):
+    if text is not None:
+        (tmp_path / "prior.json").write_text(text)
+    options = ("--method", "RS+RFD[GRR]", "--prior", "prior.json", "-o", "plan.json")
+    assert message in run("plan", *DECLARED, "-e", 1, *options, code=code).err
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_an_estimate_of_other_values_or_of_a_mean_is_no_prior(run, planned, people, tmp_path):
+    planned("SMP[ADP]")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet")
+    (tmp_path / "all.json").write_text(run("estimate", "r.parquet", "--json").out)
+    (tmp_path / "sex.json").write_text(run("estimate", "r.parquet", "--attribute", "sex", "--json").out)
+    rfd = ("-e", 1, "--method", "RS+RFD[GRR]", "--prior")
+    assert "--base age=OUE" in run("plan", *DECLARED, *rfd, "all.json", code=2).err
+    other = ("--attribute", "sex=M,F", "--attribute", "x=a,b")
+    assert "in another order" in run("plan", *other, *rfd, "sex.json", code=4).err
+    assert "it estimates another one" in run("plan", *other[2:], "--attribute", "y=a,b", *rfd, "sex.json", code=2).err
+
+
+def test_budgets_and_weights_are_those_of_the_plan(run):
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    parts = {"sex": 0.2, "degree": 0.3, "age": 0.5}
+    options = [text for name, part in parts.items() for text in ("--budgets", f"{name}={part}")]
+    found = run("plan", *DECLARED, "-e", 1, "--method", "SPL[ADP]", *options, "--json").json()
+    assert found["digest"] == bruit.Plan(schema, 1.0, "SPL[ADP]", budgets=parts).digest
+    shares = {"sex": 1, "degree": 2, "age": 5}
+    options = [text for name, share in shares.items() for text in ("--weights", f"{name}={share}")]
+    found = run("plan", *DECLARED, "-e", 1, *options, "--json").json()
+    assert found["digest"] == bruit.Plan(schema, 1.0, "SMP[ADP]", weights=shares).digest
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--budgets", "sex"), '--budgets must read as in "sex=0.2"'),
+        (("--budgets", "sex=much"), '--budgets must read as in "sex=0.2"'),
+        (("--budgets", "sex=0.2"), "budgets belongs to SPL"),
+        (("--weights", "sex=1.5"), '--weights must read as in "sex=1"'),
+        (("--weights", "sex=1", "--weights", "sex=2"), "once for each attribute"),
+        (("--weights", "sex=1"), "weights must name every attribute"),
+        (("--column", "sex"), "--column goes with --schema-from"),
+        (("--schema-from", "p.csv"), "not both"),
+    ],
+)
+def test_a_mistake_in_what_is_said_of_single_attributes_is_told(run, options, message):
+    assert message in run("plan", *DECLARED, "-e", 1, *options, code=2).err
+
+
+def test_a_plan_shows_the_risk_of_each_attack_beside_what_is_known_without_reports(run):
+    found = run("plan", *DECLARED, "-e", 2, "--method", "RS+FD[OUE-z]", "--json").json()
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    risks = [risk.to_dict() for risk in attacks.risks(bruit.Plan(schema, 2.0, "RS+FD[OUE-z]"))]
+    assert found["risks"] == risks[3:]
+    assert [row["guessed"] for row in found["attributes"]] == [risk["rate"] for risk in risks[:3]]
+    assert [row["blindly"] for row in found["attributes"]] == pytest.approx([1 / 2, 1 / 3, 1 / 10])
+    told = run("plan", *DECLARED, "-e", 2, "--method", "RS+FD[OUE-z]").out
+    assert "Nothing was read from data" in " ".join(told.split())
+    assert all(word in told for word in ("sampled attribute", "re-identification", "blindly", "guessed"))
+    assert "sampled attribute" not in run("plan", *DECLARED, "-e", 2, "--method", "SPL[GRR]").out
+
+
+@pytest.mark.parametrize("source", ["p.csv", "p.parquet"])
+def test_a_schema_is_read_from_data_with_a_warning_and_then_serves(run, people, tmp_path, source):
+    told = run("plan", "--schema-from", source, "-e", 1, "-o", "plan.json")
+    assert "was read from the data: of 'sex' which values occur; of 'degree' which values occur" in told.err
+    assert "no guarantee covers it" in told.err
+    assert "Beyond the schema, nothing was read" in " ".join(told.out.split())
+    plan = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
+    assert plan.schema["sex"].labels == ("F", "M")
+    assert plan.schema["age"].labels == tuple(range(17, 27))
+    run("privatize", source, "--plan", "plan.json", "-o", "r.parquet")
+    assert run("estimate", "r.parquet", "--attribute", "age", "--json").json()[0]["n"] > 0
+    some = run("plan", "--schema-from", source, "-c", "sex", "-e", 1, "--json")
+    assert [row["attribute"] for row in some.json()["attributes"]] == ["sex"]
+    assert "degree" not in some.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_very_many_numbers_become_a_grid_and_very_many_texts_an_error(run, tmp_path, kind):
+    many = 30_000
+    table = {"x": np.arange(many) / 8 - 7, "n": np.arange(many) * 3, "name": [f"s3cr3t-{i}" for i in range(many)]}
+    if kind == "csv":
+        rows = zip(*(list(column) for column in table.values()), strict=True)
+        (tmp_path / "t.csv").write_text("x,n,name\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    else:
+        pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=7000)
+    columns = ("-c", "x", "-c", "n", "--method", "SMP[GRR]")
+    run("plan", "--schema-from", f"t.{kind}", *columns, "-e", 1, "-o", "plan.json")
+    schema = bruit.Plan.from_json((tmp_path / "plan.json").read_text()).schema
+    with pytest.warns(bruit.errors.DisclosureWarning):
+        expected = bruit.Schema.from_frame({"x": table["x"], "n": table["n"]})
+    assert schema == expected
+    refused = run("plan", "--schema-from", f"t.{kind}", "-e", 1, code=2).err
+    assert "Column 'name' has more than 10,000 different entries" in refused
+    assert "s3cr3t" not in refused
+
+
+def test_gaps_become_a_category_and_numbers_with_leading_zeros_stay_texts(run, tmp_path):
+    (tmp_path / "g.csv").write_text("town,zip\nA,007\nB,010\n,007\n")
+    told = run("plan", "--schema-from", "g.csv", "-e", 1, "-o", "plan.json")
+    assert "and that some are missing" in told.err
+    schema = bruit.Plan.from_json((tmp_path / "plan.json").read_text()).schema
+    assert schema["town"].labels == ("A", "B", "(missing)")
+    assert schema["zip"].labels == ("007", "010")
+    run("privatize", "g.csv", "--plan", "plan.json", "-o", "r.csv")
+    assert "--missing goes with --attribute" in run("plan", "--schema-from", "g.csv", "--missing", "drop", code=2).err
+
+
+@pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "RS+FD[GRR]", "RS+FD[OUE-z]"])
+def test_an_audit_checks_both_guarantees_of_a_plan_for_several_attributes(run, tmp_path, method):
+    few = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college")
+    run("plan", *few, "-e", 1, "--method", method, "-o", "plan.json")
+    found = run("audit", "plan.json", "--trials", 20_000, "--level", 1 - 1e-7, "--seed", 1, "--json").json()
+    plan = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
+    assert found["holds"] is True
+    for unit in ("person", "attribute"):
+        assert found[unit]["exact"]["method"] == "enumeration"
+        assert found[unit]["exact"]["epsilon"] == found[unit]["stated"] == plan.guarantee(unit).epsilon
+        assert 0 < found[unit]["empirical"]["lower"] <= found[unit]["stated"]
+    told = run("audit", "plan.json", "--trials", 0)
+    assert "attribute: largest ratio, exact (enumeration)" in told.out
+    assert max(map(len, told.out.splitlines())) <= 80
+
+
+def test_an_audit_of_a_plan_that_states_too_little_ends_with_one(run, monkeypatch):
+    """The control: where the formula of the guarantee is wrong, the written law and the reports tell."""
+    few = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college")
+    monkeypatch.setattr("bruit.collection.fake.Fake.ratio", lambda self, unit: Fraction(3, 2))
+    run("plan", *few, "-e", 1, "--method", "RS+FD[GRR]", "-o", "plan.json")
+    found = run("audit", "plan.json", "--trials", 50_000, "--seed", 1, "--json", code=1).json()
+    assert found["person"]["exact"]["holds"] is found["person"]["empirical"]["holds"] is False
+    assert "DOES NOT HOLD" in run("audit", "plan.json", "--trials", 0, code=1).out
+
+
+def test_a_plan_for_a_number_is_audited_too(run):
+    run("plan", "--attribute", "age=17..26", "-e", 1, "-o", "plan.json")
+    assert run("audit", "plan.json", "--trials", 20_000, "--seed", 1, "--json").json()["holds"] is True

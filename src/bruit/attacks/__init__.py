@@ -7,15 +7,18 @@ from bruit.attacks.guess import best_guess, guess
 from bruit.attacks.people import draw_people
 from bruit.attacks.reidentification import Reidentification, reidentification
 from bruit.attacks.result import AttackResult
+from bruit.attacks.risks import Risk, risks
 from bruit.attacks.sampled_attribute import sampled_attribute, sampled_posterior
 
 __all__ = [
     "AttackResult",
     "Reidentification",
+    "Risk",
     "best_guess",
     "draw_people",
     "guess",
     "reidentification",
+    "risks",
     "sampled_attribute",
     "sampled_posterior",
 ]

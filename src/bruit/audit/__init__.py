@@ -2,5 +2,6 @@
 
 from bruit.audit.empirical import EmpiricalAudit, empirical
 from bruit.audit.exact import ExactAudit, Worst, exact
+from bruit.audit.plans import empirical_plan, exact_plan
 
-__all__ = ["EmpiricalAudit", "ExactAudit", "Worst", "empirical", "exact"]
+__all__ = ["EmpiricalAudit", "ExactAudit", "Worst", "empirical", "empirical_plan", "exact", "exact_plan"]

@@ -111,19 +111,20 @@ def _readable(plan: Plan, domain: Domain, cells: Any) -> Any:
     labels = getattr(domain, "labels", None)
     if labels is not None and isinstance(labels[0], str) and getattr(cells, "ndim", 1) == 1:
         cells = as_texts(cells, labels)
-    if domain.missing == "refuse" and _has_gaps(cells, labels is None):
+    if domain.missing == "refuse" and has_gaps(cells):
         raise DataError(f"Some answers are missing, and the plan refuses such data. {_way_out(plan)}")
     return cells
 
 
-def _has_gaps(cells: Any, numbers: bool) -> bool:
+def has_gaps(cells: Any) -> bool:
+    """Whether a column has missing entries."""
     import numpy as np
 
     from bruit.domains.domain import DictionaryColumn
 
     if isinstance(cells, DictionaryColumn):
         return bool((cells.positions < 0).any())
-    return numbers and cells.dtype.kind == "f" and bool(np.isnan(cells).any())
+    return cells.dtype.kind == "f" and bool(np.isnan(cells).any())
 
 
 def _way_out(plan: Plan) -> str:

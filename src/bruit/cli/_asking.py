@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, get_args
@@ -103,43 +102,35 @@ class Asked:
         return self.groups
 
 
-def fold(asked: Asked, release: Release, file: str, text: TextOptions, progress: Progress) -> RawTally:
-    """What the release needs of the file, in constant memory."""
+def fold(asked: Asked, release: Release, file: Any, text: TextOptions, progress: Progress) -> RawTally:
+    """What the release needs of a file or of a Spark DataFrame, in constant memory."""
     from bruit import engines
+    from bruit.engines.batch import clean_name
 
     if not asked.columns:
         return release.fold(file, text=text, progress=progress)
-    found = engines.batches(file, asked.columns, text=text, progress=progress)
-    return release.fold(_readable(asked, found), asked.column)
+    labels = {clean_name(name): texts for name, texts in asked.labels().items()}
+
+    def work(batch: dict[str, Any]) -> RawTally:
+        return release.fold(iter([_readable(asked, labels, batch)]), asked.column)
+
+    found: RawTally = engines.fold(file, work, columns=asked.columns, text=text, progress=progress)
+    return found
 
 
-def _readable(asked: Asked, batches: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Batches whose texts can be compared with the declared ones; a gap that is not provided for is an error."""
+def _readable(asked: Asked, labels: dict[str, list[str]], batch: dict[str, Any]) -> dict[str, Any]:
+    """A batch whose texts can be compared with the declared ones; a gap that is not provided for is an error."""
     from bruit.engines.batch import clean_name
 
-    labels = {clean_name(name): texts for name, texts in asked.labels().items()}
     by, strict = clean_name(asked.by or ""), asked.policy == "refuse" and asked.statistic != "count"
-    for batch in batches:
-        for name, cells in batch.items():
-            if (name == by or strict) and _has_gaps(cells):
-                raise DataError(_GROUPLESS if name == by else _GAPS)
-        yield {
-            name: _answers.as_texts(cells, labels[name]) if name in labels else cells for name, cells in batch.items()
-        }
+    for name, cells in batch.items():
+        if (name == by or strict) and _answers.has_gaps(cells):
+            raise DataError(_GROUPLESS if name == by else _GAPS)
+    return {name: _answers.as_texts(cells, labels[name]) if name in labels else cells for name, cells in batch.items()}
 
 
 _GAPS = "Some records have no value in the column. Add --missing drop to leave these records out."
 _GROUPLESS = "Some records have no value in the column of the groups, and so belong to none: mend the data first."
-
-
-def _has_gaps(cells: Any) -> bool:
-    import numpy as np
-
-    from bruit.domains.domain import DictionaryColumn
-
-    if isinstance(cells, DictionaryColumn):
-        return bool((cells.positions < 0).any())
-    return cells.dtype.kind == "f" and bool(np.isnan(cells).any())
 
 
 def quantiles(given: str) -> list[float]:

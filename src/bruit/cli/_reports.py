@@ -43,9 +43,12 @@ def metadata(plan: Plan, *, simulated: bool) -> dict[str, str]:
     return {"bruit.format": "bruit.reports/1", "bruit.plan": plan.digest, "bruit.simulated": str(simulated).lower()}
 
 
-def check_output(output: Path, source: str, *, force: bool) -> None:
-    """That reports may go to `output`: it must not touch the data, nor replace reports unasked."""
-    _options.check_file(output, "--output", KINDS)
+def check_output(output: Path, source: str, *, force: bool, folder: bool = False) -> None:
+    """That reports may go to `output`, a file or folder: it must not touch the data, nor replace reports unasked."""
+    if folder:
+        _check_folder(output)
+    else:
+        _options.check_file(output, "--output", KINDS)
     data = Path(source)
     if data.exists() and output.exists() and output.samefile(data):
         raise ParameterError("--output must be another file than the one with the answers.")
@@ -61,6 +64,15 @@ def check_output(output: Path, source: str, *, force: bool) -> None:
             f"{left} was left by a run that was killed, unless one is still at work. It may hold other reports of the "
             "same people: delete it."
         )
+
+
+def _check_folder(output: Path) -> None:
+    if ":/" in str(output):
+        raise ParameterError("--output must be a folder of this machine; for another store, use the library.")
+    if output.suffix.lower() != ".parquet":
+        raise ParameterError("--output must name a folder that ends in .parquet: Spark writes several files.")
+    if not output.parent.is_dir():
+        raise ParameterError(f"The folder {output.parent} does not exist.")
 
 
 def check_plan(plan: Plan, output: Path, *, force: bool) -> None:
@@ -81,17 +93,27 @@ def publishing(plan: Plan, output: Path) -> Iterator[Path]:
     removed first, so that a kill between the last steps leaves at most a plan without reports.
     """
     beside, folder = plan_beside(output), documents.partial_name(output)
-    folder.mkdir(mode=0o700)
-    try:
+    try:  # before the folder is there: a signal may come between any two steps
+        folder.mkdir(mode=0o700)
         made = folder / output.name
         yield made
         if not _stands(plan, beside):
-            output.unlink(missing_ok=True)
+            _remove(output)
             documents.write_text(beside, plan.to_json() + "\n")
+        if made.is_dir():  # which takes no other's place by itself
+            _remove(output)
         made.replace(output)
         documents.sync(output.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(output: Path) -> None:
+    """Remove reports: a file, or the folder that Spark wrote."""
+    if output.is_dir():
+        shutil.rmtree(output)
+    else:
+        output.unlink(missing_ok=True)
 
 
 def _stands(plan: Plan, path: Path) -> bool:

@@ -1,14 +1,15 @@
-"""The attributes that a command is given: a schema document, or declared one by one."""
+"""The attributes that a command is given: a schema document, declared one by one, or read from data with a warning."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bruit import _checks
-from bruit.cli import _answers, _options
-from bruit.errors import FormatError, ParameterError
+from bruit.cli import _answers, _options, console
+from bruit.errors import DataError, DisclosureWarning, FormatError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.domains import Categories, Grid, Schema
@@ -17,26 +18,117 @@ if TYPE_CHECKING:
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _RANGE = re.compile(rf"\s*(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:/(?P<cells>[0-9]{{1,7}}))?\s*")
 
+#: A number as a file writes it; 007 is a text.
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+#: More different whole numbers than this are a grid, whichever they are.
+_ENOUGH = 1000
+
 
 def schema(source: Path | None, attributes: list[str] | None, missing: str | None) -> Schema:
     """The schema of a document, or the one that --attribute declares."""
     if (source is None) == (not attributes):
-        raise ParameterError(
-            'Declare what is asked: name a schema document, or repeat --attribute, as in --attribute "sex=F,M" '
-            '--attribute "age=17..90". Reading the values from the data would disclose them.'
-        )
-    if source is not None:
-        return _document(source, missing)
+        raise ParameterError(_UNDECLARED)
+    return _document(source, missing) if source is not None else _declared(attributes or [], missing)
+
+
+_UNDECLARED = (
+    'Declare what is asked: name a schema document, or repeat --attribute, as in --attribute "sex=F,M" '
+    '--attribute "age=17..90". Reading the values from the data would disclose them.'
+)
+
+
+def _declared(attributes: list[str], missing: str | None) -> Schema:
     from bruit.domains import Missing, Schema
 
     policy = _checks.one_of(get_args(Missing), **{"--missing": missing or "refuse"})
     found: dict[str, Any] = {}
-    for text in attributes or ():
+    for text in attributes:
         name, domain = _attribute(text, policy)
         if name in found:
             raise ParameterError(f"--attribute must declare each attribute once, and {name!r} stands there twice.")
         found[name] = domain
     return Schema(found)
+
+
+def from_data(file: Path, columns: list[str] | None) -> Schema:
+    """A schema read from a file in constant memory, with a warning of what that discloses."""
+    from bruit import engines
+    from bruit.domains import Schema
+
+    with console.progress("read the values") as report:
+        seen: _Seen = engines.fold(str(file), _Seen.of, columns=columns, progress=report)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", DisclosureWarning)
+        found = Schema.from_frame({name: column.listed(name) for name, column in seen.items()})
+    for warning in told:
+        console.warn(str(warning.message))
+    return found
+
+
+class _Seen(dict[str, "_Column"]):
+    """What was seen of every column; such things add."""
+
+    @classmethod
+    def of(cls, batch: dict[str, Any]) -> _Seen:
+        return cls({name: _Column.of(name, cells) for name, cells in batch.items()})
+
+    def __add__(self, other: _Seen) -> _Seen:
+        return _Seen({name: column + other[name] for name, column in self.items()})
+
+
+class _Column(NamedTuple):
+    """The different values of a column; of very many numbers, as many as a schema depends on."""
+
+    name: str
+    values: frozenset[Any]
+    gaps: bool
+    shortened: bool = False
+
+    @classmethod
+    def of(cls, name: str, cells: Any) -> _Column:
+        import numpy as np
+
+        from bruit.domains.domain import DictionaryColumn
+
+        if isinstance(cells, DictionaryColumn):
+            used = np.unique(cells.positions[cells.positions >= 0])
+            values = np.asarray(cells.entries)[used].tolist()
+        elif cells.ndim > 1:
+            raise DataError(f"Column {name!r} must have one value per person: leave it out with --column.")
+        else:
+            values = np.unique(cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells).tolist()
+        return cls(name, frozenset(values), _answers.has_gaps(cells))._short()
+
+    def __add__(self, other: Any) -> _Column:
+        both = self.values | other.values
+        return _Column(self.name, both, self.gaps or other.gaps, self.shortened or other.shortened)._short()
+
+    def _short(self) -> _Column:
+        if len(self.values) <= _answers.MOST_VALUES_FROM_DATA:
+            return self
+        ordered = sorted(self.values, key=self._number)
+        # A grid is made of the ends, and of whether there are many different numbers and any that is not whole.
+        broken = [value for value in ordered if not self._number(value).is_integer()][:1]
+        return self._replace(values=frozenset([*ordered[:_ENOUGH], *broken, ordered[-1]]), shortened=True)
+
+    def listed(self, name: str) -> list[Any]:
+        """The values for `Schema.from_frame`: texts that are all numbers as numbers."""
+        values = list(self.values)
+        if self.shortened or (values and all(isinstance(value, str) and _PLAIN.fullmatch(value) for value in values)):
+            values = [_plain(self._number(value)) for value in values]
+        return [*values, None] if self.gaps else values
+
+    def _number(self, value: Any) -> float:
+        if isinstance(value, bool) or (isinstance(value, str) and not _PLAIN.fullmatch(value)):
+            raise ParameterError(
+                f"Column {self.name!r} has more than {_answers.MOST_VALUES_FROM_DATA:,} different entries: it is not a "
+                "list of categories. Name the columns to take with --column."
+            )
+        return float(value)
+
+
+def _plain(number: float) -> float:
+    return int(number) if number.is_integer() else number
 
 
 def _document(source: Path, missing: str | None) -> Schema:

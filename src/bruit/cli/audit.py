@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 
+from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli._reports import read_plan
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bruit.audit import EmpiricalAudit, ExactAudit
+    from bruit.collection import Plan
+    from bruit.collection.bases import Mechanism
     from bruit.oracles import Oracle
+    from bruit.privacy import Guarantee
 
 
 def audit(
@@ -25,41 +32,87 @@ def audit(
     seed: Annotated[int | None, typer.Option(help="Make the run repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Check that a mechanism keeps the ε it states.
+    """Check that a mechanism, or a plan for several attributes, keeps the ε it states.
 
     Exactly: the largest ratio of two probabilities, in whole numbers. And from outside: reports are drawn for two
     answers, and the best attack on them gives a lower bound on ε. Ends with 1 if a bound contradicts the claim.
-    """
-    from bruit.audit import empirical, exact
 
+    Of a plan for several attributes, both guarantees are checked: over all records and reports where they can be
+    written down, else by the closed form of the law; and from reports of two records that are as far apart as can be.
+    """
     _options.check_whole(seed=seed, trials=trials)
-    oracle = _mechanism(plan, method, epsilon, k)
-    proof = exact(oracle)
-    result: dict[str, Any] = {
-        "mechanism": oracle.name,
-        "k": oracle.size,
-        "asked": oracle.epsilon,
-        "stated": proof.stated,
-        "exact": {"holds": proof.holds, "method": proof.method, "ratio": str(proof.ratio), "epsilon": proof.epsilon},
-    }
-    holds = proof.holds
-    if trials:
-        first, second = oracle.domain.names[0], oracle.domain.names[1]
-        found = empirical(oracle, first, second, trials=trials, level=level, rng=seed)
-        passed = found.passes(oracle.guarantee)
-        holds = holds and passed
-        result["empirical"] = {"holds": passed, "lower": found.epsilon_lower, "level": level, "trials": trials}
-    result["holds"] = holds
+    drawn = _Drawn(trials, _checks.probability(**{"--level": level}), seed)
+    asked = None if plan is None else read_plan(plan)
+    if asked is not None and asked.d > 1:
+        result = _of_plan(asked, drawn)
+    else:
+        result = _of_mechanism(_mechanism(method, epsilon, k) if asked is None else asked.mechanism, drawn)
     console.print_json(result) if as_json else _tell(result)
-    if not holds:
+    if not result["holds"]:
         raise typer.Exit(console.Exit.FAILED)
 
 
-def _mechanism(plan: Path | None, method: str, epsilon: float | None, k: int) -> Oracle:
+class _Drawn(NamedTuple):
+    """How many reports to draw, if any, and how sure to be."""
+
+    trials: int
+    level: float
+    seed: int | None
+
+    def found(self, audit: EmpiricalAudit, guarantee: Guarantee) -> dict[str, Any]:
+        """What the reports showed, as plain values."""
+        passed = audit.passes(guarantee)
+        return {"holds": passed, "lower": audit.epsilon_lower, "level": self.level, "trials": self.trials}
+
+
+def _of_mechanism(found: Mechanism, drawn: _Drawn) -> dict[str, Any]:
+    from bruit.audit import empirical, exact
+
+    proof = exact(found)
+    result = {"mechanism": found.name, "k": found.size, "asked": found.epsilon, **_proved(proof)}
+    if drawn.trials:
+        first, second = _two_values(found)
+        seen = empirical(found, first, second, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
+        result["empirical"] = drawn.found(seen, found.guarantee)
+    return {**result, "holds": _holds(result)}
+
+
+def _two_values(found: Mechanism) -> tuple[Any, Any]:
+    """Two answers: the first two categories, or the bounds of a number."""
+    from bruit.numbers import Number
+
+    if isinstance(found, Number):
+        return found.domain.low, found.domain.high
+    return found.domain.names[0], found.domain.names[1]
+
+
+def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
+    from bruit.audit import empirical_plan, exact_plan
+    from bruit.collection.design import Unit
+
+    result: dict[str, Any] = {"method": plan.method, "asked": plan.epsilon, "unit": plan.unit}
+    units: tuple[Unit, ...] = get_args(Unit)
+    for unit in units:
+        found = _proved(exact_plan(plan, unit))
+        if drawn.trials:
+            seen = empirical_plan(plan, unit, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
+            found["empirical"] = drawn.found(seen, plan.guarantee(unit))
+        result[unit] = {**found, "holds": _holds(found)}
+    return {**result, "holds": all(result[unit]["holds"] for unit in units)}
+
+
+def _proved(proof: ExactAudit) -> dict[str, Any]:
+    found = {"holds": proof.holds, "method": proof.method, "ratio": str(proof.ratio), "epsilon": proof.epsilon}
+    return {"stated": proof.stated, "exact": found}
+
+
+def _holds(found: dict[str, Any]) -> bool:
+    return bool(found["exact"]["holds"] and found.get("empirical", {"holds": True})["holds"])
+
+
+def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
     from bruit.oracles import oracle
 
-    if plan is not None:
-        return read_plan(plan).oracle
     name = _options.method_name(method)
     if epsilon is None and name != "Warner":
         raise ParameterError("Name a plan, or give --epsilon.")
@@ -67,16 +120,24 @@ def _mechanism(plan: Path | None, method: str, epsilon: float | None, k: int) ->
 
 
 def _tell(result: dict[str, Any]) -> None:
+    several = "mechanism" not in result
     made = console.table("check", "ε", "verdict")
-    made.add_row("asked for", f"{result['asked']:.12g}", "")
-    made.add_row("stated, computed from the law and rounded up", f"{result['stated']:.12g}", "")
-    exact = result["exact"]
-    made.add_row(f"largest ratio, exact ({exact['method']})", f"{exact['epsilon']:.12g}", _verdict(exact["holds"]))
-    if "empirical" in result:
-        seen = result["empirical"]
-        what = f"best attack on {seen['trials']:,} reports, at least"
-        made.add_row(what, f"{seen['lower']:.4g}", _verdict(seen["holds"]))
+    made.add_row(f"asked for, for one {result['unit']}" if several else "asked for", f"{result['asked']:.12g}", "")
+    for unit in ("person", "attribute") if several else ("",):
+        _add(made, unit, result[unit] if unit else result)
     console.out().print(made)
+
+
+def _add(made: Table, unit: str, found: dict[str, Any]) -> None:
+    of = f"{unit}: " if unit else ""
+    claim = "stated" if unit else "stated, computed from the law and rounded up"
+    made.add_row(f"{of}{claim}", f"{found['stated']:.12g}", "")
+    exact = found["exact"]
+    made.add_row(f"{of}largest ratio, exact ({exact['method']})", f"{exact['epsilon']:.12g}", _verdict(exact["holds"]))
+    if "empirical" in found:
+        seen = found["empirical"]
+        what = f"{of}best attack on {seen['trials']:,} reports, at least"
+        made.add_row(what, f"{seen['lower']:.4g}", _verdict(seen["holds"]))
 
 
 def _verdict(holds: bool) -> str:

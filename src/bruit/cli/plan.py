@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _options, _schemas, console
+from bruit.cli import _options, _priors, _schemas, console
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
+    from bruit.domains import Schema
 
 #: What is taken for several attributes: the least error with the same ε for a person, in nearly all cases.
 DEFAULT = "SMP[ADP]"
@@ -30,15 +33,37 @@ def plan(
             'or "height=1.0..2.2/121", with 121 cells; may be repeated.'
         ),
     ] = None,
+    schema_from: Annotated[
+        Path | None,
+        typer.Option(help="Read the attributes and their values from a CSV or Parquet file, which discloses them."),
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="With --schema-from: only this column; may be repeated.")
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="SPL[x], SMP[x] or RS+FD[x] with a mechanism for x, or ADP to choose one for each attribute; "
-            f"{DEFAULT} if none is named. For one attribute, the mechanism alone."
+            help="SPL[x], SMP[x], RS+FD[x] or RS+RFD[x] with a mechanism for x, or ADP to choose one for each "
+            f"attribute; {DEFAULT} if none is named. For one attribute, the mechanism alone."
         ),
     ] = None,
     base: Annotated[
         list[str] | None, typer.Option(help="Another mechanism for one attribute, as in age=square-wave; repeatable.")
+    ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            help="For RS+RFD: a .json file of the frequencies that the fakes of each attribute follow, "
+            '{"sex": [0.4, 0.6], …}, or what bruit estimate --json printed of an earlier round.'
+        ),
+    ] = None,
+    budgets: Annotated[
+        list[str] | None,
+        typer.Option(help="For SPL: the part of ε of one attribute, as in sex=0.2; one for each attribute."),
+    ] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute."),
     ] = None,
     unit: Annotated[
         str, typer.Option(help="Whom ε speaks of: person (the whole record) or attribute (one of it).")
@@ -53,27 +78,55 @@ def plan(
 ) -> None:
     """Plan which attributes are asked for and how, and show what to expect before anybody is asked.
 
-    Shown for each attribute: how many values it has, its mechanism, and the expected error, as the half-width of a 95 %
-    interval of a frequency or of a mean, where all values are equally frequent. The plan is what bruit privatize takes.
+    Shown for each attribute: how many values it has, its mechanism, the expected error, as the half-width of a 95 %
+    interval of a frequency or of a mean, and how often the best guess of a person's value is right, with and without
+    the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
+    follow the prior. The plan is what bruit privatize takes.
     """
     from bruit.collection import Plan
     from bruit.collection.design import Unit
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
-    declared = _schemas.schema(schema, attribute, missing)
+    declared = _schema(schema, attribute, schema_from, column, missing)
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     _check_output(output, force=force)
-    chosen = method or _default(declared)
-    settings: dict[str, Any] = {"bases": _bases(base)} if base else {}
-    made = Plan(declared, epsilon, chosen, unit=speaks, **settings)
-    expected = _expected(made, _checks.integer(low=1, **{"--people": people}))
+    learnt = None if prior is None else _priors.read(prior, declared)
+    settings = {
+        "bases": _pairs(base, "--base", "age=square-wave", str),
+        "budgets": _pairs(budgets, "--budgets", "sex=0.2", float),
+        "weights": _pairs(weights, "--weights", "sex=1", int),
+        "prior": learnt and learnt.frequencies,
+    }
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    made = Plan(declared, epsilon, method or _default(declared), unit=speaks, **given)
+    expected = _Expected.of(made, _checks.integer(low=1, **{"--people": people}), learnt, schema_from is not None)
     if output is not None:
         documents.write_text(output, made.to_json() + "\n")
     if as_json:
-        console.print_json(_document(made, people, expected, output))
+        console.print_json(expected.document(output))
     else:
-        _tell(made, people, expected, output)
+        expected.tell(output)
+
+
+def _schema(
+    document: Path | None,
+    attributes: list[str] | None,
+    data: Path | None,
+    columns: list[str] | None,
+    missing: str | None,
+) -> Schema:
+    if data is None:
+        if columns:
+            raise ParameterError("--column goes with --schema-from: --attribute names its own.")
+        return _schemas.schema(document, attributes, missing)
+    if document is not None or attributes:
+        raise ParameterError("Declare what is asked, or read it with --schema-from, not both.")
+    if missing is not None:
+        raise ParameterError(
+            "--missing goes with --attribute: --schema-from makes a category where values are missing."
+        )
+    return _schemas.from_data(data, columns)
 
 
 def _default(schema: Any) -> str:
@@ -85,11 +138,20 @@ def _default(schema: Any) -> str:
     return "hybrid" if isinstance(only.domain, Grid) else "GRR"
 
 
-def _bases(given: list[str]) -> dict[str, str]:
+def _pairs(given: list[str] | None, option: str, example: str, kind: Callable[[str], Any]) -> dict[str, Any] | None:
+    """What an option says of single attributes; None if it was not given."""
+    from bruit.engines.batch import clean_name
+
+    if not given:
+        return None
     pairs = [text.partition("=") for text in given]
-    if not all(name and equals and mechanism for name, equals, mechanism in pairs):
-        raise ParameterError('--base must read as in "age=square-wave": an attribute and its mechanism.')
-    return {name: mechanism for name, _, mechanism in pairs}
+    try:
+        found = {clean_name(name): kind(value) for name, equals, value in pairs if name and equals and value}
+    except ValueError:
+        found = {}
+    if len(found) < len(pairs):
+        raise ParameterError(f'{option} must read as in "{example}", once for each attribute.')
+    return found
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:
@@ -100,49 +162,109 @@ def _check_output(output: Path | None, *, force: bool) -> None:
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
 
 
-def _expected(plan: Plan, n: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Expected:
+    """What a plan would give, and what it would give away."""
+
+    plan: Plan
+    people: int
+    attributes: list[dict[str, Any]]
+    risks: list[dict[str, Any]]
+    prior: _priors.Prior | None
+    from_data: bool
+
+    @classmethod
+    def of(cls, plan: Plan, people: int, prior: _priors.Prior | None, from_data: bool) -> _Expected:
+        from bruit.attacks import risks
+
+        found = [risk.to_dict() for risk in risks(plan, _frequencies(plan))]
+        guesses = {risk["attribute"]: risk for risk in found if risk["attribute"] is not None}
+        others = [risk for risk in found if risk["attribute"] is None]
+        return cls(plan, people, _attributes(plan, people, guesses), others, prior, from_data)
+
+    def document(self, output: Path | None) -> dict[str, Any]:
+        """Plain values."""
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan)
+        return {
+            "plan": None if output is None else str(output),
+            "method": plan.method,
+            "unit": plan.unit,
+            "people": self.people,
+            "attributes": self.attributes,
+            "risks": self.risks,
+            "population": "uniform" if plan.prior is None else "prior",
+            "schema_from_data": self.from_data,
+            "guarantee": plan.guarantee("person").to_dict(),
+            "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+            "guarantee_of_both_rounds": both and both.to_dict(),
+            "digest": plan.digest,
+        }
+
+    def tell(self, output: Path | None) -> None:
+        """Two tables, and the guarantees."""
+        plan, screen = self.plan, console.out()
+        made = console.table("attribute", "mechanism", "of", "values", "± 95 %", "guessed", "blindly", texts=3)
+        for row in self.attributes:
+            texts = [console.shown(row["attribute"]), row["mechanism"], row["of"]]
+            guessed = "" if row["guessed"] is None else f"{row['guessed']:.1%}"
+            made.add_row(*texts, f"{row['values']:,}", f"{row['half_width']:.4f}", guessed, f"{row['blindly']:.1%}")
+        screen.print(made)
+        screen.print(f"{plan.method}, expected with {self.people:,} people {self._whose}", style="dim")
+        made = console.table("other attacks", "right", "blindly")
+        for row in self.risks:
+            made.add_row(row["attack"], f"{row['rate']:.1%}", f"{row['baseline']:.1%}")
+        screen.print()
+        if self.risks:
+            screen.print(made)
+        screen.print(self._remark, style="dim")
+        screen.print()
+        screen.print(f"guarantee: {plan.guarantee('person')}")
+        screen.print(f"guarantee: {plan.guarantee('attribute')}")
+        both = self.prior and self.prior.both_rounds(plan)
+        if both:
+            screen.print(f"who was asked for the prior too: {both}")
+        if output is not None:
+            screen.print(f"plan: {output}")
+            screen.print(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim")
+
+    @property
+    def _whose(self) -> str:
+        return "whose values are all equally frequent" if self.plan.prior is None else "who follow the prior"
+
+    @property
+    def _remark(self) -> str:
+        read = "Beyond the schema, nothing" if self.from_data else "Nothing"
+        return (
+            f"Attacks on made-up people {self._whose}. {read} was read from data. Real people, whose values are uneven "
+            "and belong together, may be told apart more often."
+        )
+
+
+def _frequencies(plan: Plan) -> dict[str, Any] | None:
+    """The population that the risks are about."""
+    from bruit.collection.prior import frequencies
+
+    return None if plan.prior is None else {name: frequencies(weights) for name, weights in plan.prior.items()}
+
+
+def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """One row per attribute."""
     from bruit.estimation import intervals
     from bruit.numbers import Number
 
     rows = []
-    for name, variance in plan.variance(n).items():
-        found = plan.mechanisms[name]
+    for name, variance in plan.variance(n, _frequencies(plan)).items():
+        found, guess = plan.mechanisms[name], guesses.get(name)
+        size = plan.schema[name].size
         rows.append(
             {
                 "attribute": name,
-                "values": plan.schema[name].size,
+                "values": size,
                 "mechanism": found.name,
                 "of": "mean" if isinstance(found, Number) else "frequency",
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
+                "guessed": guess and guess["rate"],
+                "blindly": guess["baseline"] if guess else 1 / size,
             }
         )
     return rows
-
-
-def _document(plan: Plan, people: int, expected: list[dict[str, Any]], output: Path | None) -> dict[str, Any]:
-    return {
-        "plan": None if output is None else str(output),
-        "method": plan.method,
-        "unit": plan.unit,
-        "people": people,
-        "attributes": expected,
-        "guarantee": plan.guarantee("person").to_dict(),
-        "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
-        "digest": plan.digest,
-    }
-
-
-def _tell(plan: Plan, people: int, expected: list[dict[str, Any]], output: Path | None) -> None:
-    screen = console.out()
-    made = console.table("attribute", "mechanism", "estimate of", "values", "± 95 %", texts=3)
-    for row in expected:
-        texts = [console.shown(row["attribute"]), row["mechanism"], row["of"]]
-        made.add_row(*texts, f"{row['values']:,}", f"{row['half_width']:.4f}")
-    screen.print(made)
-    screen.print(f"{plan.method}, expected with {people:,} people whose values are all equally frequent", style="dim")
-    screen.print(f"guarantee: {plan.guarantee('person')}")
-    screen.print(f"guarantee: {plan.guarantee('attribute')}")
-    if output is not None:
-        screen.print(f"plan: {output}")
-        screen.print(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
+from bruit.collection.answers import Answers
 from bruit.domains import Schema
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
+from bruit.estimation.consistency import norm_sub
+from bruit.privacy import Guarantee, Ledger
+from bruit.privacy.composition import sequential
 from bruit.privacy.law import WORD_BITS
+from bruit.privacy.ledger import Part
 
 #: Whole numbers with the sum 2⁶⁴, each 1 or above.
 Weights = tuple[int, ...]
@@ -61,36 +67,91 @@ def frequencies(found: Weights) -> NDArray[np.float64]:
     return np.array([weight / _UNIT for weight in found])
 
 
-def learnt_prior(answers: Mapping[str, Any], *, floor: float = 0.01) -> dict[str, list[float]]:
-    """A prior from the estimates of an earlier collection, with a little of every value.
+def learnt_prior(
+    answers: Mapping[str, Any], *, floor: float = 0.01, ledger: Ledger | Part | None = None, label: str = "prior"
+) -> dict[str, list[float]]:
+    """A prior from what was learnt before, with a little of every value.
 
-    The estimates were paid for by those who answered then: this only rearranges them, and costs nothing more.
+    What was learnt has been paid for by those who were asked then; making a prior of it costs nothing more. Who is
+    asked again by the plan that uses the prior pays for both rounds, and anybody else for one.
 
     Parameters
     ----------
     answers
-        Estimates by attribute, as `Plan.estimate` gives them.
+        By attribute: estimates, as `Plan.estimate` gives them, or noisy counts of its values in their order, as
+        `bruit.releases.histogram` gives them.
     floor
         The share of the prior that is spread evenly over all values, so that none is 0.
+    ledger
+        Where to book what the estimates cost, if that was not done before people were asked; a part of a ledger's
+        parallel block where they are other people than the next round's. If it is refused, there is no prior. The
+        answers of one plan are booked once, at the plan's guarantee for a person; separate estimates add. A release
+        is booked where it is made, and is refused here.
+    label
+        What the ledger writes down; public.
 
     Examples
     --------
     >>> import bruit
-    >>> earlier = bruit.Plan({"a": ["x", "y"], "b": ["u", "v"]}, 1.0, "SMP[GRR]")
+    >>> earlier = bruit.Plan({"a": ["x", "y"], "b": ["u", "v"]}, 0.5, "SMP[GRR]")
     >>> people = {"a": ["x"] * 900 + ["y"] * 100, "b": ["u"] * 500 + ["v"] * 500}
-    >>> prior = learnt_prior(earlier.estimate(earlier.tally(earlier.privatize(people, rng=7))))
-    >>> later = bruit.Plan(earlier.schema, 1.0, "RS+RFD[GRR]", prior=prior)
+    >>> answers = earlier.estimate(earlier.tally(earlier.privatize(people, rng=7)))
+    >>> ledger = bruit.Ledger(epsilon=1.5, neighbours="person")
+    >>> later = bruit.Plan(earlier.schema, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
+    >>> entry = ledger.spend(later.guarantee("person"), "the survey")
+    >>> round(ledger.spent.epsilon, 6)
+    1.5
     """
     share = _checks.probability(floor=floor)
-    return {name: _positive(name, answers[name], share) for name in answers}
+    if not isinstance(answers, Mapping) or not answers:
+        raise ParameterTypeError("answers must be a mapping from attribute to what was learnt of it.")
+    found = {name: never_zero(_learnt(name, answers[name]), share) for name in answers}
+    if ledger is not None:
+        ledger.spend(_cost(answers), label)
+    return found
 
 
-def _positive(name: str, answer: Any, floor: float) -> list[float]:
-    if not isinstance(answer, Estimate):
-        raise ParameterTypeError(f"The estimate of {name!r} must be of frequencies, not of a mean.")
-    found = answer.consistent("norm-sub").frequency
+def never_zero(raw: Any, floor: float) -> list[float]:
+    """Estimated frequencies put on the simplex, with this share spread evenly over all values.
+
+    >>> never_zero([1.5, -0.5], 0.5)
+    [0.75, 0.25]
+    """
+    found = norm_sub(np.asarray(raw, float))
     mixed: list[float] = ((1 - floor) * found + floor / found.size).tolist()
     return mixed
+
+
+def _learnt(name: str, answer: Any) -> Any:
+    """The frequencies of an attribute, as they were estimated or counted."""
+    if isinstance(answer, Estimate):
+        return answer.frequency
+    if _is_histogram(answer):
+        counts = np.asarray(answer.values, float)
+        total = float(counts.sum())
+        # Noise alone can leave nobody: then nothing was learnt.
+        return counts / total if total > 0 else np.full(counts.size, 1 / counts.size)
+    raise ParameterTypeError(f"The estimate of {name!r} must be of frequencies, or a histogram, not of a mean.")
+
+
+def _is_histogram(answer: Any) -> bool:
+    """Whether this is a release of noisy counts; releases are neighbours, known by what they have."""
+    about = getattr(answer, "release", None)
+    return isinstance(about, Mapping) and about.get("release") == "histogram"
+
+
+def _cost(answers: Mapping[str, Any]) -> Guarantee:
+    """What those who were asked have paid."""
+    if any(_is_histogram(answer) for answer in answers.values()):
+        raise ParameterError("A release is booked before its noise is drawn: give the ledger to the release, not here.")
+    paid = [_of_a_person(answer.guarantee) for answer in answers.values()]
+    # Every answer of one plan carries the guarantee of the whole plan.
+    return paid[0] if isinstance(answers, Answers) else sequential(paid)
+
+
+def _of_a_person(guarantee: Guarantee) -> Guarantee:
+    """One answer, when it is all that a survey asked: whatever else changes in the record, its report does not."""
+    return replace(guarantee, neighbours="person") if guarantee.neighbours == "value" else guarantee
 
 
 def _share(value: Any, name: str) -> Fraction:
