@@ -3,28 +3,20 @@
 They need scikit-learn: ``pip install 'bruit[learn]'``.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
     from bruit.learning.linear_regression import LinearRegression
     from bruit.learning.naive_bayes import NaiveBayes
-    from bruit.learning.privatizer import LocalPrivatizer, honest_split
+    from bruit.learning.privatizer import LocalPrivatizer
 
-__all__ = ["KMeans", "LinearRegression", "LocalPrivatizer", "NaiveBayes", "honest_split"]
-
-_HOME = {
-    "KMeans": "kmeans",
-    "LinearRegression": "linear_regression",
-    "LocalPrivatizer": "privatizer",
-    "NaiveBayes": "naive_bayes",
-    "honest_split": "privatizer",
-}
+__all__ = ["KMeans", "LinearRegression", "LocalPrivatizer", "NaiveBayes", "honest_split", "randomize_labels"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.util import find_spec
 
@@ -32,7 +24,10 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    return getattr(import_module(f"bruit.learning.{_HOME[name]}"), name)
+    from bruit.learning import honest, kmeans, linear_regression, naive_bayes, privatizer
+
+    homes = (honest, kmeans, linear_regression, naive_bayes, privatizer)
+    return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
 def __dir__() -> list[str]:

@@ -15,14 +15,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import DataError, ParameterError, RandomnessError
-from bruit.learning._features import Features, Rows
+from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import CENTRAL
 
@@ -63,7 +64,11 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     n_features_in_: int
 
     def _declared(self, unsupported: Mapping[str, Any] = {}) -> Features:
-        """The declared columns, after every parameter that all models have was checked."""
+        """The declared columns, after every parameter that all models have was checked.
+
+        From here on the model is not fitted: a fit that fails leaves no model, and not half of an old one.
+        """
+        self.__dict__.pop("guarantee_", None)
         if unsupported.get("sample_weight") is not None:
             raise ParameterError(
                 "Sample weights are refused: a record's weight would multiply what it can change, and the noise is "
@@ -74,11 +79,15 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
         _checks.positive(epsilon=self.epsilon)
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
-        self._seed()
+        if self.ledger is not None and not hasattr(self.ledger, "spend"):
+            raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
+        seed_of(self.rng, self.random_state, draw=False)
         return Features.declared(self.bounds, categorical=self._categorical)
 
     def _fold(self, X: Any, y: Any, features: Features, count: Count) -> Read:
         """What `count` makes of all rows, added up; X is a matrix or frame with y beside it, or a source of batches."""
+        if is_mapping(X) and self._supervised and y is not None and not isinstance(y, str):
+            X, y = _beside(X, y)
         if _is_source(X, y):
             return self._fold_source(X, y, features, count)
         if features.names is not None:
@@ -86,7 +95,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         return self._fold_matrix(X, y, features, count)
 
     def _fold_matrix(self, X: Any, y: Any, features: Features, count: Count) -> Read:
-        checked = validate_data(self, X, **self._target(y), dtype=np.float64, order="C")
+        checked = validated(self, X, **self._target(y), dtype=np.float64, order="C")
         matrix, target = checked if self._supervised else (checked, None)
         features.width(matrix.shape[1])
 
@@ -99,18 +108,18 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
 
     def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> Read:
         """The same for columns of different kinds, declared by a schema and read by name, or by place in an array."""
-        validate_data(self, X, **self._target(y), skip_check_array=True)
-        declared = features.names or ()
-        if hasattr(X, "columns") or hasattr(X, "column_names"):
-            table: dict[str, Any] = {name: _column(X, name) for name in declared}
-        else:
-            matrix = np.asarray(X)
-            features.width(matrix.shape[1] if matrix.ndim == 2 else 1)
-            table = {name: matrix[:, place] for place, name in enumerate(declared)}
+        validated(self, X, **self._target(y), skip_check_array=True)
+        columns, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        table = features.table(X)
         if not self._supervised:
-            return self._fold_source(table, None, features, count)
-        target = next(name for name in ("y", "y_", "target_of_fit") if name not in table)
-        return self._fold_source(table | {target: np.asarray(y)}, target, features, count)
+            read = self._fold_source(table, None, features, count)
+        else:
+            read = self._fold_source(*_beside(table, y), features, count)
+        # What scikit-learn says of X stands: an array has no names, a frame may have more columns than are declared.
+        self.n_features_in_, self.feature_names_in_ = columns, names
+        if names is None:
+            del self.feature_names_in_
+        return read
 
     def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> Read:
         if self._supervised and target is None:
@@ -131,14 +140,27 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         self.feature_names_in_ = np.array(found.names, object)
         return Read(found.sums, len(found.names), found.names)
 
+    def _rows(self, X: Any) -> Rows:
+        """Rows to predict for, in the order of the declared columns; X must have the names that it had in fit."""
+        check_is_fitted(self)
+        names = self._features.names
+        if is_mapping(X):
+            wanted = names or _names(self) or ()
+            return self._features.of_columns([column_of(X, name) for name in wanted])
+        if names is None:
+            return Rows(validated(self, X, dtype=np.float64, reset=False), ())
+        validated(self, X, reset=False, skip_check_array=True)
+        return self._features.of_columns(list(self._features.table(X).values()))
+
     def _target(self, y: Any) -> dict[str, Any]:
         return {"y": y} if self._supervised else {}
 
     def _book(self, guarantee: Guarantee, sums: Counts, features: Features) -> Entropy:
         """Book the spend, or be refused; then the stream of the noise."""
-        entropy = self._entropy(sums, features)
         if self.ledger is not None:
             self.ledger.spend(guarantee, type(self).__name__)
+        entropy = self._entropy(sums, features)
+        self._features = features
         self.guarantee_ = guarantee
         self.simulated_ = not entropy.secure
         return entropy
@@ -150,7 +172,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         cross-validation, which `clone` gives the same seed, get noises of their own. Without a seed nothing of the
         data touches the key.
         """
-        seed = self._seed()
+        seed = seed_of(self.rng, self.random_state)
         if isinstance(seed, Entropy) or seed is None:
             return Entropy.resolve(seed, "fit", type(self).__name__)
         data = hashlib.blake2b(np.ascontiguousarray(sums, np.int64).tobytes(), digest_size=16).hexdigest()
@@ -161,20 +183,23 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         """Plain values of the parameters that decide the noise."""
         return {"epsilon": float(self.epsilon), "neighbours": self.neighbours}
 
-    def _seed(self) -> Entropy | int | None:
-        """What `rng` or scikit-learn's name for it, `random_state`, says."""
-        if self.rng is not None and self.random_state is not None:
-            raise RandomnessError("Give rng or random_state, which is another name for it, not both.")
-        given = self.rng if self.rng is not None else self.random_state
-        if isinstance(given, np.random.RandomState):
-            return int(given.randint(0, 2**31 - 1))
-        if isinstance(given, np.random.Generator):
-            return int(given.integers(0, 2**63 - 1))
-        Entropy.resolve(given, "fit", "check") if not isinstance(given, Entropy) else None
-        return given  # type: ignore[no-any-return]
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
+
+
+def seed_of(rng: Any, random_state: Any, *, draw: bool = True) -> Entropy | int | None:
+    """What `rng` or scikit-learn's name for it, `random_state`, says; NumPy's generators give a new seed if drawn."""
+    if rng is not None and random_state is not None:
+        raise RandomnessError("Give rng or random_state, which is another name for it, not both.")
+    given = rng if rng is not None else random_state
+    if isinstance(given, Entropy):
+        return given
+    # The generators of NumPy are known by their methods; what they draw is a seed, and no person's noise.
+    for method, most in (("randint", 2**31 - 1), ("integers", 2**63 - 1)):
+        if hasattr(given, method):
+            return int(getattr(given, method)(0, most)) if draw else 0
+    Entropy.resolve(given, "fit", "check")
+    return given  # type: ignore[no-any-return]
 
 
 class _Part(NamedTuple):
@@ -189,18 +214,24 @@ class _Part(NamedTuple):
 
 def _is_source(X: Any, y: Any) -> bool:
     """Whether X is a table to read column by column: a path, a mapping, or batches; then y names the target."""
-    if isinstance(X, str | os.PathLike | Mapping | Iterator) or isinstance(y, str):
+    if is_mapping(X) or isinstance(X, str | os.PathLike | Iterator) or isinstance(y, str):
+        return True
+    if isinstance(X, list | tuple) and X and (is_mapping(X[0]) or hasattr(X[0], "columns")):
         return True
     return hasattr(X, "read") or type(X).__module__.startswith("pyspark.")
+
+
+def is_mapping(X: Any) -> bool:
+    """Whether X maps names to columns; some sparse matrices of SciPy are dictionaries too, of their entries."""
+    return isinstance(X, Mapping) and not hasattr(X, "toarray")
+
+
+def _beside(table: Any, y: Any) -> tuple[dict[str, Any], str]:
+    """A table with the target as a column of its own, and the name of that."""
+    target = next(name for name in ("y", "y_", "target_of_fit") if name not in table)
+    return {**table, target: np.asarray(y)}, target
 
 
 def _names(model: Any) -> tuple[str, ...] | None:
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(names)
-
-
-def _column(frame: Any, name: str) -> Any:
-    try:
-        return frame[name]
-    except KeyError:
-        raise DataError(f"The table must have a column {name!r}, which is declared in bounds.") from None

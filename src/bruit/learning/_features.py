@@ -60,8 +60,8 @@ class Features:
         """Features from what a user gives as `bounds`; nothing of the data is looked at."""
         if bounds is None:
             raise ParameterError(_DECLARE)
-        if isinstance(bounds, Schema):
-            return cls._from_schema(bounds, categorical)
+        if isinstance(bounds, Mapping):
+            return cls._from_schema(bounds if isinstance(bounds, Schema) else Schema(bounds), categorical)
         low, high = _pair(bounds)
         return cls(low, high, None, {})
 
@@ -73,6 +73,11 @@ class Features:
             raise ParameterError("This model takes numbers only: declare every column of the schema as a Grid.")
         if any(domain.missing != "refuse" for domain in domains if isinstance(domain, Grid)):
             raise ParameterError('Numbers must not be missing here: declare missing="refuse", and fill or drop gaps.')
+        if any(domain.missing == "drop" for domain in categories.values()):
+            raise ParameterError(
+                'Rows with gaps are not dropped here: declare missing="category", which makes a gap a category of its '
+                "own, or drop these rows first."
+            )
         grids = [domain for domain in domains if isinstance(domain, Grid)]
         low = np.array([grid.low for grid in grids], np.float64)
         high = np.array([grid.high for grid in grids], np.float64)
@@ -91,10 +96,19 @@ class Features:
         numeric = self.width(columns)
         return np.broadcast_to(self.low, numeric).copy(), np.broadcast_to(self.high, numeric).copy()
 
+    def table(self, X: Any) -> dict[str, Any]:
+        """The declared columns of a frame, by name, or of an array, by place."""
+        names = self.names or ()
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            return {name: column_of(X, name) for name in names}
+        matrix = np.asarray(X)
+        self.width(matrix.shape[1] if matrix.ndim == 2 else 1)
+        return {name: matrix[:, place] for place, name in enumerate(names)}
+
     def of_columns(self, columns: list[Any]) -> Rows:
         """Rows from columns in their order, as batches have them."""
         self.width(len(columns))
-        numbers = [_numbers(column) for place, column in enumerate(columns) if place not in self.categories]
+        numbers = [as_numbers(column) for place, column in enumerate(columns) if place not in self.categories]
         codes = tuple(domain.encode(columns[place]) for place, domain in sorted(self.categories.items()))
         height = len(numbers[0]) if numbers else len(codes[0])
         matrix = np.stack(numbers, axis=1) if numbers else np.empty((height, 0))
@@ -118,12 +132,22 @@ def _pair(bounds: Any) -> tuple[Floats, Floats]:
         raise ParameterTypeError(rule) from None
     if low.ndim > 1:
         raise ParameterTypeError(rule)
-    if not np.isfinite(low).all() or not np.isfinite(high - low).all() or not (low < high).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(low).all() and np.isfinite(high - low).all()
+    if not finite or not (low < high).all():
         raise ParameterError("bounds must be finite and increasing: each low below its high.")
     return low.copy(), high.copy()
 
 
-def _numbers(column: Any) -> Floats:
+def column_of(frame: Any, name: str) -> Any:
+    """A declared column of a frame or mapping."""
+    try:
+        return frame[name]
+    except Exception:  # every library of frames has an error of its own for this
+        raise DataError(f"The table must have a column {name!r}, which is declared in bounds.") from None
+
+
+def as_numbers(column: Any) -> Floats:
     """A batch's column as numbers; what is no finite number is refused."""
     try:
         if isinstance(column, DictionaryColumn):

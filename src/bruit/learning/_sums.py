@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class SumNoise:
         *square* of its L2 norm.
     epsilon, delta
         What the release may spend. With delta above 0 the noise is Gaussian under zCDP.
+    share
+        The part of ε, or of ρ, that is spent here, where several releases share them; their parts sum to 1.
 
     Examples
     --------
@@ -54,6 +56,10 @@ class SumNoise:
     sensitivity: Fraction
     epsilon: float
     delta: float = 0.0
+    share: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        _ = self.by_unit  # noise that cannot be drawn is refused here, before anything is booked
 
     @cached_property
     def by_unit(self) -> dict[int, Noise]:
@@ -63,7 +69,7 @@ class SumNoise:
 
     @cached_property
     def rho(self) -> float:
-        """The zCDP of Gaussian noise: the most that gives (ε, δ)."""
+        """The zCDP of Gaussian noise, of which this is a share: the most that gives (ε, δ)."""
         return rho_for(self.epsilon, self.delta)
 
     @property
@@ -71,6 +77,13 @@ class SumNoise:
         """The standard deviation of the noise on each sum, in units."""
         by_unit = {unit: noise.error / unit for unit, noise in self.by_unit.items()}
         return np.array([by_unit[unit] for unit in self.units])
+
+    @property
+    def scale(self) -> float:
+        """The scale of Laplace noise in units, or of Laplace noise with the spread that Gaussian noise has."""
+        unit, noise = next(iter(self.by_unit.items()))
+        wide = noise.scale if isinstance(noise, DiscreteLaplace) else math.sqrt(noise.sigma2 / 2)  # type: ignore[attr-defined]
+        return float(wide) / unit
 
     def draw(self, sums: Any, entropy: Entropy) -> Integers:
         """The sums with noise, still in steps; book the spend before."""
@@ -81,7 +94,8 @@ class SumNoise:
         noisy = np.empty_like(exact)
         for unit, noise in self.by_unit.items():
             here = units == unit
-            noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy))
+            # A key of its own for each unit and call: the same words under two scales give noises that go together.
+            noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy.spawn()))
         return noisy
 
     def loss_between(self, first: Any, second: Any) -> Fraction:
@@ -96,7 +110,7 @@ class SumNoise:
         return total
 
     def _laplace(self, unit: int) -> DiscreteLaplace:
-        wanted = Fraction(_checks.positive(epsilon=self.epsilon))
+        wanted = Fraction(_checks.positive(epsilon=self.epsilon)) * self.share
         rate = simplest_fraction(wanted * (1 - _SLACK), wanted)
         try:
             return DiscreteLaplace(unit * self.sensitivity / rate)
@@ -107,12 +121,13 @@ class SumNoise:
 
     def _gaussian(self, unit: int) -> DiscreteGaussian:
         # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
-        sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho))
+        sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho) * self.share)
         if sigma2 > 1 << 16:
             return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)
         return DiscreteGaussian(Fraction(math.ceil(sigma2 * 1024), 1024))
 
 
+@lru_cache(maxsize=64)  # many fits ask for the same, and each answer takes a tenth of a second
 def rho_for(epsilon: float, delta: float) -> float:
     """The most zCDP ρ that is (ε, δ) private, from below.
 

@@ -1,0 +1,54 @@
+"""The arithmetic of naive Bayes: how likely each class makes a record, from a prior and one law per column.
+
+Noise plays no part here. The private model feeds it with what it estimates from noisy sums; `ordinary` feeds it with
+the plain shares, means and variances of a table, as a course does on the blackboard.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.learning._features import Floats, Rows
+
+
+class Laws(NamedTuple):
+    """The prior of each class, the normal law of each number, and the shares of each categorical column."""
+
+    prior: Floats
+    mean: Floats
+    variance: Floats
+    tables: tuple[Floats, ...]
+
+
+def joint_log_likelihood(rows: Rows, laws: Laws) -> Floats:
+    """The logarithm of prior × density × shares, for each row (first axis) and class.
+
+    >>> laws = Laws(np.array([0.5, 0.5]), np.array([[0.0], [1.0]]), np.ones((2, 1)), ())
+    >>> joint_log_likelihood(Rows(np.array([[0.5]]), ()), laws).round(3).tolist()
+    [[-1.737, -1.737]]
+    """
+    with np.errstate(divide="ignore"):  # a share of 0 is a logarithm of −∞
+        found = np.tile(np.log(laws.prior), (len(rows.numbers), 1))
+        for table, codes in zip(laws.tables, rows.codes, strict=True):
+            found += np.log(table).T[codes]
+    for place, (mean, variance) in enumerate(zip(laws.mean, laws.variance, strict=True)):
+        # ln φ = −½ ln(2πσ²) − (x − μ)²/(2σ²), summed over the columns.
+        found[:, place] -= 0.5 * np.log(2 * np.pi * variance).sum()
+        found[:, place] -= 0.5 * (np.square(rows.numbers - mean) / variance).sum(axis=1)
+    return found
+
+
+def ordinary(rows: Rows, codes: NDArray[np.integer], cells: tuple[int, ...], classes: int) -> Laws:
+    """The laws without any privacy: shares, means, and variances with n − 1. For teaching and tests only."""
+    members = [codes == code for code in range(classes)]
+    prior = np.array([each.mean() for each in members])
+    mean = np.array([rows.numbers[each].mean(axis=0) for each in members])
+    variance = np.array([rows.numbers[each].var(axis=0, ddof=1) for each in members])
+    tables = tuple(
+        np.array([np.bincount(column[each], minlength=size) / each.sum() for each in members])
+        for column, size in zip(rows.codes, cells, strict=True)
+    )
+    return Laws(prior, mean, variance, tables)

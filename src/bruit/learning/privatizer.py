@@ -1,0 +1,356 @@
+"""Data made private at its source, as a scikit-learn transformer, so that any model can learn from it.
+
+Each person randomises every attribute of the own record, and the model, whatever it is, sees reports only. Nobody has
+to trust whoever trains it, and nothing that is done with the reports afterwards costs anything more.
+
+Noise is new in every call of `transform`, and with it the spend. Rejected: repeating a person's noise by deriving it
+from the record, which would be kind to cross-validation. Two people with the same record would then have the same
+report, and whoever knows the one would know the other. So privatize once, keep the table, and split that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bruit import _checks, documents
+from bruit.collection import Plan, methods
+from bruit.domains import Grid, Schema
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy
+from bruit.errors import DataError, DisclosureWarning, ParameterError
+from bruit.learning import _reported
+from bruit.learning._base import is_mapping, seed_of
+from bruit.learning._features import Features
+from bruit.learning._validation import validated
+from bruit.privacy.guarantee import Guarantee
+
+#: What "SPL" takes for a category and for a number: the value itself is reported, and for a number without bias.
+CATEGORIES, NUMBERS = "GRR", "piecewise"
+
+_DECLARE = (
+    "bounds must be declared before any data is read, as in bounds=(0, 100) for all columns, bounds=([0, 17], [1, 90]) "
+    "for each, or bounds=Schema({…}) with categories too; or give a plan. What is read from the data is not private."
+)
+
+
+class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+    """Randomise every attribute of every record, each person by themselves, so that any model can learn from it.
+
+    Parameters
+    ----------
+    plan
+        A `Plan` that reports every attribute: SPL, or a single attribute. Or leave it out, and give what follows.
+    epsilon
+        The most that a person's record, or an attribute of it, may tell: see `unit`.
+    bounds
+        What is declared about the columns, as for the models: (low, high) for all, two sequences with one number for
+        each column, or a `Schema`, with categories too. Numbers beyond a bound count as the bound.
+    method
+        ``"SPL"`` splits ε among all attributes, with GRR for categories and the piecewise mechanism for numbers;
+        ``"SPL[x]"`` takes another mechanism.
+    unit
+        Whom ε speaks of: ``"person"``, or ``"attribute"``. With d attributes at ε each a person has d·ε in all, which
+        `guarantee_` says.
+    budgets, bases
+        The part of ε and the mechanism of single attributes, by name, as for `Plan`.
+    output
+        ``"values"``: the reported label or number, or for unary encodings and subset selection one column of bits per
+        label. ``"unbiased"``: numbers whose mean, given the person's value, is that value; a category becomes one
+        column per label, of mean 1 for the own label and 0 for the others.
+    ledger
+        A `Ledger` for ``"person"`` neighbours that books every call of `transform`.
+    rng, random_state
+        None for secure randomness. A seed, for studies: the same seed on the same table gives the same reports, and
+        another table gets other noise, so that the folds of a cross-validation do not share theirs.
+
+    Attributes
+    ----------
+    plan_
+        The plan that is followed.
+    guarantee_
+        What *one* call of `transform` promises to a person whose whole record changes, from the exact integer laws.
+    simulated_
+        Whether the noise comes from a seed, so that whoever knows the seed can undo it.
+
+    Guarantee
+    ---------
+    ε-LDP for a whole record (neighbours ``"person"``) at each call of `transform`: the product of the largest ratios of
+    all attributes. `fit` learns nothing from the data but the names of its columns. Transforming the same people again
+    spends again: keep the first result. In a pipeline that is cross-validated, each person is randomised anew in
+    every fold; privatize before the pipeline instead, or use `honest_split`.
+
+    Error
+    -----
+    With d attributes each has ε/d, so the variance of a number grows as d²: report few attributes.
+
+    References
+    ----------
+    Warner, S. L. (1965), Randomized response: a survey technique for eliminating evasive answer bias.
+    Wang, N., et al. (2019), Collecting and analyzing multidimensional data with local differential privacy.
+
+    Examples
+    --------
+    >>> from bruit import Schema, Grid
+    >>> schema = Schema({"smokes": ["no", "yes"], "age": Grid(18, 90)})
+    >>> privatizer = LocalPrivatizer(epsilon=4.0, bounds=schema)
+    >>> reports = privatizer.fit_transform({"smokes": ["no", "yes", "no"], "age": [30, 45, 61]})
+    >>> reports.shape, privatizer.get_feature_names_out().tolist()
+    ((3, 2), ['smokes', 'age'])
+    >>> print(privatizer.guarantee_)
+    ε = 4 (local, the whole record changed)
+    """
+
+    plan_: Plan
+    guarantee_: Guarantee
+    simulated_: bool
+    n_features_in_: int
+
+    def __init__(
+        self,
+        plan: Plan | None = None,
+        *,
+        epsilon: float | None = None,
+        bounds: Any = None,
+        method: str = "SPL",
+        unit: str = "person",
+        budgets: Mapping[str, float] | None = None,
+        bases: Mapping[str, str] | None = None,
+        output: str = "values",
+        ledger: Any = None,
+        rng: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.plan = plan
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.method = method
+        self.unit = unit
+        self.budgets = budgets
+        self.bases = bases
+        self.output = output
+        self.ledger = ledger
+        self.rng = rng
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check what is declared and note the names of the columns; nothing is learnt, and no value is used."""
+        declared = self._declared()
+        seed = seed_of(self.rng, self.random_state, draw=False)
+        _checks.one_of(get_args(_reported.Output), output=self.output)
+        self._check(X, reset=True)
+        self._settle(declared if isinstance(declared, Plan) else self._plan(self._schema(declared)))
+        self.simulated_ = not (seed is None or (isinstance(seed, Entropy) and seed.secure))
+        self._seen = _Seen()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Randomised reports of these people, as features. Each call is new noise, and a new spend."""
+        check_is_fitted(self)
+        codes = self._codes(self._check(X, reset=False))
+        self._warn_of_repeats(codes)
+        if self.ledger is not None:
+            self.ledger.spend(self.guarantee_, type(self).__name__)
+        return self._table(self.plan_.design.privatize_codes(codes, self._entropy(codes), 0), getattr(X, "index", None))
+
+    def fit_transform(self, X: Any, y: Any = None, **unused: Any) -> Any:
+        """`fit`, then `transform`: one randomisation."""
+        return self.fit(X, y).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the features: an attribute's own, or with one column per label ``attribute_label``."""
+        check_is_fitted(self)
+        if input_features is not None:
+            self._check_names(list(input_features))
+        found = _reported.columns(self.plan_, self.output)  # type: ignore[arg-type] # checked in fit
+        return np.array([column.name for each in found.values() for column in each], object)
+
+    # What is declared.
+
+    def _declared(self) -> Plan | Features | Schema:
+        """The plan, or what one is made of, before any data is looked at."""
+        if self.plan is not None:
+            given = {"epsilon": self.epsilon, "bounds": self.bounds, "budgets": self.budgets, "bases": self.bases}
+            for name, value in given.items():
+                if value is not None:
+                    raise ParameterError(f"A plan has its own {name}: give the plan, or {name} and no plan.")
+            if not isinstance(self.plan, Plan):
+                raise ParameterError("plan must be a bruit.Plan; without one, give epsilon and bounds.")
+            return self.plan
+        if self.bounds is None:
+            raise ParameterError(_DECLARE)
+        _checks.epsilon(epsilon=self.epsilon)
+        if isinstance(self.bounds, Mapping):
+            # A schema says all there is to know: what is wrong with the plan is found before the data.
+            schema = self.bounds if isinstance(self.bounds, Schema) else Schema(self.bounds)
+            return self._plan(schema)
+        return Features.declared(self.bounds)
+
+    def _schema(self, features: Any) -> Schema:
+        """Grids between the declared bounds, under the names of the columns."""
+        low, high = features.ends(self.n_features_in_)
+        names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(self.n_features_in_)])
+        return Schema({name: Grid(*ends) for name, *ends in zip(names, low, high, strict=True)})
+
+    def _plan(self, schema: Schema) -> Plan:
+        named = dict(self.bases or {})
+        method = self.method
+        if isinstance(method, str) and method.strip().upper() == "SPL":
+            own = {name: NUMBERS if isinstance(found.domain, Grid) else CATEGORIES for name, found in schema.items()}
+            method, named = f"SPL[{CATEGORIES}]", own | named
+        if len(schema) == 1:
+            # There is nothing to split: the one attribute has its mechanism, and all of ε.
+            (only,) = schema
+            return Plan(schema, self.epsilon, named.get(only, methods.parse(method).base))
+        settings: dict[str, Any] = {"unit": self.unit, "budgets": self.budgets, "bases": named or None}
+        return Plan(schema, self.epsilon, method, **settings)
+
+    def _settle(self, plan: Plan) -> None:
+        _reported.check_plan(plan)
+        if plan.d != self.n_features_in_:
+            raise DataError(f"X has {self.n_features_in_} features, but {plan.d} are declared.")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and set(names) != set(plan.schema):
+            raise DataError("X must have the declared columns and no other: one that is not declared has no noise.")
+        self.plan_ = plan
+        self.guarantee_ = plan.guarantee("person")
+
+    # What is read.
+
+    def _check(self, X: Any, *, reset: bool) -> Any:
+        """X as a frame, a mapping or an array of two dimensions, with the columns that it had in `fit`."""
+        if is_mapping(X):
+            self._check_mapping(X, reset)
+            return X
+        if self._has_schema():
+            validated(self, X, reset=reset, skip_check_array=True)
+            if hasattr(X, "columns") or hasattr(X, "column_names"):
+                return X
+            matrix = np.asarray(X)
+            if matrix.ndim != 2:
+                raise DataError("Expected 2D array. Reshape your data: one row per record, one column per feature.")
+            return matrix
+        return validated(self, X, reset=reset, dtype=np.float64)
+
+    def _has_schema(self) -> bool:
+        return self.plan is not None or isinstance(self.bounds, Mapping)
+
+    def _check_mapping(self, X: Mapping[str, Any], reset: bool) -> None:
+        """scikit-learn knows no mapping from name to column: its names are checked here."""
+        if reset:
+            self.n_features_in_ = len(X)
+            self.feature_names_in_ = np.array(list(X), object)
+        elif set(X) != set(self.plan_.schema):
+            raise DataError("X must have the columns that it had in fit, and no other.")
+
+    def _check_names(self, names: list[Any]) -> None:
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and names != list(known):
+            raise ParameterError("input_features is not equal to feature_names_in_")
+        if len(names) != self.n_features_in_:
+            raise ParameterError("input_features should have length equal to number of features")
+
+    def _codes(self, table: Any) -> dict[str, Codes]:
+        """Codes of every attribute, by name, or by place in an array; numbers beyond a bound count as the bound."""
+        schema = self.plan_.schema
+        if isinstance(table, np.ndarray):
+            # An array that is no frame has the columns of the frame in `fit`, or those of the schema.
+            names = list(getattr(self, "feature_names_in_", schema))
+            table = {name: table[:, place] for place, name in enumerate(names)}
+        return {name: _encoded(attribute.domain, table[name]) for name, attribute in schema.items()}
+
+    # What is reported.
+
+    def _warn_of_repeats(self, codes: Mapping[str, Codes]) -> None:
+        """Warn of the very table that was randomised before; with a seed the noise is the same, and nothing is new."""
+        if not self.simulated_ and self._seen.before(codes):
+            warnings.warn(
+                "This very table was randomised before. Two randomisations of the same people tell twice as much as "
+                "guarantee_ says: keep the first result, and use it again.",
+                DisclosureWarning,
+                stacklevel=4,
+            )
+
+    def _entropy(self, codes: Mapping[str, Codes]) -> Entropy:
+        """A new stream; one from a seed is mixed with the table, as in all models, so that folds have their own."""
+        seed = seed_of(self.rng, self.random_state)
+        if seed is None or isinstance(seed, Entropy):
+            return Entropy.resolve(seed, "transform", self.plan_.digest)
+        design = {"plan": self.plan_.digest, "data": _digest(codes).hex()}
+        return Entropy.resolve(seed, "transform", documents.digest(design))
+
+    def _table(self, reports: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
+        """The features as one array, or as the frame that `set_output` asks for, each column with its own dtype."""
+        found = _reported.columns(self.plan_, self.output)  # type: ignore[arg-type] # checked in fit
+        table = {column.name: column.of(reports[name]) for name, each in found.items() for column in each}
+        kind = _container(self)
+        if kind != "default":
+            import narwhals.stable.v1 as nw
+
+            plain = {name: column.tolist() if column.dtype == object else column for name, column in table.items()}
+            frame = nw.from_dict(plain, backend=kind).to_native()
+            return frame if kind != "pandas" or index is None else frame.set_index(index)
+        mixed = any(column.dtype == object for column in table.values())
+        return np.column_stack([column.astype(object if mixed else np.float64) for column in table.values()])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class _Seen:
+    """Which tables were randomised before, by a digest under a key that never leaves this process."""
+
+    #: Small tables may be equal without being of the same people.
+    FEW = 8
+
+    def __init__(self) -> None:
+        self._key = Entropy().bytes(32)
+        self._tables: set[bytes] = set()
+
+    def before(self, codes: Mapping[str, Codes]) -> bool:
+        """Whether this table was asked about before."""
+        if len(next(iter(codes.values()))) < self.FEW:
+            return False
+        digest = _digest(codes, self._key)
+        found = digest in self._tables
+        self._tables.add(digest)
+        return found
+
+    def __reduce__(self) -> tuple[type[_Seen], tuple[()]]:
+        return _Seen, ()
+
+
+def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
+    table = hashlib.blake2b(key=key, digest_size=16)
+    for column in codes.values():
+        table.update(np.ascontiguousarray(column, np.int64).tobytes())
+    return table.digest()
+
+
+def _encoded(domain: Any, values: Any) -> Codes:
+    if not isinstance(domain, Grid):
+        return domain.encode(values)  # type: ignore[no-any-return]
+    numbers = np.asarray(values)
+    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+        raise DataError("A numeric column must hold finite numbers, not infinity.")
+    return domain.encode(values, clip=True)
+
+
+def _container(transformer: Any) -> Any:
+    """What `set_output` asks for: ``"default"``, ``"pandas"`` or ``"polars"``."""
+    from sklearn.utils._set_output import _get_output_config
+
+    return _get_output_config("transform", transformer)["dense"]

@@ -1,0 +1,390 @@
+"""What every model of bruit.learning keeps: its ledger, its noise, its silence, and scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import traceback
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from bruit import Entropy, Grid, Ledger, Schema
+from bruit.errors import BudgetError, DataError, LedgerError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning._base import PrivateModel
+from bruit.learning._sums import SumNoise
+
+#: Whether clustering is worth its ε on these few rows is not what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:By the noisy counts")
+
+N = 301
+_GENERATOR = np.random.default_rng(20)
+Y = (np.arange(N) % 3 == 0).astype(np.int64)
+X = np.column_stack([_GENERATOR.uniform(0, 1, N) + Y, 10 * _GENERATOR.uniform(0, 1, N) ** 2])
+BOUNDS = ([0, 0], [2, 10])
+NAMES = ("near", "far")
+
+SETTINGS = {
+    NaiveBayes: {"classes": [0, 1]},
+    LinearRegression: {"target_bounds": (0, 1)},
+    KMeans: {"n_clusters": 2},
+}
+MODELS = pytest.mark.parametrize("model", list(SETTINGS), ids=lambda model: model.__name__)
+#: The only model without a target.
+SUPERVISED = [NaiveBayes, LinearRegression]
+
+
+def made(model: type[PrivateModel], **settings) -> PrivateModel:
+    return model(**{"epsilon": 1.0, "bounds": BOUNDS} | SETTINGS[model] | settings)
+
+
+def fit(model: PrivateModel, X=X, y=Y) -> PrivateModel:
+    return model.fit(X, y) if model._supervised else model.fit(X)
+
+
+def facts(value, path: str = "") -> dict[str, object]:
+    """Every number and text within a fitted model, by the path to it."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, str | bytes | int | float | Fraction | None | np.generic):
+        return {path: value}
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list | tuple | set | frozenset):
+        inner = enumerate(value)
+    else:
+        inner = getattr(value, "__dict__", {}).items()
+    return {key: fact for name, item in inner for key, fact in facts(item, f"{path}/{name}").items()}
+
+
+def learnt(model: PrivateModel) -> dict[str, object]:
+    """What a fit left behind, the names of the columns aside."""
+    names = ("feature_names_in_", "_features")
+    kept = {name: value for name, value in vars(model).items() if name not in {*model.get_params(), *names}}
+    return facts(kept)
+
+
+@pytest.fixture
+def noises(monkeypatch):
+    """The noise of every vector that is released, as the fits draw it."""
+    drawn: list[np.ndarray] = []
+    draw = SumNoise.draw
+
+    def recorded(self, sums, entropy):
+        noisy = draw(self, sums, entropy)
+        drawn.append(noisy - np.asarray(sums))
+        return noisy
+
+    monkeypatch.setattr(SumNoise, "draw", recorded)
+    return drawn
+
+
+def all_different(noises) -> bool:
+    return len({noise.tobytes() for noise in noises}) == len(noises)
+
+
+# Ledgers and noise.
+
+
+@MODELS
+def test_a_clone_has_the_very_ledger(model):
+    ledger = Ledger(epsilon=3.0)
+    assert clone(made(model, ledger=ledger)).ledger is ledger
+
+
+@MODELS
+@pytest.mark.parametrize("seed", [None, 0], ids=["secure", "seeded"])
+def test_five_folds_book_five_fits_and_no_two_have_the_same_noise(model, seed, noises):
+    ledger = Ledger(epsilon=100.0)
+    cross_val_score(made(model, ledger=ledger, random_state=seed), X, Y, cv=5)
+    assert len(ledger) == 5
+    assert ledger.spent.epsilon == pytest.approx(5.0)
+    assert len(noises) >= 5
+    assert all_different(noises)
+
+
+def test_the_same_noise_twice_would_be_seen(noises):
+    for _ in range(2):
+        fit(made(LinearRegression, rng=3))
+    assert not all_different(noises)
+
+
+@MODELS
+def test_a_search_books_every_fit(model):
+    ledger = Ledger(epsilon=100.0)
+    search = GridSearchCV(made(model, ledger=ledger), {"epsilon": [0.5, 2.0]}, cv=3)
+    search.fit(X, Y)
+    assert len(ledger) == 7
+    assert ledger.spent.epsilon == pytest.approx(3 * 2.5 + search.best_params_["epsilon"])
+
+
+def test_processes_that_share_a_ledger_in_a_file_book_all(tmp_path):
+    ledger = Ledger.open(tmp_path / "people.ledger", epsilon=100.0)
+    for model in SETTINGS:
+        cross_val_score(made(model, ledger=ledger), X, Y, cv=4, n_jobs=2)
+    assert len(ledger) == 4 * len(SETTINGS)
+
+
+@MODELS
+def test_a_ledger_in_memory_does_not_travel(model):
+    fitted = fit(made(model, ledger=Ledger(epsilon=3.0)))
+    with pytest.raises(LedgerError):
+        pickle.dumps(fitted)
+
+
+@MODELS
+def test_a_refused_budget_leaves_no_model_and_draws_nothing(model, noises):
+    ledger, stream = Ledger(epsilon=1.5), Entropy(4)
+    refused = fit(made(model, ledger=ledger, rng=3)).set_params(rng=stream)
+    noises.clear()
+    with pytest.raises(BudgetError):
+        fit(refused)
+    assert not noises
+    assert np.array_equal(stream.words(4), Entropy(4).words(4))
+    assert len(ledger) == 1
+    with pytest.raises(NotFittedError):
+        refused.predict(X)
+
+
+@MODELS
+def test_a_spend_is_booked_before_its_noise_is_drawn(model, monkeypatch):
+    ledger = Ledger(epsilon=1.5)
+
+    def killed(self, sums, entropy):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SumNoise, "draw", killed)
+    with pytest.raises(KeyboardInterrupt):
+        fit(made(model, ledger=ledger))
+    assert len(ledger) == 1
+
+
+@MODELS
+def test_the_guarantee_is_what_was_booked(model):
+    for neighbours in ("add-remove", "replace"):
+        ledger = Ledger(epsilon=2.0, neighbours=neighbours)
+        fitted = fit(made(model, ledger=ledger, neighbours=neighbours))
+        assert [entry.guarantee for entry in ledger.entries] == [fitted.guarantee_]
+        assert fitted.guarantee_.neighbours == neighbours
+        assert fitted.guarantee_.epsilon <= 1.0
+
+
+@MODELS
+def test_a_seed_is_told_by_the_model_and_its_two_names_are_one(model):
+    assert not fit(made(model)).simulated_
+    one, other = fit(made(model, rng=7)), fit(made(model, random_state=7))
+    assert one.simulated_
+    assert learnt(one) == learnt(other)
+    assert learnt(one) != learnt(fit(made(model, rng=8)))
+    fit(made(model, random_state=np.random.RandomState(3)))
+    with pytest.raises(RandomnessError):
+        fit(made(model, rng=1, random_state=1))
+
+
+# What is refused, and when.
+
+
+class Unreadable:
+    """A source that raises when anybody reads it."""
+
+    def read(self, *_):
+        raise AssertionError("the data were read")
+
+    def __iter__(self):
+        raise AssertionError("the data were read")
+
+    __len__ = __array__ = __getitem__ = read
+
+
+@MODELS
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"bounds": None},
+        {"bounds": (1, 0)},
+        {"epsilon": 0},
+        {"epsilon": "1"},
+        {"neighbours": "person"},
+        {"rng": "seed"},
+        {"rng": 1, "random_state": 1},
+        {"ledger": 5},
+    ],
+    ids=str,
+)
+def test_what_is_missing_or_wrong_in_the_declaration_is_refused_before_any_data_is_read(model, settings):
+    with pytest.raises((ParameterError, ParameterTypeError, RandomnessError)):
+        fit(made(model, **settings), Unreadable(), "label")
+
+
+@MODELS
+def test_sample_weights_are_refused_with_the_reason_before_any_data_is_read(model):
+    arguments = (Unreadable(), "label") if model in SUPERVISED else (Unreadable(),)
+    with pytest.raises(ParameterError, match="would multiply what it can change"):
+        made(model).fit(*arguments, sample_weight=np.ones(N))
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        made(model).fit(*arguments, weight=np.ones(N))
+
+
+def _with(value) -> np.ndarray:
+    table = X.astype(object)
+    table[7, 1] = value
+    return table
+
+
+@MODELS
+@pytest.mark.parametrize("value", [math.nan, math.inf, "Vesoul", 12345.678j], ids=str)
+def test_errors_about_the_data_show_none_of_it_and_book_nothing(model, value, tmp_path):
+    ledger = Ledger(epsilon=10.0)
+    table = {"near": X[:, 0], "far": _with(value)[:, 1], "label": Y}
+    sources = [(_with(value), Y)]
+    if not isinstance(value, complex):
+        pd.DataFrame(table).to_csv(tmp_path / "people.csv", index=False)
+        sources += [(table, "label"), (str(tmp_path / "people.csv"), "label")]
+    for source, target in sources:
+        with pytest.raises((DataError, TypeError)) as caught:
+            fit(made(model, ledger=ledger, bounds=_two(model, source)), source, target)
+        shown = _shown(caught.value)
+        assert not any(word in shown for word in ("Vesoul", "12345", str(X[3, 1]), str(X[7, 0])))
+    assert len(ledger) == 0
+
+
+def _two(model, source):
+    """Bounds by name for a model that reads every column of a table, the label too."""
+    if model in SUPERVISED or isinstance(source, np.ndarray):
+        return BOUNDS
+    return Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})
+
+
+def _shown(error: BaseException) -> str:
+    """What a reader sees of an error: its words and those behind it, without the lines of code."""
+    return "".join(line for line in traceback.format_exception(error) if not line.startswith("  File"))
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("label", ["Vesoul", math.nan, None], ids=str)
+def test_errors_about_the_target_show_none_of_it(model, label):
+    target = Y.astype(object)
+    target[5] = label
+    for source, y in ((X, target), ({"near": X[:, 0], "far": X[:, 1], "label": target}, "label")):
+        with pytest.raises((DataError, TypeError)) as caught:
+            fit(made(model), source, y)
+        assert "Vesoul" not in _shown(caught.value)
+
+
+@MODELS
+def test_errors_of_predictions_show_no_value(model):
+    fitted = fit(made(model))
+    for bad in ([12345.678, 1.0], [["Vesoul", 1.0]], [[12345.678j, 1.0]], [[math.nan, 12345.678]]):
+        with pytest.raises((DataError, TypeError)) as caught:
+            fitted.predict(bad)
+        assert not any(word in _shown(caught.value) for word in ("Vesoul", "12345"))
+
+
+# What is kept.
+
+
+def _constant(model, table, target) -> dict[str, object]:
+    """What is the same in ten fits, whatever the noise was."""
+    runs = [learnt(fit(model(), table, target)) for _ in range(10)]
+    return {path: runs[0][path] for path in runs[0] if all(run.get(path) == runs[0][path] for run in runs)}
+
+
+def _exposed(model) -> set[str]:
+    """Where a model keeps something that the noise does not change and the data do."""
+    few = np.flatnonzero((Y == 0) | (X[:, 0] > 1.5))[:150]
+    first, second = _constant(model, X, Y), _constant(model, X[few], Y[few])
+    return {path for path, value in first.items() if path in second and second[path] != value}
+
+
+@MODELS
+def test_what_noise_does_not_change_the_data_do_not_change_either(model):
+    assert _exposed(lambda: made(model)) == set()
+
+
+def test_a_model_that_keeps_how_many_rows_it_saw_is_found_out():
+    class Careless(NaiveBayes):
+        def fit(self, X, y=None, **unsupported):
+            super().fit(X, y, **unsupported)
+            self.n_samples_ = len(X)
+            return self
+
+    assert _exposed(lambda: Careless(bounds=BOUNDS, classes=[0, 1])) == {"/n_samples_"}
+
+
+@MODELS
+def test_a_fitted_model_travels_and_predicts_the_same(model, tmp_path):
+    ledger = Ledger.open(tmp_path / "people.ledger", epsilon=3.0)
+    fitted = fit(made(model, ledger=ledger))
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(copy.predict(X), fitted.predict(X))
+    assert copy.guarantee_ == fitted.guarantee_
+    assert copy.ledger.path == ledger.path
+
+
+@MODELS
+def test_pipelines_and_feature_names_are_as_scikit_learn_has_them(model):
+    frame = pd.DataFrame(X, columns=NAMES)
+    fitted = fit(made(model), frame)
+    assert fitted.feature_names_in_.tolist() == list(NAMES)
+    assert fitted.n_features_in_ == 2
+    with pytest.raises(DataError, match="feature names should match"):
+        fitted.predict(frame[["far", "near"]])
+    assert len(make_pipeline(FunctionTransformer(), made(model)).fit(X, Y).predict(X)) == N
+
+
+@MODELS
+def test_columns_that_a_schema_declares_are_found_by_name_in_fit_and_in_predictions(model):
+    schema = Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})
+    frame = pd.DataFrame(X, columns=NAMES)
+    straight = fit(made(model, bounds=schema, rng=1), frame)
+    turned = fit(made(model, bounds=schema, rng=1), frame[["far", "near"]])
+    assert np.array_equal(straight.predict(frame), turned.predict(frame[["far", "near"]]))
+    array = fit(made(model, bounds=schema, rng=1), X)
+    assert np.array_equal(straight.predict(frame), array.predict(X))
+
+
+# The same from anywhere.
+
+
+@MODELS
+def test_a_seed_gives_the_same_model_from_arrays_frames_mappings_files_and_batches(model, tmp_path):
+    columns = {"near": X[:, 0], "far": X[:, 1]}
+    supervised = model in SUPERVISED
+    table = columns | ({"label": Y} if supervised else {})
+    frame = pd.DataFrame(table)
+    frame.to_parquet(tmp_path / "people.parquet")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    batches = [{name: column[start : start + 100] for name, column in table.items()} for start in range(0, N, 100)]
+    label = "label" if supervised else None
+    sources = [
+        (X, Y),
+        (X.tolist(), Y.tolist()),
+        (pd.DataFrame(columns), pd.Series(Y)),
+        (pl.DataFrame(columns), Y),
+        (columns, Y if supervised else None),
+        (table, label),
+        (tmp_path / "people.parquet", label),
+        (str(tmp_path / "people.csv"), label),
+        (batches, label),
+    ]
+    if supervised:
+        sources += [(frame, "label"), (pl.DataFrame(table), "label"), (iter(batches), "label")]
+    found = [learnt(fit(made(model, rng=11), *source)) for source in sources]
+    assert all(each == found[0] for each in found)
+    named = Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})
+    assert learnt(fit(made(model, rng=11, bounds=named), table, label)) == found[0]
+
+
+@MODELS
+def test_noise_does_not_depend_on_how_the_rows_are_ordered(model):
+    backwards = fit(made(model, rng=2), X[::-1], Y[::-1])
+    assert learnt(backwards) == learnt(fit(made(model, rng=2)))
