@@ -13,7 +13,8 @@
     ├── BudgetError             RuntimeError  a release would exceed its ledger's budget
     ├── LedgerError             RuntimeError  the ledger cannot be used (locked, gone, another budget)
     ├── RandomnessError         TypeError     an attempt to copy or pickle randomness, or a bad `rng`
-    └── MissingExtraError       RuntimeError  an optional dependency is not installed
+    ├── MissingExtraError       RuntimeError  an optional dependency is not installed
+    └── StudyError              RuntimeError  a trial of a study failed; what was finished is kept
 
     DisclosureWarning           UserWarning   something was read from the data that no guarantee covers
 
@@ -103,6 +104,22 @@ class MissingExtraError(BruitError, RuntimeError):
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'bruit[{extra}]'.")
         self.extra = extra
+
+
+class StudyError(BruitError, RuntimeError):
+    """A trial of a study failed; what was finished is kept.
+
+    Attributes
+    ----------
+    study, factors, repetition
+        The trial that failed; no factors where a whole process died.
+    """
+
+    def __init__(self, message: str, *, study: str, factors: object = None, repetition: int = 0) -> None:
+        super().__init__(message)
+        self.study = study
+        self.factors = factors
+        self.repetition = repetition
 
 
 class DisclosureWarning(UserWarning):

@@ -21,6 +21,7 @@ from bruit.cli import (
     plan,
     privatize,
     release,
+    study,
     tour,
 )
 from bruit.cli._endings import ended
@@ -66,6 +67,16 @@ app.command("data")(ended(data.data))
 books = typer.Typer(help="Look into a ledger.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))
 app.add_typer(books, name="ledger")
+
+studies = typer.Typer(
+    help="Run the experiments of the literature again, and judge its claims.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+studies.command("list")(ended(study.list_studies))
+studies.command("run")(ended(study.run))
+studies.command("report")(ended(study.report))
+app.add_typer(studies, name="study")
 
 
 def main() -> None:

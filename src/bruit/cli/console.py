@@ -44,7 +44,7 @@ class Exit(IntEnum):
 #: What each exit code says; the page of the command line shows this table.
 MEANINGS = {
     Exit.OK: "The work is done.",
-    Exit.FAILED: "The work is done and the answer is no: an audit found that a claim does not hold.",
+    Exit.FAILED: "The work is done and the answer is no: an audit found that a claim does not hold, or a study failed.",
     Exit.USAGE: "An option cannot be what was given.",
     Exit.DATA: "The data break a rule; the message names the rule and shows no value.",
     Exit.FILE: "A file is absent, damaged, made by another plan, or cannot be written.",
@@ -66,6 +66,7 @@ def exit_code(error: BaseException) -> Exit:
         ((errors.FormatError, errors.DesignError), Exit.FILE),
         ((errors.BudgetError, errors.LedgerError), Exit.BUDGET),
         (errors.MissingExtraError, Exit.EXTRA),
+        (errors.StudyError, Exit.FAILED),
         (errors.BruitError, Exit.USAGE),
         (OSError, Exit.FILE),
         (KeyboardInterrupt, Exit.INTERRUPTED),
@@ -113,7 +114,7 @@ def shown(label: Any) -> str:
     return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(label))
 
 
-def print_json(document: str | dict[str, Any]) -> None:
+def print_json(document: str | dict[str, Any] | list[Any]) -> None:
     """A result for a program: exactly one JSON value on standard output, without colours."""
     text = document if isinstance(document, str) else json.dumps(document, indent=2, ensure_ascii=False)
     sys.stdout.write(text + "\n")
@@ -130,14 +131,14 @@ def table(*columns: str, texts: int = 1) -> Table:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | None], None]]:
     """A callable (rows done, rows in all or None) that draws a bar on a terminal once the work proves long."""
     screen = err()
     bar = Progress(
         SpinnerColumn(),
         TextColumn(what),
         BarColumn(),
-        TextColumn("{task.fields[rows]} rows"),
+        TextColumn(f"{{task.fields[rows]}} {unit}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=screen,

@@ -100,29 +100,29 @@ class Page:
 def render(page: Page) -> str:
     """The page as HTML. All text is escaped; only pictures are taken as markup, after their scripts are dropped."""
     pictures = {
-        place: Markup(_inline(section.figure, f"figure{place}-"))  # noqa: S704 -- parsed and cleaned by _inline
+        place: inline(section.figure, f"figure{place}-")
         for place, section in enumerate(page.sections)
         if section.figure
     }
-    text: str = _template().render(page=page, pictures=pictures)
+    text: str = templates().get_template("page.html.j2").render(page=page, pictures=pictures)
     return text
 
 
 @cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bruit.figures"),
+def templates(*others: str) -> jinja2.Environment:
+    """The templates of this package, with ``house.css``, and of other packages."""
+    return jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in ("bruit.figures", *others)]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("page.html.j2")
 
 
-def _inline(picture: Picture, prefix: str) -> str:
-    """A picture as an element of the page: its ids made its own, no name spaces, colours that follow the page."""
+def inline(picture: Picture, prefix: str) -> Markup:
+    """A picture as an element of a page: its ids made its own, no name spaces, colours that follow the page."""
     try:
         root = ElementTree.fromstring(picture.svg)  # noqa: S314 -- drawn by matplotlib in this process
     except ElementTree.ParseError:
@@ -137,7 +137,7 @@ def _inline(picture: Picture, prefix: str) -> str:
     text = ElementTree.tostring(root, encoding="unicode")
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, variable)
-    return text
+    return Markup(text)  # noqa: S704 -- parsed and cleaned above
 
 
 def _clean(element: ElementTree.Element, prefix: str) -> None:

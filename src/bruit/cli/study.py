@@ -1,0 +1,168 @@
+"""`bruit study`: run the experiments of the documents again, and make one page of what they say."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bruit.cli import _options, console
+from bruit.cli.console import Exit
+from bruit.errors import ParameterError, StudyError
+
+if TYPE_CHECKING:
+    from bruit.studies import Results, Study
+    from bruit.studies.study import Size
+
+#: Where results go unless told.
+FOLDER = Path("bruit-studies")
+
+
+def list_studies(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """List the studies, with the question that each answers."""
+    from bruit import studies
+
+    found = studies.all_studies()
+    if as_json:
+        console.print_json([_facts(study) for study in found])
+        return
+    made = console.table("name", "question", "trials", "claims", texts=2)
+    for study in found:
+        made.add_row(study.name, study.question, f"{len(study.trials('quick')):,}", str(len(study.claims)))
+    console.out().print(made)
+    console.out().print("bruit study run NAME runs one; bruit study report makes the page.", style="dim")
+
+
+def run(
+    names: Annotated[list[str] | None, typer.Argument(help="Studies to run.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The full size, which takes long, instead of the quick one.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="How many processes; all cores unless given, 0 for none but this one.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for results.")] = FOLDER,
+    restart: Annotated[bool, typer.Option("--restart", help="Throw away earlier results of these studies.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Run studies; one that was interrupted goes on where it stopped."""
+    chosen = _chosen(names or [], everything)
+    _options.check_whole(seed=seed, workers=workers)
+    size: Size = "full" if full else "quick"
+    told: list[dict[str, Any]] = []
+    failed = False
+    for study in chosen:
+        try:
+            found = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
+        except StudyError as error:
+            failed = True
+            console.err().print(f"bruit: {error}", style="red", soft_wrap=True)
+            if os.environ.get("BRUIT_DEBUG") == "1":
+                traceback.print_exception(error)
+            continue
+        told += _verdicts(study, found)
+        if not as_json:
+            _tell(study, found)
+    if as_json:
+        console.print_json(told)
+    elif not failed:
+        console.note(f"results: {out}; bruit study report makes the page")
+    if failed:
+        raise typer.Exit(Exit.FAILED)
+
+
+def report(
+    results: Annotated[Path, typer.Option("--results", help="The folder with results.")] = FOLDER,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page, .html, or the table of claims, .md; report.html beside the results unless given."),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder to write every figure to, as .svg and .png files.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the claims and verdicts as JSON.")] = False,
+) -> None:
+    """Make one page of all results: the claims with their verdicts, then each study."""
+    from bruit import studies
+    from bruit.studies.report import Report
+
+    if out is not None:
+        _options.check_file(out, "--out", (".html", ".md"))
+    if not results.is_dir():
+        raise ParameterError(f"There are no results in {results}: bruit study run --all makes them.")
+    made = Report.of(studies.all_studies(), results)
+    path = out or results / "report.html"
+    made.write(path)
+    if figures is not None:
+        _write_figures(made.studies, made.results, figures)
+    if as_json:
+        console.print_json(made.to_list())
+        return
+    summary = ", ".join(f"{count} {kind}" for kind, count in made.counts.items() if count)
+    console.out().print(f"{len(made.judged)} claims: {summary}")
+    console.note(f"page: {path}")
+
+
+def _chosen(names: list[str], everything: bool) -> list[Study]:
+    from bruit import studies
+
+    if everything == bool(names):
+        raise ParameterError("Name the studies to run, or give --all; bruit study list shows them.")
+    return list(studies.all_studies()) if everything else [studies.find(name) for name in dict.fromkeys(names)]
+
+
+def _run(study: Study, size: Size, *, seed: int, workers: int | None, out: Path, restart: bool) -> Results:
+    from bruit import studies
+
+    with console.progress(study.name, "trials") as progress:
+        return studies.run(study, size=size, seed=seed, workers=workers, folder=out, restart=restart, progress=progress)
+
+
+def _verdicts(study: Study, found: Results) -> list[dict[str, Any]]:
+    from bruit.studies.report import Report
+
+    return Report([study], {study.name: found}).to_list()
+
+
+def _tell(study: Study, found: Results) -> None:
+    screen = console.out()
+    screen.print(f"{study.name}: {study.question}", style="bold", soft_wrap=True)
+    made = console.table("verdict", "evidence", texts=2)
+    for claim in study.claims:
+        verdict = claim.verdict(found)
+        made.add_row(verdict.kind, f"{claim.statement} {verdict.sentence}")
+    screen.print(made)
+    for reason, count in found.skipped.items():
+        console.warn(f"{count} trials of {study.name} were skipped: {reason}")
+
+
+def _write_figures(chosen: Any, results: Any, folder: Path) -> None:
+    from bruit import figures
+    from bruit.studies import NoData
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for study in chosen:
+        for plot in study.plots if study.name in results else ():
+            try:
+                figures.save(plot.figure(results[study.name]), folder / f"{study.name}-{plot.name}")
+            except NoData:
+                continue
+    console.note(f"figures: {folder}")
+
+
+def _facts(study: Study) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "title": study.title,
+        "question": study.question,
+        "trials": {"quick": len(study.trials("quick")), "full": len(study.trials("full"))},
+        "claims": [claim.id for claim in study.claims],
+        "figures": [plot.name for plot in study.plots],
+    }

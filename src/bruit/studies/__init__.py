@@ -1,0 +1,57 @@
+"""Every experiment of the documents, run again, judged and shown.
+
+A study is a value: a question, what is varied, one trial, and what the results say of each claim. `run` makes its
+trials on all cores and goes on where an interrupted run stopped; ``bruit study report`` makes one page of all results.
+How to add one: ``README.md`` in this folder.
+
+>>> from bruit import studies
+>>> [study.name for study in studies.all_studies()][:3]
+['warner', 'krr', 'variance']
+"""
+
+from bruit.studies.claim import DOCUMENTS, Claim, Verdict, confirmed, corrected, not_judged, refuted
+from bruit.studies.results import Curve, NoData, Results, Summary
+from bruit.studies.runner import read, run
+from bruit.studies.study import Block, Plot, Skipped, Study
+
+__all__ = [
+    "DOCUMENTS",
+    "Block",
+    "Claim",
+    "Curve",
+    "NoData",
+    "Plot",
+    "Results",
+    "Skipped",
+    "Study",
+    "Summary",
+    "Verdict",
+    "all_studies",
+    "confirmed",
+    "corrected",
+    "find",
+    "not_judged",
+    "read",
+    "refuted",
+    "run",
+]
+
+
+def all_studies() -> tuple[Study, ...]:
+    """Every study, in the order of the page."""
+    # The modules are light: what a trial or a figure needs is imported inside it.
+    from bruit.studies import krr, variance, warner
+
+    return tuple(module.STUDY for module in (warner, krr, variance))
+
+
+def find(name: str) -> Study:
+    """The study of this name.
+
+    >>> find("krr").title
+    'Marital status through generalised randomised response'
+    """
+    from bruit import _checks
+
+    known = {study.name: study for study in all_studies()}
+    return known[_checks.one_of(known, name=name)]

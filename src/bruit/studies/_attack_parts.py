@@ -1,0 +1,133 @@
+"""What the studies of attacks share: the people of ACSEmployment, priors as the paper has them, published rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.studies.results import Results
+from bruit.studies.study import Skipped
+
+if TYPE_CHECKING:
+    from bruit.collection import Plan
+    from bruit.domains import Schema
+    from bruit.entropy import Entropy
+
+Floats = NDArray[np.float64]
+
+EPSILONS = tuple(float(epsilon) for epsilon in range(1, 11))
+#: Per cent of people whose sampled attribute XGBoost finds, for ε = 1 … 10, by method and synthetic profiles per person:
+#: read off the vector figures of Arcolezi, Gambs, Couchot, Palamidessi (PVLDB 2023); ACSEmployment, 20 runs.
+PUBLISHED: dict[tuple[str, int], tuple[float, ...]] = {
+    ("RS+FD[GRR]", 1): (19.05, 22.18, 22.91, 23.32, 23.30, 23.41, 23.51, 23.47, 23.43, 23.38),
+    ("RS+FD[GRR]", 5): (20.23, 22.90, 23.86, 24.28, 24.32, 24.38, 24.37, 24.39, 24.55, 24.45),
+    ("RS+FD[SUE-z]", 5): (26.18, 40.89, 54.05, 65.56, 75.40, 82.75, 88.21, 92.07, 94.60, 96.42),
+    ("RS+RFD[GRR]", 1): (4.91, 5.48, 5.63, 5.68, 5.64, 5.64, 5.67, 5.61, 5.65, 5.74),
+}
+#: How near a rate must come to a published one, in points.
+NEAR = 2.0
+#: What the paper spends on the prior of RS+RFD, for all attributes together.
+PRIOR_EPSILON = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """A table, its attributes, and how many people have each value."""
+
+    schema: Schema
+    table: Mapping[str, NDArray[Any]]
+    counts: Mapping[str, NDArray[np.int64]]
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return len(next(iter(self.table.values())))
+
+    @property
+    def frequencies(self) -> dict[str, Floats]:
+        """The share of each value, by attribute."""
+        return {name: counts / self.n for name, counts in self.counts.items()}
+
+    def some(self, n: float, generator: np.random.Generator) -> People:
+        """So many of them, drawn at random; all of them for 0."""
+        if not 0 < n < self.n:
+            return self
+        chosen = generator.permutation(self.n)[: int(n)]
+        return people_of(self.schema, {name: column[chosen] for name, column in self.table.items()})
+
+
+def people_of(schema: Schema, table: Mapping[str, NDArray[Any]]) -> People:
+    """A table with its counts."""
+    codes = schema.encode(table)
+    counts = {name: np.bincount(codes[name], minlength=found.size) for name, found in schema.items()}
+    return People(schema, table, counts)
+
+
+@cache
+def acs() -> People:
+    """ACSEmployment, Montana, with the values that occur in the file as domains: that is what the paper did."""
+    from bruit import datasets
+    from bruit.domains import Schema
+    from bruit.errors import ParameterError
+
+    try:
+        data = datasets.load("acs_employment")
+    except ParameterError:
+        raise Skipped(
+            "ACSEmployment is not bundled: set BRUIT_DATA to the folder that holds acs_employment_MT_2018.csv.gz; "
+            "docs/datasets.md tells how to make that file."
+        ) from None
+    table = dict(data)
+    return people_of(Schema({name: sorted(set(column.tolist())) for name, column in table.items()}), table)
+
+
+def replayed(plan: Plan, people: People, rng: Entropy) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+    """Reports, and the number of the attribute that each person told truly.
+
+    The reports are those on which ``sampled_attribute(plan, people.table, rng=rng)`` counts.
+    """
+    from bruit.attacks._replay import replay, with_fakes
+
+    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people.table), rng.child(0))
+    return dict(reports), sampled
+
+
+def noisy_prior(people: People, generator: np.random.Generator) -> dict[str, Floats]:
+    """What the paper calls a correct prior: true counts with Laplace noise at ε = 0.1 in all, at least 1 each."""
+    scale = len(people.schema) / PRIOR_EPSILON
+    found = {}
+    for name, counts in people.counts.items():
+        noisy = np.maximum(counts + generator.laplace(0, scale, counts.size), 1)
+        found[name] = noisy / noisy.sum()
+    return found
+
+
+def mean_variance(plan: Plan, people: People) -> float:
+    """The exact variance of an estimated frequency, the mean over an attribute's values and then over attributes."""
+    found = plan.variance(people.n, people.frequencies, "people")
+    return float(np.mean([variance.mean() for variance in found.values()]))
+
+
+def percent(right: NDArray[np.bool_]) -> float:
+    """The share of true entries, in per cent."""
+    return 100 * float(np.mean(right))
+
+
+def error(rows: Results, metric: str = "rate") -> float:
+    """The standard error of a mean rate, in points: at most that of tossing a coin for each person in each run.
+
+    One run is enough for it, and the same people in each run only make it smaller.
+    """
+    share = float(np.clip(rows.mean(metric) / 100, 1e-6, 1 - 1e-6))
+    return 100 * math.sqrt(share * (1 - share) / (rows.mean("n") * len(rows)))
+
+
+def published(method: str, synthetic: int, epsilon: float) -> float:
+    """A published rate, in per cent."""
+    return PUBLISHED[method, synthetic][EPSILONS.index(epsilon)]

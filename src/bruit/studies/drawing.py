@@ -1,0 +1,192 @@
+"""What figures of studies have in common: axes with a title, curves with bands, and names beside the lines.
+
+Import this inside a function: it loads matplotlib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from bruit.figures import style
+from bruit.studies.results import Curve
+
+#: Inches; wider figures would have too small text on a phone.
+WIDTH, HEIGHT = 5.6, 3.9
+#: Line styles, for curves beyond the number of colours, and for a second meaning.
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
+#: Marks, so that curves can be told apart without colours.
+MARKS = ("o", "s", "^", "D", "v", "P")
+
+
+def axes(
+    title: str,
+    *,
+    x: str,
+    y: str,
+    log: str = "",
+    width: float = WIDTH,
+    height: float = HEIGHT,
+) -> Axes:
+    """Axes on a figure of their own. `x` and `y` are labels with units; `log` names the axes that are logarithmic."""
+    ax = style.new_axes(height, width)
+    dress(ax, title, x=x, y=y, log=log)
+    return ax
+
+
+def panels(count: int, *, width: float = WIDTH, height: float = 3.3) -> list[Axes]:
+    """Axes below each other on one figure, of this size each; `dress` each. Beside each other they would be too small
+    to read on a phone.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height * count), layout="constrained")
+    return list(figure.subplots(count, 1, squeeze=False)[:, 0])
+
+
+def dress(ax: Axes, title: str, *, x: str, y: str, log: str = "") -> None:
+    """Title, labels, scales and a light grid."""
+    style.tidy(ax, grid="both")
+    ax.set(xlabel=x, ylabel=y)
+    ax.set_title(title, loc="left", pad=10)
+    for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+        if name in log:
+            ax.set(**{f"{name}scale": "log"})
+            axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+            axis.set_minor_formatter(NullFormatter())
+    ax.tick_params(which="minor", length=0)
+
+
+def curve(ax: Axes, found: Curve, label: str, place: int, *, dashes: Any = "-", band: bool = True) -> None:
+    """The mean with its 95 % band; `place` chooses colour and mark."""
+    colour = style.PALETTE[place % len(style.PALETTE)]
+    line(ax, found.x, found.mean, label, place, dashes=dashes, mark=MARKS[place % len(MARKS)])
+    if band:
+        ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
+
+
+def line(
+    ax: Axes, x: NDArray[Any], y: NDArray[Any], label: str, place: int, *, dashes: Any = "-", mark: str = ""
+) -> None:
+    """A line in the colour of its place."""
+    colour = style.PALETTE[place % len(style.PALETTE)]
+    ax.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=label)
+
+
+def reference(ax: Axes, y: float, text: str) -> None:
+    """A level line, such as a baseline, with its name above its right end."""
+    ax.axhline(y, color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)), zorder=1)
+    ax.annotate(
+        text,
+        (0.99, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="right",
+        color=style.MUTED,
+        fontsize=style.TEXT - 1,
+    )
+
+
+def ticks(ax: Axes, marks: Sequence[float], axis: str = "x") -> None:
+    """Plain numbers at these places, and at no other."""
+    which = ax.xaxis if axis == "x" else ax.yaxis
+    which.set_ticks(list(marks))
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    which.set_minor_locator(NullLocator())
+    which.set_minor_formatter(NullFormatter())
+
+
+def name_lines(ax: Axes) -> None:
+    """The name of every labelled line at its right end, spread so that none hides another; call it last."""
+    lines = [one for one in ax.get_lines() if not str(one.get_label()).startswith("_")]
+    ends = np.array([_end(ax, one) for one in lines])
+    inches = style.whole(ax).get_figheight() * ax.get_position().height
+    for one, (x, y), place in zip(lines, ends, _spread(ends[:, 1], 1.3 * style.TEXT / 72 / inches), strict=True):
+        # The text is ink, which everybody can read; a piece of line in its colour leads to it.
+        colour, dashes = one.get_color(), one.get_linestyle()
+        lead = Line2D(
+            [x, 1.02, 1.05], [y, place, place], transform=ax.transAxes, color=colour, linewidth=1, linestyle=dashes
+        )
+        lead.set_clip_on(False)
+        lead.set_alpha(0.8)
+        ax.add_artist(lead)
+        ax.annotate(
+            str(one.get_label()),
+            (1.06, place),
+            xycoords="axes fraction",
+            va="center",
+            fontsize=style.TEXT,
+            annotation_clip=False,
+        )
+
+
+def describe(ax: Axes, text: str) -> Axes:
+    """Keep the words that stand for the picture, and give the Axes back."""
+    style.describe(ax, text)
+    return ax
+
+
+def power(value: float) -> str:
+    """A mark of a logarithmic axis, in plain text that every reader of the file has.
+
+    >>> power(0.01), power(1e-7)
+    ('0.01', '10⁻⁷')
+    """
+    exponent = round(np.log10(value)) if value > 0 else 0
+    if abs(exponent) <= 3 or not np.isclose(value, 10.0**exponent):
+        return f"{value:g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def cut_off(figure: Any) -> list[str]:
+    """Titles, labels and notes that do not lie wholly within the figure: shorten them, or make it larger."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    with style.applied():
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        (width, height), slack = canvas.get_width_height(), 2
+        shown = [
+            text for ax in figure.axes for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts)
+        ]
+        boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown if text.get_text()]
+    return [
+        text
+        for text, box in boxes
+        if box.x0 < -slack or box.y0 < -slack or box.x1 > width + slack or box.y1 > height + slack
+    ]
+
+
+def _end(ax: Axes, one: Line2D) -> tuple[float, float]:
+    """The last finite point of a line, as a share of the axes; kept within them."""
+    x, y = np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)
+    last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1]
+    found = ax.transAxes.inverted().transform(ax.transData.transform((x[last], y[last])))
+    return float(np.clip(found[0], 0, 1)), float(np.clip(found[1], 0, 1))
+
+
+def _spread(wanted: NDArray[Any], gap: float) -> NDArray[Any]:
+    """Places as near as can be to those wanted, at least `gap` apart: equal shares of each crowd's excess."""
+    order = np.argsort(wanted, kind="stable")
+    crowds: list[list[float]] = []  # mean of the wanted first places, and how many stand there
+    for rank, place in enumerate(wanted[order]):
+        crowds.append([place - rank * gap, 1])
+        while len(crowds) > 1 and crowds[-2][0] > crowds[-1][0]:
+            (mean, count), (before, others) = crowds.pop(), crowds.pop()
+            crowds.append([(mean * count + before * others) / (count + others), count + others])
+    flat = np.repeat([mean for mean, _ in crowds], [int(count) for _, count in crowds])
+    places = flat + gap * np.arange(len(wanted))
+    # Within the axes, if there is room: first pushed up from the lower edge, then down from the upper one.
+    steps = gap * np.arange(len(wanted))
+    places = np.maximum(places, steps)
+    places = np.minimum(places, max(1.0, steps[-1]) - steps[::-1])
+    out = np.empty(len(wanted))
+    out[order] = places
+    return out

@@ -1,0 +1,205 @@
+"""One page of all studies: the claims with their verdicts first, then each study with its figures.
+
+The page is one HTML file that loads nothing, fits a phone, prints, and is filtered without any script. The table of
+claims is also made as Markdown, for the documentation.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bruit import __version__, documents
+from bruit.errors import MissingExtraError
+from bruit.studies.claim import DOCUMENTS, KINDS, Claim, Verdict
+from bruit.studies.results import NoData, Results
+from bruit.studies.runner import FOLDER, read
+from bruit.studies.study import Study
+
+if TYPE_CHECKING:
+    from bruit.figures.page import Table
+
+#: What each verdict says, for the page.
+MEANINGS = {
+    "confirmed": "the results agree",
+    "corrected": "nearly right; the evidence gives the right form",
+    "refuted": "the results contradict it",
+    "not judged": "the data or the run are missing",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, the study that judges it, and its verdict."""
+
+    study: Study
+    claim: Claim
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """All studies with the results that there are.
+
+    Parameters
+    ----------
+    studies
+        In the order of the page.
+    results
+        By name of the study; absent where a study was not run.
+    """
+
+    studies: Sequence[Study]
+    results: Mapping[str, Results]
+
+    @classmethod
+    def of(cls, studies: Sequence[Study], folder: str | os.PathLike[str] = FOLDER) -> Report:
+        """The report of what is in a folder: full results where there are, quick ones elsewhere."""
+        found = {study.name: read(study, folder) for study in studies}
+        return cls(studies, {name: results for name, results in found.items() if results is not None})
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """Every claim with its verdict."""
+        return [
+            Judged(study, claim, claim.verdict(self.results.get(study.name)))
+            for study in self.studies
+            for claim in study.claims
+        ]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims have each kind of verdict."""
+        found = Counter(one.verdict.kind for one in self.judged)
+        return {kind: found[kind] for kind in KINDS}
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The claims for a program."""
+        return [
+            {
+                "id": one.claim.id,
+                "study": one.study.name,
+                "statement": one.claim.statement,
+                "document": one.claim.document,
+                "place": one.claim.place,
+                "verdict": one.verdict.kind,
+                "evidence": one.verdict.sentence,
+                "figures": dict(one.verdict.figures),
+            }
+            for one in self.judged
+        ]
+
+    def to_html(self) -> str:
+        """The page."""
+        try:
+            from bruit.figures import page
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
+                raise
+            raise MissingExtraError("The report", "figures") from None
+        template = page.templates("bruit.studies").get_template("report.html.j2")
+        text: str = template.render(
+            report=self,
+            parts=[_part(study, self.results.get(study.name)) for study in self.studies],
+            kinds=KINDS,
+            meanings=MEANINGS,
+            documents=DOCUMENTS,
+            typeset=typeset,
+            slug=_slug,
+            version=__version__,
+        )
+        return text
+
+    def to_markdown(self) -> str:
+        """The table of claims as a page of the documentation."""
+        lines = [_HEADER.format(summary=", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count))]
+        for study in self.studies:
+            lines += [f"## {study.title}\n", f"*Study* `{study.name}`. {typeset(study.question)}\n"]
+            lines += ["| Claim | Where | Verdict | Evidence |", "|---|---|---|---|"]
+            for one in self.judged:
+                if one.study is study:
+                    cells = (one.claim.statement, one.claim.where, f"**{one.verdict.kind}**", one.verdict.sentence)
+                    lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+            lines.append("")
+        lines += ["## The documents\n", *(f"- *{name}*: {text}." for name, text in DOCUMENTS.items())]
+        return "\n".join(lines) + "\n"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page (.html), or the table of claims (.md)."""
+        text = self.to_markdown() if Path(path).suffix == ".md" else self.to_html()
+        documents.write_text(path, text)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A study on the page."""
+
+    study: Study
+    results: Results | None
+    figures: Sequence[tuple[Any, str]]
+    table: Table | None
+
+    @property
+    def told(self) -> str:
+        """What was run."""
+        if self.results is None:
+            return f"Not run yet: bruit study run {self.study.name}"
+        found = self.results
+        return f"{found.trials:,} trials, {found.size} size, seed {found.seed}."
+
+
+def _part(study: Study, results: Results | None) -> _Part:
+    from bruit.figures.page import Picture, inline
+
+    if results is None:
+        return _Part(study, None, (), None)
+    figures = []
+    for plot in study.plots:
+        try:
+            picture = Picture.of(plot.figure(results))
+        except NoData:  # a part of the study was skipped; the page gives the reason
+            continue
+        alike = Picture(picture.svg, typeset(picture.alt))
+        figures.append((inline(alike, f"{study.name}-{plot.name}-"), plot.caption))
+    try:
+        table = study.table(results) if study.table else None
+    except NoData:
+        table = None
+    return _Part(study, results, figures, table)
+
+
+def typeset(text: str) -> str:
+    """Real minus signs, and numbers on the line of their sign.
+
+    >>> typeset("from -0.3 to 41% at ε = 1")
+    'from −0.3 to 41\\xa0% at ε\\xa0=\\xa01'
+    """
+    text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
+    text = re.sub(r"(?<=\d) ?%", "\N{NO-BREAK SPACE}%", text)
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|*_<])", r"\\\1", typeset(text)) if not text.startswith("**") else text
+
+
+def _slug(text: str) -> str:
+    return text.replace(" ", "-")
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_HEADER = """\
+<!-- Written by `bruit study report --out docs/claims.md` from results of `bruit study run --all`. -->
+
+# Claims
+
+What the courses and reports that bruit follows claim, where exactly, and what the studies say of it: {summary}.
+*Corrected* means nearly right, with the right form in the evidence. How to run them: [Studies](studies.md).
+"""

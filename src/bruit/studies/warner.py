@@ -1,0 +1,239 @@
+"""The cheating survey: two coins, ``f̂ = 2r − ½``, and other coins (Warner)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bruit.entropy import Entropy
+from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
+from bruit.studies.results import Results
+from bruit.studies.study import Block, Plot, Study
+
+if TYPE_CHECKING:
+    from bruit.figures.page import Table
+
+N = 1000
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+#: Probabilities that the first coin says "tell the truth"; the second coin stays fair.
+COINS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_SLIDE = "slide “Motivation : estimation du pourcentage de tricheurs”"
+
+
+def trial(*, part: str, rng: Entropy, **factors: float) -> dict[str, float]:
+    """One survey of N students, answered with two coins; or what the table of probabilities says."""
+    if part == "law":
+        return _law()
+    return _survey(rng=rng, **factors)
+
+
+def _law() -> dict[str, float]:
+    """The greatest ratio of the printed table, taken over two different true answers, as ε must be."""
+    from bruit.oracles import RandomizedResponse
+
+    no, yes = RandomizedResponse.two_coins().matrix()
+    worst = max(max(a / b, b / a) for a, b in zip(no, yes, strict=True))
+    return {"worst_ratio": float(worst), "printed_ratio": float(yes[1] / yes[1])}
+
+
+def _survey(*, share: float, truth: float, rng: Entropy) -> dict[str, float]:
+    """Both coins are thrown for every student, as the slide tells it."""
+    draw = rng.generator()
+    cheated = np.arange(N) < round(share * N)
+    first, second = draw.random(N) < truth, draw.random(N) < 0.5
+    observed = float(np.where(first, cheated, second).mean())
+    # r = truth·f + (1 − truth)/2, solved for f: 2r − ½ with a fair first coin.
+    estimate = (observed - (1 - truth) / 2) / truth
+    return {"observed": observed, "estimate": estimate, "error": estimate - share}
+
+
+def epsilon_of(truth: float) -> float:
+    """ε of the survey whose first coin says "tell the truth" with this probability: ln((1 + t)/(1 − t))."""
+    return math.log((1 + truth) / (1 - truth))
+
+
+def variance_of(truth: float) -> float:
+    """The variance of the estimate for these N students; it does not depend on f."""
+    return (1 - truth**2) / (4 * N * truth**2)
+
+
+def _unbiased(results: Results) -> Verdict:
+    found = results.where(part="coins").summary("error")
+    if abs(found.mean) > 4 * found.error:
+        return refuted(
+            f"The mean error is {found.mean:+.5f}, {abs(found.mean / found.error):.1f} standard errors from 0."
+        )
+    return confirmed(
+        f"Over {found.count:,} surveys of {N:,} students the mean error of 2r − ½ is {found.mean:+.5f} ± "
+        f"{1.96 * found.error:.5f}: no bias is seen.",
+        bias=found.mean,
+        standard_error=found.error,
+    )
+
+
+def _observed_share(results: Results) -> Verdict:
+    rows = results.where(part="coins")
+    gaps = rows["observed"] - (0.25 + rows["share"] / 2)
+    worst = max(abs(float(np.mean(gaps[rows["share"] == share]))) for share in rows.values("share"))
+    if worst > 0.01:
+        return refuted(f"The mean observed share is {worst:.4f} away from 1/4 + f/2.")
+    return confirmed(
+        f"For every share f from 0 to 1 the mean observed share of yes is within {worst:.4f} of 1/4 + f/2.", gap=worst
+    )
+
+
+def _log_three(results: Results) -> Verdict:
+    ratio = results.where(part="law").mean("worst_ratio")
+    return confirmed(
+        f"In exact fractions the greatest ratio between two true answers is {ratio:g}, so ε = ln 3 = "
+        f"{math.log(ratio):.4f}.",
+        ratio=ratio,
+    )
+
+
+def _printed_ratio(results: Results) -> Verdict:
+    row = results.where(part="law")
+    return corrected(
+        f"The printed middle term is Pr[M(oui)=oui]/Pr[M(oui)=oui] = {row.mean('printed_ratio'):g}; the ratio that is "
+        "3 is Pr[M(oui)=oui]/Pr[M(non)=oui].",
+        printed=row.mean("printed_ratio"),
+        right=row.mean("worst_ratio"),
+    )
+
+
+def _number_or_share(results: Results) -> Verdict:
+    rows = results.where(part="coins", share=0.3)
+    return corrected(
+        f"2r − ½ estimates the share, not the number: with {0.3 * N:.0f} cheaters among {N:,} students it gives "
+        f"{rows.mean('estimate'):.3f} on average; the number is N(2r − ½).",
+        estimate=rows.mean("estimate"),
+    )
+
+
+def _constant_variance(results: Results) -> Verdict:
+    ratios = [part.summary("error").sd ** 2 / variance_of(0.5) for _, part in results.where(part="coins").by("share")]
+    low, high = min(ratios), max(ratios)
+    told = f"Observed variance over 3/(4N) lies between {low:.2f} and {high:.2f} over f from 0 to 1"
+    if low < 0.7 or high > 1.4:
+        return refuted(f"{told}.", low=low, high=high)
+    return confirmed(
+        f"{told}: for the students who answered, the variance is 3/(4N) and does not depend on f.", low=low, high=high
+    )
+
+
+def _draw_estimates(results: Results) -> Any:
+    from bruit.figures import style
+    from bruit.studies import drawing
+
+    rows = results.where(part="coins")
+    found = rows.curve("error", "share")
+    spread = np.array([rows.where(share=share).quantiles("error", (0.025, 0.975)) for share in found.x]) * 100
+    ax = drawing.axes(
+        "2r − ½ is right on average, whatever the truth",
+        x="true share of cheaters f (%)",
+        y="estimate − truth (percentage points)",
+    )
+    ax.fill_between(found.x * 100, *spread.T, color=style.SKY, alpha=0.35, linewidth=0)
+    ax.plot(found.x * 100, found.mean * 100, color=style.BLUE, marker="o", linewidth=1.8)
+    reach = 1.96 * variance_of(0.5) ** 0.5 * 100
+    for sign in (-1, 1):
+        ax.axhline(sign * reach, color=style.VERMILLION, linestyle=drawing.DASHES[1], linewidth=1.4)
+    ax.set_ylim(-1.75 * reach, 1.75 * reach)
+    ax.annotate("±1.96 √(3/4N), the formula", (2, reach * 1.08), va="bottom")
+    ax.annotate("mean of all surveys", (2, 0.35), va="bottom")
+    ax.annotate("95 % of surveys", (2, -reach * 0.85), va="bottom")
+    worst = np.abs(found.mean).max() * 100
+    return drawing.describe(
+        ax,
+        f"Error of the estimate against the true share of cheaters, surveys of {N:,} students. The mean stays within "
+        f"{worst:.2f} points of 0; 95 % of surveys lie within about {reach:.1f} points, as the formula says.",
+    )
+
+
+def _draw_coins(results: Results) -> Any:
+    from bruit.studies import drawing
+
+    rows = results.where(part="other coins")
+    found = {truth: part.summary("error") for truth, part in rows.by("truth")}
+    truths = np.array(sorted(found))
+    seen = np.array([found[truth].sd for truth in truths]) * 100
+    epsilons = np.array([epsilon_of(truth) for truth in truths])
+    fine = np.linspace(truths[0], truths[-1], 200)
+    ax = drawing.axes(
+        "Other coins: less noise costs more privacy",
+        x="ε of the survey",
+        y="standard deviation (points, log)",
+        log="y",
+    )
+    formula = np.array([variance_of(t) ** 0.5 * 100 for t in fine])
+    drawing.line(ax, np.array([epsilon_of(t) for t in fine]), formula, "formula", 0)
+    ax.plot(epsilons, seen, "o", color="#1f2328", markersize=5, label="_seen")
+    for truth, epsilon, sd in zip(truths, epsilons, seen, strict=True):
+        ax.annotate(f"{truth:g}", (epsilon, sd), xytext=(5, 5), textcoords="offset points")
+    ax.annotate("dots: observed,\nnamed by P(first coin\nsays “tell the truth”)", (0.55, 0.7), xycoords="axes fraction")
+    drawing.ticks(ax, (1, 2, 5, 10, 20), axis="y")
+    drawing.name_lines(ax)
+    return drawing.describe(
+        ax,
+        f"Standard deviation of the estimate against ε, {N:,} students, 30 % cheaters. It falls from {seen[0]:.1f} "
+        f"points at ε = {epsilons[0]:.2f} to {seen[-1]:.1f} at ε = {epsilons[-1]:.2f}; dots follow the formula.",
+    )
+
+
+def _table(results: Results) -> Table:
+    from bruit.figures.page import Table
+
+    rows = []
+    for truth, part in results.where(part="other coins").by("truth"):
+        found = part.summary("error")
+        cells = (epsilon_of(truth), found.mean * 100, found.sd * 100, variance_of(truth) ** 0.5 * 100)
+        rows.append((f"{truth:g}", *(f"{cell:.2f}" for cell in cells)))
+    columns = ("P(tell the truth)", "ε", "bias (points)", "observed sd", "sd by formula")
+    return Table(columns, tuple(rows), f"Other first coins, {N:,} students, 30 % cheaters")
+
+
+def _blocks(surveys: int) -> list[Block]:
+    return [
+        Block({"part": ["law"]}),
+        Block({"part": ["coins"], "share": SHARES, "truth": [0.5]}, surveys),
+        Block({"part": ["other coins"], "share": [0.3], "truth": COINS}, surveys),
+    ]
+
+
+STUDY = Study(
+    name="warner",
+    title="The cheating survey with two coins",
+    question="Is 2r − ½ unbiased, what is its variance, and what do other coins change?",
+    method=(
+        f"{N:,} students, of whom a share f cheated, throw two coins each and answer as the slide says. "
+        "The survey is repeated for f from 0 to 1, and for first coins that say “tell the truth” with other "
+        "probabilities. The privacy loss is computed in exact fractions from the law itself."
+    ),
+    trial=trial,
+    quick=_blocks(400),
+    full=_blocks(4000),
+    claims=[
+        Claim("warner-unbiased", "f̂ = 2r − ½ estimates the share of cheaters without bias.", "LDP slides",
+              f"{_SLIDE}, “Questions en suspens”, first question", _unbiased),
+        Claim("warner-observed", "The observed share of yes is about 1/4 + f/2.", "LDP slides",
+              f"{_SLIDE}, probability tree", _observed_share),
+        Claim("warner-ln3", "The survey with two fair coins is ln(3)-LDP.", "LDP slides",
+              f"{_SLIDE}, last line of the table", _log_three),
+        Claim("warner-ratio", "The likelihood ratio is bounded by Pr[M(oui)=oui]/Pr[M(oui)=oui] ≤ 3.", "LDP slides",
+              f"{_SLIDE}, second bullet under the table", _printed_ratio),
+        Claim("warner-number", "f̂ = 2r − ½ estimates the original number of yes.", "LDP slides",
+              f"{_SLIDE}, “Estimation f̂ du nbre. original de oui”", _number_or_share),
+        Claim("warner-variance", "With p = 3/4 and q = 1/4 the variance q(1−q)/(N(p−q)²) + f(1−p−q)/(N(p−q)) is the "
+              "same for every f, which answers the slides' open question on the variance.", "several-attributes slides",
+              "slide “M_GRR : Réponse Randomisée Généralisée”, last formula, at k = 2 and ε = ln 3",
+              _constant_variance),
+    ],
+    plots=[
+        Plot("estimates", "Error of the estimate over surveys: the mean is at 0 and the dispersion is that of the "
+             "formula, whatever the true share.", _draw_estimates),
+        Plot("coins", "The first coin is a dial between privacy and precision: ε = ln((1 + t)/(1 − t)).", _draw_coins),
+    ],
+    table=_table,
+)  # fmt: skip

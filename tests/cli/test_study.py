@@ -1,0 +1,70 @@
+"""The commands of studies: list, run and report."""
+
+import json
+
+
+def test_the_list_for_a_program_is_a_list(run):
+    found = run("study", "list", "--json").json()
+    assert isinstance(found, list)
+    assert [one["name"] for one in found][:3] == ["warner", "krr", "variance"]
+    assert found[0]["claims"][0] == "warner-unbiased"
+
+
+def test_the_list_shows_the_question_of_each(run):
+    assert "unbiased" in run("study", "list").out
+
+
+def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
+    ended = run("study", "run", "variance", "--workers", "0")
+    assert "confirmed" in ended.out
+    assert "bruit study report" in ended.err
+    told = run("study", "report", "--figures", "pictures")
+    assert "not judged" in told.out
+    assert "<svg" in (tmp_path / "bruit-studies" / "report.html").read_text()
+    assert (tmp_path / "pictures" / "variance-surface.png").exists()
+    assert (tmp_path / "pictures" / "variance-surface.svg").exists()
+    run("study", "report", "--out", "claims.md")
+    assert (tmp_path / "claims.md").read_text().startswith("<!-- Written by")
+    again = run("study", "run", "variance", "--workers", "0", "--json").json()
+    assert {row["study"] for row in again} == {"variance"}
+
+
+def test_names_or_all_must_be_given_and_not_both(run):
+    assert "--all" in run("study", "run", code=2).err
+    assert "--all" in run("study", "run", "warner", "--all", code=2).err
+
+
+def test_an_unknown_study_is_a_mistake_of_usage(run):
+    assert "'warner'" in run("study", "run", "nothing", code=2).err
+
+
+def test_a_report_of_nothing_says_how_to_make_results(run):
+    assert "bruit study run --all" in run("study", "report", code=2).err
+
+
+def test_a_bad_seed_or_ending_is_refused_before_any_work(run, tmp_path):
+    run("study", "run", "warner", "--seed", "-1", code=2)
+    run("study", "report", "--out", "page.pdf", code=2)
+    assert not (tmp_path / "bruit-studies").exists()
+
+
+def test_results_of_another_seed_end_with_the_code_for_files(run):
+    run("study", "run", "variance", "--workers", "0")
+    assert "--restart" in run("study", "run", "variance", "--workers", "0", "--seed", "1", code=4).err
+
+
+def test_a_failing_study_ends_with_its_own_code_and_the_others_are_run(run, monkeypatch):
+    from bruit import studies
+
+    good = studies.find("variance")
+    bad = studies.Study(
+        name="bad", title="Bad", question="?", method=".", trial=_fails, quick=[studies.Block({"x": [1]})]
+    )
+    monkeypatch.setattr(studies, "all_studies", lambda: (bad, good))
+    ended = run("study", "run", "--all", "--workers", "0", "--json", code=1)
+    assert "x=1, #0: ZeroDivisionError" in ended.err
+    assert {row["study"] for row in json.loads(ended.out)} == {"variance"}
+
+
+def _fails(*, x, rng):
+    return {"y": x / 0}
