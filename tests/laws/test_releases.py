@@ -28,6 +28,7 @@ RELEASES: list[Release] = [
     Count(epsilon=0.5),
     Histogram(domain=["a", "b", "c"], epsilon=1.0, neighbours="replace"),
     Sum(bounds=(-1, 5), epsilon=0.3),
+    Sum(bounds=(-1, 5), epsilon=2.0, delta=1e-3),
     Mean(bounds=(0, 10), epsilon=2.0),
     Variance(bounds=(0, 10), epsilon=1.0, neighbours="replace"),
     HistogramQuantiles(bounds=(0, 10), steps=10, epsilon=1.0, quantiles=(0.5,)),

@@ -312,7 +312,7 @@ def test_the_tail_of_two_laplace_variables_is_that_of_a_sample() -> None:
     for u in (0.0, 0.1, 0.4999999, 0.5, 0.8, 1.0):
         for above, below in ((3.0, 1.0), (0.5, 0.5), (-2.0, 1.0)):
             seen = (np.abs((1 - u) * x - u * y) >= abs((1 - u) * above - u * below)).mean()
-            assert ratio._tail(np.array(u), above, below, 1.0) == pytest.approx(seen, abs=0.005)
+            assert ratio.laplace_tail(np.array(u), above, below, 1.0) == pytest.approx(seen, abs=0.005)
 
 
 def test_a_share_that_no_value_explains_gives_the_nearest_bound() -> None:

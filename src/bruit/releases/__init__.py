@@ -19,11 +19,12 @@ from bruit.releases.grouped import Grouped
 from bruit.releases.histogram_method import DECILES, HistogramQuantiles
 from bruit.releases.inverse_sensitivity import InverseSensitivity, inverse_sensitivity
 from bruit.releases.lengths import LengthFunction, MeanLength, QuantileLength, Statistic, VarianceLength
-from bruit.releases.moments import Mean, Sum, Variance, mean, sum, variance
+from bruit.releases.moments import Mean, Sum, mean, sum
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, discrete_gaussian, discrete_laplace
 from bruit.releases.quantiles import Quantiles, quantiles
 from bruit.releases.released import Released
 from bruit.releases.staircase import StaircaseNoise, staircase
+from bruit.releases.variance import Variance, variance
 
 __all__ = [
     "DECILES",

@@ -1,4 +1,4 @@
-"""Quantiles one after the other: the middle one first, then those below among the points below, and so on.
+"""Quantiles one after the other: one in the middle first, then those below among the points below, and so on.
 
 A node draws one quantile of the points of its part by the exponential mechanism. The drawn place splits the part in
 two, each with the quantiles that belong there. A record is in one part at each depth, so it pays once along its path,
@@ -20,6 +20,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.releases._points import Integers, Part, Points
+from bruit.releases._quantile_plan import Branch, best
 from bruit.releases.base import CentralNeighbours
 from bruit.releases.exponential import Exponential
 
@@ -80,29 +81,29 @@ def independent(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: Ce
 
 
 def recursive(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: CentralNeighbours) -> Node:
-    """The middle quantile first; every node gets what is left on its way, divided by how many may still follow.
+    """One quantile first, then those below and above it, in the order and with the portions of ε of the best plan.
 
-    For 2^h − 1 quantiles this is ε/h at each depth; on shorter ways the rest is not lost.
+    Every node gets a portion of what is left on its way, and one that nothing follows gets all: every way sums to ε.
     """
     replace = neighbours == "replace"
     ends = [Fraction(0), *quantiles, Fraction(1)]
 
-    def build(low: int, high: int, left: Fraction, depth: int) -> Node | None:
-        """The quantiles low..high−1, between the one before and the one after."""
-        if low == high:
+    def build(branch: Branch | None, low: int, high: int, left: Fraction) -> Node | None:
+        """The quantiles of a branch, between the ends low and high of its part."""
+        if branch is None:
             return None
-        middle = (low + high) // 2
-        mine = left / (high - low).bit_length()
-        share = _relative(ends[middle + 1], ends[low], ends[high + 1])
-        if replace and depth:
+        middle, mine = branch.place + 1, left * branch.portion
+        share = _relative(ends[middle], ends[low], ends[high])
+        if replace and high - low <= len(quantiles):
             # A replaced record leaves one part and enters another, and each of the two then costs half.
-            node = one_node(middle, share, mine / 2, public=False)
+            node = one_node(branch.place, share, mine / 2, public=False)
         else:
-            node = one_node(middle, share, mine, public=replace)
-        below, above = (build(*span, left - mine, depth + 1) for span in ((low, middle), (middle + 1, high)))
+            node = one_node(branch.place, share, mine, public=replace)
+        below = build(branch.left, low, middle, left - mine)
+        above = build(branch.right, middle, high, left - mine)
         return Node(node.place, share, node.grain, node.choice, below, above)
 
-    root = build(0, len(quantiles), epsilon, 0)
+    root = build(best(tuple(quantiles), public=replace), 0, len(ends) - 1, epsilon)
     assert root is not None  # noqa: S101 -- there is at least one quantile
     return root
 

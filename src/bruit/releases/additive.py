@@ -1,4 +1,4 @@
-"""Releases of sums with Laplace noise: all that is published is a function of the noisy sums.
+"""Releases of sums with Laplace or Gaussian noise: all that is published is a function of the noisy sums.
 
 What is computed from raw records is `_sums`, a few whole numbers; what is published is `_publish`, which sees them only
 with noise. So nothing without noise can reach a result, and the privacy loss is that of the sums.
@@ -12,51 +12,84 @@ from typing import Any
 
 import numpy as np
 
+from bruit import _checks
 from bruit.entropy import Entropy
-from bruit.errors import DataError
+from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.accounting import pure_rho
 from bruit.privacy.guarantee import Guarantee
-from bruit.releases.base import CentralNeighbours, Release
-from bruit.releases.noise import DiscreteLaplace, Integers, add
+from bruit.releases import _gaussian
+from bruit.releases.base import CENTRAL, CentralNeighbours, Release
+from bruit.releases.noise import DiscreteLaplace, Integers, Noise, add
 from bruit.releases.released import Released
 
 
 class AdditiveRelease(Release):
-    """Whole-number sums, discrete Laplace noise on each, and arithmetic on the result."""
+    """Whole-number sums, discrete Laplace or Gaussian noise on each, and arithmetic on the result."""
 
     epsilon: float
+    delta: float = 0.0
     neighbours: CentralNeighbours
 
     @property
     def guarantee(self) -> Guarantee:
-        """The ε asked; the exact loss of the noise is at most that, and at most one part in 10⁹ less."""
-        return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
+        """The ε and δ asked. With δ = 0 the exact loss of the noise is at most ε, and one part in 10⁹ less at most."""
+        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)
+
+    @property
+    def rho(self) -> float:
+        """The ρ for which the release is ρ-zero-concentrated private, for totals of many by `bruit.privacy`."""
+        return _gaussian.largest_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
 
     @abstractmethod
     def sensitivity(self, n: int | None = None) -> int:
         """The most that the sums change in all (L1) between neighbours; with n records where n is public."""
 
-    def noise(self, n: int | None = None) -> DiscreteLaplace:
+    def squared_sensitivity(self, n: int | None = None) -> int:
+        """The most that the squared Euclidean norm (L2) of the change is; never above the square of the L1 norm."""
+        return self.sensitivity(n) ** 2
+
+    def noise(self, n: int | None = None) -> Noise:
         """The noise on each sum; with n records where n is public."""
+        if self.delta:
+            return _gaussian.calibrate(self.squared_sensitivity(n), self.epsilon, self.delta)
         return DiscreteLaplace.calibrate(self.sensitivity(n), self.epsilon)
+
+    def _check_privacy(self) -> None:
+        """ε, δ and the neighbours make sense."""
+        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "delta", _checks.non_negative(delta=self.delta))
+        if self.delta >= 1:
+            raise ParameterError(f"delta must be 0, or a small number below 1, got {self.delta}.")
+        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+
+    def _privacy(self) -> dict[str, Any]:
+        """ε, δ where there is one, and the neighbours, for documents."""
+        delta = {"delta": self.delta} if self.delta else {}
+        return {"epsilon": self.epsilon, **delta, "neighbours": self.neighbours}
 
     @abstractmethod
     def _sums(self, counts: Counts) -> Integers:
         """What noise is added to."""
 
     @abstractmethod
-    def _publish(self, noisy: Integers, noise: DiscreteLaplace, n: int | None, simulated: bool) -> Released:
+    def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
         """The result, from noisy sums, and n where it is public."""
 
     def _public_n(self, counts: Counts) -> int | None:
         """The number of records, where it is public and needed."""
         return None
 
-    def loss_between(self, first: Counts, second: Counts) -> Fraction:
-        """The exact loss: the distance (L1) of the sums over the scale; the numbers of records agree if public."""
+    def loss_between(self, first: Counts, second: Counts) -> Fraction | None:
+        """The exact loss: the distance (L1) of the sums over the scale; None for Gaussian noise, whose loss has no end.
+
+        The numbers of records agree if they are public.
+        """
+        noise = self.noise(self._public_n(first))
+        if not isinstance(noise, DiscreteLaplace):
+            return None
         ours, theirs = self._sums(first), self._sums(second)
-        distance = sum(abs(int(one) - int(other)) for one, other in zip(ours, theirs, strict=True))
-        return distance / self.noise(self._public_n(first)).scale
+        return sum(abs(int(one) - int(other)) for one, other in zip(ours, theirs, strict=True)) / noise.scale
 
     def _check(self, raw: RawTally) -> None:
         super()._check(raw)

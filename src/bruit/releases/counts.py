@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from bruit import _checks
 from bruit.domains import Categories, Grid
 from bruit.domains.attribute import as_domain
 from bruit.domains.domain import Domain
@@ -21,10 +20,10 @@ from bruit.entropy import Randomness
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.additive import AdditiveRelease, whole
-from bruit.releases.base import CENTRAL, Books, CentralNeighbours
+from bruit.releases.base import Books, CentralNeighbours
 from bruit.releases.bins import Bins
 from bruit.releases.grouped import ask
-from bruit.releases.noise import DiscreteLaplace, Integers
+from bruit.releases.noise import Integers, Noise
 from bruit.releases.released import Released
 
 __all__ = ["Count", "Histogram", "count", "histogram"]
@@ -38,12 +37,14 @@ class Count(AdditiveRelease):
     ----------
     epsilon
         The most that the result may tell about one record.
+    delta
+        0 (default) for Laplace noise; a small number, far below one over the number of records, for Gaussian noise.
     neighbours
         ``"add-remove"``; under ``"replace"`` the number of records is public and needs no release.
 
     Guarantee
     ---------
-    One record changes the count by 1. The noise is discrete Laplace of scale 1/ε.
+    One record changes the count by 1. The noise is discrete Laplace of scale 1/ε, or with a δ discrete Gaussian.
 
     Error
     -----
@@ -62,11 +63,11 @@ class Count(AdditiveRelease):
     reads_column = False
 
     epsilon: float
+    delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
-        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        self._check_privacy()
         if self.neighbours == "replace":
             raise ParameterError(
                 'Under "replace" the number of records is public: publish it as it is. To count by value, use a '
@@ -94,7 +95,7 @@ class Count(AdditiveRelease):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"release": self.name, "epsilon": self.epsilon, "neighbours": self.neighbours}
+        return {"release": self.name, **self._privacy()}
 
     def _count(self, column: Any) -> Counts:
         return whole(batching.height(column))
@@ -102,7 +103,7 @@ class Count(AdditiveRelease):
     def _sums(self, counts: Counts) -> Integers:
         return counts
 
-    def _publish(self, noisy: Integers, noise: DiscreteLaplace, n: int | None, simulated: bool) -> Released:
+    def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
         return _counted(self, noisy, (self.name,), noise, simulated)
 
 
@@ -117,13 +118,15 @@ class Histogram(AdditiveRelease):
         outside a grid or bins count in the nearest one; a label that is not declared is an error.
     epsilon
         The most that all the counts together may tell about one record.
+    delta
+        As in `Count`.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
 
     Guarantee
     ---------
     One record more or less changes one count by 1; a replaced record changes two. The noise on each count is discrete
-    Laplace of scale 1/ε, or 2/ε.
+    Laplace of scale 1/ε, or 2/ε; or with a δ discrete Gaussian, for a change of Euclidean norm 1, or √2.
 
     Error
     -----
@@ -139,6 +142,7 @@ class Histogram(AdditiveRelease):
 
     domain: Domain
     epsilon: float
+    delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
 
     def __post_init__(self) -> None:
@@ -148,8 +152,7 @@ class Histogram(AdditiveRelease):
                 "would tell which values occur, and that is not covered by any noise."
             )
         object.__setattr__(self, "domain", as_domain(self.domain))
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
-        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        self._check_privacy()
         self.noise()
 
     @property
@@ -173,18 +176,17 @@ class Histogram(AdditiveRelease):
         """One count changes by 1 under add-remove, two under replace."""
         return 2 if self.neighbours == "replace" else 1
 
+    def squared_sensitivity(self, n: int | None = None) -> int:
+        """Two counts that change by 1 each have a squared norm of 2, not 4."""
+        return self.sensitivity(n)
+
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise on each count."""
         return self.noise().error
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {
-            "release": self.name,
-            "domain": self.domain.to_dict(),
-            "epsilon": self.epsilon,
-            "neighbours": self.neighbours,
-        }
+        return {"release": self.name, "domain": self.domain.to_dict(), **self._privacy()}
 
     def _count(self, column: Any) -> Counts:
         clipped = isinstance(self.domain, Grid | Bins)
@@ -194,7 +196,7 @@ class Histogram(AdditiveRelease):
     def _sums(self, counts: Counts) -> Integers:
         return counts
 
-    def _publish(self, noisy: Integers, noise: DiscreteLaplace, n: int | None, simulated: bool) -> Released:
+    def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
         return _counted(self, noisy, self.labels, noise, simulated)
 
 
@@ -202,6 +204,7 @@ def count(
     data: Any,
     *,
     epsilon: float,
+    delta: float = 0.0,
     column: str | None = None,
     by: Any = None,
     groups: Any = None,
@@ -216,7 +219,7 @@ def count(
     ----------
     data
         A column, or a table: a mapping, a frame, or the path of a file. Rows are counted, whatever stands in them.
-    epsilon, neighbours
+    epsilon, delta, neighbours
         As in `Count`.
     column
         A column of the table to count by, for speed: any column gives the same.
@@ -231,7 +234,7 @@ def count(
     >>> count([31, 40, 22], epsilon=1.0, rng=7).labels
     ('count',)
     """
-    asked = Count(epsilon=epsilon, neighbours=neighbours)
+    asked = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)
     return ask(asked, data, column=column, by=by, groups=groups, ledger=ledger, rng=rng, label=label)
 
 
@@ -240,6 +243,7 @@ def histogram(
     domain: Any = None,
     *,
     epsilon: float,
+    delta: float = 0.0,
     bins: Any = None,
     column: str | None = None,
     by: Any = None,
@@ -259,7 +263,7 @@ def histogram(
         The values, as in `Histogram`.
     bins
         Edges of bins, given instead of a domain.
-    epsilon, neighbours
+    epsilon, delta, neighbours
         As in `Histogram`.
     column
         The name of the column in the table.
@@ -275,12 +279,13 @@ def histogram(
     """
     if bins is not None and domain is not None:
         raise ParameterError("Give a domain or bins, not both.")
-    asked = Histogram(domain=domain if bins is None else Bins(bins), epsilon=epsilon, neighbours=neighbours)
+    values = domain if bins is None else Bins(bins)
+    asked = Histogram(domain=values, epsilon=epsilon, delta=delta, neighbours=neighbours)
     return ask(asked, data, column=column, by=by, groups=groups, ledger=ledger, rng=rng, label=label)
 
 
 def _counted(
-    release: Count | Histogram, noisy: Integers, labels: tuple[Any, ...], noise: DiscreteLaplace, simulated: bool
+    release: Count | Histogram, noisy: Integers, labels: tuple[Any, ...], noise: Noise, simulated: bool
 ) -> Released:
     def ends(level: float) -> Any:
         half = noise.half_width(level)

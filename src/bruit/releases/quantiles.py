@@ -2,8 +2,8 @@
 
 Three methods draw places by how many records lie between them and the wanted ranks. ``"exponential"`` (also called
 ``"inverse-sensitivity"``: on ranks they are the same) draws each quantile by itself, with an equal share of ε.
-``"approximate"`` (ApproximateQuantiles) draws the middle one first and the others among the records on their side, so
-that a record pays once on its way down and not for every quantile. ``"joint"`` (JointExp) draws all at once. For
+``"approximate"`` (ApproximateQuantiles) draws one in the middle first and the others among the records on their side,
+so that a record pays once on its way down and not for every quantile. ``"joint"`` (JointExp) draws all at once. For
 ``"histogram"`` see `HistogramQuantiles`.
 
 The first two are exact: whole-number weights, chosen with integers only. The third needs logarithms in double
@@ -106,7 +106,7 @@ class Quantiles(Release):
     >>> bool((abs(found.values - [25, 50, 75]) < 1).all())
     True
     >>> ask_for.rank_deviation.round(1).tolist()
-    [3.1, 2.8, 3.1]
+    [3.0, 2.9, 3.0]
     """
 
     quantiles: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""Intervals for a share above/(above + below) of two sums that both have Laplace noise."""
+"""Intervals for a share above/(above + below) of two sums that both have Laplace, or both Gaussian, noise."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ _TRIED = 1025
 _HALVINGS = 60
 
 
-def interval(above: float, below: float, scale: float, level: float) -> Floats:
+#: P(|(1 − u)·X − u·Y| ≥ |(1 − u)·above − u·below|), from u, above, below and the scale of the noise X, Y.
+Tail = Callable[[Any, float, float, float], Floats]
+
+
+def interval(above: float, below: float, scale: float, level: float, tail: Tail | None = None) -> Floats:
     """The shares u that the noisy sums do not exclude: Fieller's method, with Laplace noise of this scale on both.
+
+    With `tail=normal_tail` the noise is Gaussian and its scale σ.
 
     At the true share u the noisy (1 − u)·above − u·below has no part but noise: (1 − u)·X − u·Y. Every u is kept for
     which a value as far from 0 has a probability of 1 − level or more. The noise is treated as continuous.
     """
 
     def excluded(share: Any) -> Any:
-        return _tail(share, above, below, scale) < 1 - level
+        return (tail or laplace_tail)(share, above, below, scale) < 1 - level
 
     tried = np.linspace(0.0, 1.0, _TRIED)
     estimate = above / (above + below) if above + below > 0 else 0.5
@@ -46,8 +52,12 @@ def laplace_factor(level: float) -> float:
 
     The tails of such sums lie between those of the normal and of the Laplace law.
     """
-    normal = float(-special.ndtri((1 - level) / 2))
-    return max(normal, -math.log(1 - level) / math.sqrt(2))
+    return max(normal_factor(level), -math.log(1 - level) / math.sqrt(2))
+
+
+def normal_factor(level: float) -> float:
+    """How many standard deviations a normal variable stays within, so often."""
+    return float(-special.ndtri((1 - level) / 2))
 
 
 def _edge(inside: float, outside: float, excluded: Callable[[Any], Any]) -> float:
@@ -61,7 +71,13 @@ def _edge(inside: float, outside: float, excluded: Callable[[Any], Any]) -> floa
     return outside
 
 
-def _tail(share: Any, above: float, below: float, scale: float) -> Floats:
+def normal_tail(share: Any, above: float, below: float, scale: float) -> Floats:
+    """The tail for normal X, Y of this standard deviation."""
+    distance = np.abs((1 - share) * above - share * below) / scale
+    return np.asarray(2 * special.ndtr(-distance / np.hypot(share, 1 - share)))
+
+
+def laplace_tail(share: Any, above: float, below: float, scale: float) -> Floats:
     """P(|(1 − u)·X − u·Y| ≥ |(1 − u)·above − u·below|) for Laplace X, Y of this scale."""
     distance = np.abs((1 - share) * above - share * below) / scale
     wide, narrow = np.maximum(share, 1 - share), np.minimum(share, 1 - share)
