@@ -61,6 +61,7 @@ AWAY_FROM_HOME: dict[tuple[str, str], str] = {
     ("studies._store", "pyarrow"): "results of studies are tables of mixed columns, not batches of reports",
     ("studies.krr_learning", "sklearn"): "the course's own forest learns from reports, as any outsider's model does",
     ("studies.numeric_cleaning", "sklearn"): "the course's own naive Bayes learns from reports, likewise",
+    ("studies._central_or_local_parts", "sklearn"): "ordinary models stand beside those with privacy",
 }
 
 #: Pseudo-random numbers: whole packages that never touch a person's report on the secure side.

@@ -16,10 +16,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from typer.testing import CliRunner
 
-from bruit import datasets, documents
+from bruit import datasets, documents, studies
+from bruit.cli import _tour_studies
 from bruit.cli._tour_facts import EPSILONS
 from bruit.cli.app import app
 from bruit.cli.tour import TourResult, run_tour
@@ -120,9 +122,40 @@ def test_watching_reports_clears_the_mechanism_and_catches_its_broken_twin(resul
     assert "it is caught" in " ".join(text.split())
 
 
+def test_it_ends_with_claims_that_hold_that_nearly_do_and_that_do_not(result: TourResult, text: str, html: str) -> None:
+    end = text[text.index(result.blocks[-1].heading) :]
+    shown = {claim for glimpse in _tour_studies.GLIMPSES for claim in glimpse.claims}
+    assert {one.claim.id for one in result.facts.judged} == shown
+    verdicts = [one.verdict.kind for one in result.facts.judged]
+    assert set(verdicts) == {"confirmed", "corrected", "refuted"}
+    assert [line.split()[0] for line in end.splitlines() if line.startswith(tuple(verdicts))] == verdicts
+    for one in result.facts.judged:
+        assert one.claim.statement in " ".join(end.split())
+        assert one.claim.statement.split("=")[-1].strip() in html
+    assert "2r − ½ estimates the share, not the number" in " ".join(end.split())
+
+
+def test_after_the_claims_it_says_how_to_judge_all_of_them(text: str, html: str) -> None:
+    assert "bruit study run --all\nbruit study report\n" in text
+    assert "<code>bruit study run --all\nbruit study report</code>" in html
+
+
+def test_a_trial_of_the_tour_draws_what_it_draws_in_the_whole_study() -> None:
+    for glimpse in _tour_studies.GLIMPSES:
+        study = studies.find(glimpse.study)
+        cut = glimpse.cut(study)
+        whole = {(str(dict(trial.factors)), trial.repetition): trial for trial in study.trials("quick")}
+        few = cut.trials("quick")
+        assert 0 < len(few) < len(whole)
+        for trial in (few[0], few[-1]):
+            same = whole[str(dict(trial.factors)), trial.repetition]
+            assert cut.stream(trial, 0).generator().random() == study.stream(same, 0).generator().random()
+
+
 def test_text_and_tables_fit_eighty_columns(text: str) -> None:
     told = text[: text.index("Written")]
-    assert max(len(line) for line in told.splitlines()) <= 80
+    # A letter with a hat is two characters in one place.
+    assert max(cell_len(line) for line in told.splitlines()) <= 80
 
 
 def test_all_files_are_written_and_named(result: TourResult, text: str) -> None:
@@ -176,6 +209,9 @@ def test_json_is_one_sealed_document_with_the_same_facts(result: TourResult, tmp
     body = documents.unseal(run.stdout, "bruit.tour/1")
     assert body["two_coins"]["yes_reports"] == result.facts.yes_reports
     assert body["trust"]["twin_caught"] is True
+    assert [(one["id"], one["verdict"]) for one in body["claims"]] == [
+        (one.claim.id, one.verdict.kind) for one in result.facts.judged
+    ]
     assert [Path(file).name for file in body["files"]] == FILES
     assert json.loads(run.stdout)["people"] == 48_842
 
@@ -214,7 +250,7 @@ def test_without_the_extra_the_text_is_told_and_the_remedy_named(module: str, tm
 
 def test_the_commands_it_proposes_work(result: TourResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    commands = result.blocks[-1].code.splitlines()
+    commands = result.blocks[-2].code.splitlines()
     assert [shlex.split(command)[1] for command in commands] == ["data", "privatize", "estimate"]
     for command in commands:
         run = CliRunner().invoke(app, shlex.split(command)[1:])

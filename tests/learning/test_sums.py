@@ -98,3 +98,14 @@ def test_gaussian_noise_keeps_its_rho_and_rho_keeps_epsilon_at_delta(epsilon, de
 def test_noise_that_cannot_be_drawn_exactly_is_refused_before_anything_is_booked():
     with pytest.raises(LimitError, match="larger ε"):
         SumNoise((1 << 40,), Fraction(10**9), 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.15, 0.3, 0.6, 1.2, 0.1 + 0.2, 1 / 3])
+@pytest.mark.parametrize("sensitivity", [Fraction(13), Fraction(27, 2), Fraction(301, 7)])
+def test_every_ordinary_epsilon_has_a_scale_that_spends_nearly_all_of_it(epsilon, sensitivity):
+    noise = SumNoise((1, 4096, 2 * 4096**2, 3 * 4096**2), sensitivity, epsilon)
+    for place, unit in enumerate(noise.units):
+        change = [0, 0, 0, 0]
+        change[place] = unit * sensitivity
+        loss = sum(Fraction(one) / noise.by_unit[u].scale for one, u in zip(change, noise.units, strict=True))
+        assert Fraction(epsilon) * (1 - Fraction(1, 10**8)) <= loss <= Fraction(epsilon)

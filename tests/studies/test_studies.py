@@ -1,16 +1,73 @@
 """Every study that is registered: its claims find verdicts on small results, and its figures can be drawn."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
 
-from bruit.studies import DOCUMENTS, Block, all_studies, find, run
+from bruit.studies import (
+    DOCUMENTS,
+    Block,
+    all_studies,
+    attack,
+    attributes_under_attack,
+    countermeasure,
+    deciles,
+    find,
+    inverse_sensitivity,
+    krr_learning,
+    run,
+)
 from bruit.studies.claim import KINDS
 
 STUDIES = all_studies()
 #: Few repetitions: enough for a deviation.
 FEW = 4
+
+
+def _few(block, **fewer):
+    """A block with other values of those factors that it has."""
+    return Block({**block.factors, **{name: to for name, to in fewer.items() if name in block.factors}}, FEW)
+
+
+_LN3, _LN7 = math.log(3), math.log(7)
+_BOTH = ["published", "person"]
+#: Fewer people, or fewer values of factors, for studies whose quick size is too long for a test.
+TINY = {
+    "deciles": [
+        Block({"part": ["error"], "column": ["uniform", "normal", "lognormal", "age"], "method": deciles.METHODS,
+               "epsilon": [0.5, 1.0], "n": [2000]}, FEW),
+        *(Block(block.factors, FEW) for block in deciles.STUDY.quick[1:]),
+    ],
+    "attack": [_few(block, people=[1500], epsilon=[1.0, 5.0]) for block in attack.STUDY.quick],
+    "countermeasure": [_few(block, people=[1500], epsilon=[1.0, 5.0]) for block in countermeasure.STUDY.quick],
+    "attributes-under-attack": [
+        Block(_few(block, people=[300], epsilon=[1.0, 10.0], table=["nursery"]).factors, 2)
+        for block in attributes_under_attack.STUDY.quick
+    ],
+    "central-or-local": [
+        Block({"part": ["pima"], "epsilon": [0.1, 10.0, 30.0]}, FEW),
+        Block({"part": ["iris"], "epsilon": [1.0, 10.0]}, FEW),
+    ],
+    "krr-learning": [_few(block, n=[2000], trees=[3]) for block in krr_learning.STUDY.quick],
+    "inverse-sensitivity": [_few(block, n=[200]) for block in inverse_sensitivity.STUDY.quick],
+    "several-attributes": [
+        Block({"part": ["exact"], "data": ["nursery", "adult", "acs_employment"], "calibration": _BOTH,
+               "epsilon": [_LN3, _LN7]}, 1),
+        Block({"part": ["error"], "data": ["nursery"], "calibration": ["published"],
+               "epsilon": [math.log(k) for k in range(2, 8)]}, FEW),
+        Block({"part": ["error"], "data": ["nursery"], "calibration": ["person"], "epsilon": [_LN3, _LN7]}, 2),
+        Block({"part": ["error"], "data": ["adult", "acs_employment"], "calibration": _BOTH,
+               "epsilon": [_LN3, _LN7]}, 2),
+    ],
+}  # fmt: skip
+
+
+def tiny_blocks(study):
+    """What `TINY` says, or the blocks of the quick size with few repetitions."""
+    few = [Block(block.factors, min(block.repetitions, FEW)) for block in study.quick]
+    return TINY.get(study.name, few)
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +77,7 @@ def small(tmp_path_factory):
 
     def make(study):
         if study.name not in made:
-            blocks = [Block(block.factors, min(block.repetitions, FEW)) for block in study.quick]
-            tiny = dataclasses.replace(study, quick=blocks)
+            tiny = dataclasses.replace(study, quick=tiny_blocks(study))
             made[study.name] = run(tiny, workers=0, folder=tmp_path_factory.mktemp("studies"))
         return made[study.name]
 

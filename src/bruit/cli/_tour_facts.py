@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bruit.cli import _tour_studies
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from bruit.datasets import Dataset
     from bruit.estimation import Estimate, Tally
     from bruit.oracles import RandomizedResponse
+    from bruit.studies.report import Judged
 
 #: The confidence of every interval.
 LEVEL = 0.95
@@ -178,6 +181,16 @@ class Facts:
             twin_bound=self._watch(self.mechanism(TWIN)),
         )
 
+    @property
+    def study_seed(self) -> int:
+        """The seed of the studies, which always have one: their results must be the same for everybody."""
+        return self.seed or 0
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """A few claims of the documents with their verdicts."""
+        return _tour_studies.judged(self.study_seed)
+
     def mechanism(self, epsilon: float) -> RandomizedResponse:
         """Randomised response for the second question."""
         from bruit.oracles import RandomizedResponse
@@ -202,6 +215,7 @@ class Facts:
             "covered": sum(row.covered for row in self.rows),
             "prices": [vars(price) for price in self.prices],
             "trust": vars(self.trust) | {"passes": self.trust.passes, "twin_caught": self.trust.twin_caught},
+            "claims": [_tour_studies.facts(one) for one in self.judged],
         }
 
     @cached_property

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
+from bruit.cli import _tour_studies
 from bruit.cli._tour_facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
 
 TITLE = "A survey that protects everybody who answers"
@@ -17,13 +19,14 @@ _LEVEL = f"{LEVEL:.0%}".replace("%", " %")
 
 @dataclass(frozen=True)
 class Block:
-    """A step of the tour."""
+    """A step of the tour; the first `texts` columns of its table are texts, the others numbers."""
 
     heading: str
     paragraphs: tuple[str, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     code: str = ""
+    texts: int = 1
 
 
 def lead(facts: Facts) -> str:
@@ -141,8 +144,8 @@ def trust(facts: Facts) -> Block:
     )
 
 
-def next_steps() -> Block:
-    """What to type after the tour."""
+def your_turn(_: Facts) -> Block:
+    """How to do the same with another file."""
     return Block(
         "6. Your turn",
         ("The same from the command line, with a file of your own or with this one:",),
@@ -154,8 +157,38 @@ def next_steps() -> Block:
     )
 
 
-#: The steps that need the facts, in order.
-STEPS: tuple[Callable[[Facts], Block], ...] = (one_person, survey, seven_answers, price, trust)
+def claims(facts: Facts) -> Block:
+    """What a few studies make of what is taught, and how to run all of them."""
+    from bruit.studies.report import typeset
+
+    counts = Counter(one.verdict.kind for one in facts.judged)
+    told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return Block(
+        "7. And what is taught about it?",
+        (
+            "Courses and reports make claims about private surveys. bruit runs their experiments again and judges each "
+            f"claim. Here are {len(facts.judged)} of them after {_tour_studies.trials():,} small trials made just now "
+            f"(seed {facts.study_seed}): {told}.",
+            "The commands below judge all claims, with many more trials, and make one page of them, with figures and "
+            "the exact place of each claim.",
+        ),
+        ("verdict", "claim, and what was found"),
+        tuple((one.verdict.kind, f"“{one.claim.statement}” {typeset(one.verdict.sentence)}") for one in facts.judged),
+        code="bruit study run --all\nbruit study report",
+        texts=2,
+    )
+
+
+#: The steps, in order.
+STEPS: tuple[Callable[[Facts], Block], ...] = (
+    one_person,
+    survey,
+    seven_answers,
+    price,
+    trust,
+    your_turn,
+    claims,
+)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`bruit tour`: a survey on real data, told step by step, in a few seconds."""
+"""`bruit tour`: a survey on real data and a few claims about it, told step by step, in a few seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bruit.cli._tour_story import Block
 from bruit.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Page, Picture
+    from bruit.figures.page import Page, Picture, Table
 
 #: Text and tables keep to this width on wider terminals too.
 WIDTH = 80
@@ -81,9 +81,7 @@ def run_tour(folder: Path, *, seed: int | None = None, console: Console, page: b
     for step in story.STEPS:
         blocks.append(step(facts))
         _tell(console, blocks[-1])
-    blocks.append(story.next_steps())
     files, missing = _write(folder, facts, blocks, page=page)
-    _tell(console, blocks[-1])
     _tell_files(console, files)
     return TourResult(facts, tuple(blocks), files, missing)
 
@@ -125,13 +123,13 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
 
 def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Page:
     from bruit import __version__
-    from bruit.figures.page import Page, Section, Table
+    from bruit.figures.page import Page, Section
 
     sections = tuple(
         Section(
             block.heading,
             tuple(_unbroken(paragraph) for paragraph in block.paragraphs),
-            table=Table(tuple(map(_unbroken, block.columns)), block.rows) if block.rows else None,
+            table=_table(block) if block.rows else None,
             figure=pictures.get(place),
             code=block.code,
         )
@@ -142,6 +140,12 @@ def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Pa
     citation = data.citation.replace("https://", "")
     footer = f"Made by bruit {__version__}. Data: {citation.rstrip('.')}. Licence: {data.licence}."
     return Page(story.TITLE, story.lead(facts), sections, footer)
+
+
+def _table(block: Block) -> Table:
+    from bruit.figures.page import Table
+
+    return Table(tuple(map(_unbroken, block.columns)), block.rows, text_columns=tuple(range(block.texts)))
 
 
 def _unbroken(text: str) -> str:
@@ -155,7 +159,7 @@ def _tell(console: Console, block: Block) -> None:
     for paragraph in block.paragraphs:
         _say(console, paragraph)
     if block.rows:
-        made = shared.table(*block.columns)
+        made = shared.table(*block.columns, texts=block.texts)
         for row in block.rows:
             made.add_row(*row)
         console.print()

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 
 #: How much of ε may be left unused so that scales are simple fractions.
 _SLACK = Fraction(1, 10**9)
+#: Numerators of scales have at most as many bits.
+_TOP_BITS = 50
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,12 @@ class SumNoise:
 
     def _laplace(self, unit: int) -> DiscreteLaplace:
         wanted = Fraction(_checks.positive(epsilon=self.epsilon)) * self.share
-        rate = simplest_fraction(wanted * (1 - _SLACK), wanted)
+        scale = unit * self.sensitivity / simplest_fraction(wanted * (1 - _SLACK), wanted)
+        if scale.numerator >> _TOP_BITS:  # no simple ε: a scale a little larger is one, and loses no more
+            parts = 1 << max(0, _TOP_BITS - 1 - math.ceil(scale).bit_length())
+            scale = Fraction(math.ceil(scale * parts), parts)
         try:
-            return DiscreteLaplace(unit * self.sensitivity / rate)
+            return DiscreteLaplace(scale)
         except LimitError:
             raise LimitError(
                 "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."

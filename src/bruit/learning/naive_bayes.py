@@ -26,7 +26,6 @@ from bruit.learning._class_sums import JointSums, layout
 from bruit.learning._features import Features, Floats, Rows
 from bruit.learning._labels import class_codes, declared_classes
 from bruit.learning._likelihood import Laws, joint_log_likelihood
-from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["NaiveBayes"]
@@ -196,14 +195,6 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.tables_ = {
             names[place]: table for place, table in zip(sorted(features.categories), laws.tables, strict=True)
         }
-
-    def _rows(self, X: Any) -> Rows:
-        """New records, read as those of the fit were."""
-        features = self._features
-        if features.names is None:
-            return Rows(validated(self, X, dtype=np.float64, reset=False), ())
-        validated(self, X, reset=False, skip_check_array=True)
-        return features.of_columns(list(features.table(X).values()))
 
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""

@@ -40,9 +40,25 @@ __all__ = [
 def all_studies() -> tuple[Study, ...]:
     """Every study, in the order of the page."""
     # The modules are light: what a trial or a figure needs is imported inside it.
-    from bruit.studies import krr, variance, warner
+    from bruit.studies import (
+        attack,
+        attributes_under_attack,
+        central_or_local,
+        countermeasure,
+        deciles,
+        inverse_sensitivity,
+        krr,
+        krr_learning,
+        numeric_cleaning,
+        several_attributes,
+        variance,
+        warner,
+    )
 
-    return tuple(module.STUDY for module in (warner, krr, variance))
+    asking = (warner, krr, krr_learning, numeric_cleaning, variance)
+    several = (several_attributes, attack, countermeasure, attributes_under_attack)
+    modules = (*asking, *several, deciles, inverse_sensitivity, central_or_local)
+    return tuple(module.STUDY for module in modules)
 
 
 def find(name: str) -> Study:

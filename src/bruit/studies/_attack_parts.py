@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 EPSILONS = tuple(float(epsilon) for epsilon in range(1, 11))
-#: Per cent of people whose sampled attribute XGBoost finds, for ε = 1 … 10, by method and synthetic profiles per person:
+#: Per cent of people whose sampled attribute XGBoost finds at ε = 1 … 10, by method and synthetic profiles per person;
 #: read off the vector figures of Arcolezi, Gambs, Couchot, Palamidessi (PVLDB 2023); ACSEmployment, 20 runs.
 PUBLISHED: dict[tuple[str, int], tuple[float, ...]] = {
     ("RS+FD[GRR]", 1): (19.05, 22.18, 22.91, 23.32, 23.30, 23.41, 23.51, 23.47, 23.43, 23.38),
@@ -30,6 +30,11 @@ PUBLISHED: dict[tuple[str, int], tuple[float, ...]] = {
     ("RS+FD[SUE-z]", 5): (26.18, 40.89, 54.05, 65.56, 75.40, 82.75, 88.21, 92.07, 94.60, 96.42),
     ("RS+RFD[GRR]", 1): (4.91, 5.48, 5.63, 5.68, 5.64, 5.64, 5.67, 5.61, 5.65, 5.74),
 }
+#: The attributes of Adult that the paper on risks takes.
+ADULT = (
+    "age", "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country",
+    "income",
+)  # fmt: skip
 #: How near a rate must come to a published one, in points.
 NEAR = 2.0
 #: What the paper spends on the prior of RS+RFD, for all attributes together.
@@ -87,6 +92,20 @@ def acs() -> People:
     return people_of(Schema({name: sorted(set(column.tolist())) for name, column in table.items()}), table)
 
 
+@cache
+def people(table: str) -> People:
+    """Everybody of a table, once per process."""
+    from bruit import datasets
+    from bruit.domains import Schema
+
+    if table == "acs":
+        return acs()
+    data = datasets.load(table)
+    names = ADULT if table == "adult" else data.columns
+    schema = Schema({name: data.schema[name].domain for name in names})
+    return people_of(schema, {name: data[name] for name in names})
+
+
 def replayed(plan: Plan, people: People, rng: Entropy) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """Reports, and the number of the attribute that each person told truly.
 
@@ -114,18 +133,33 @@ def mean_variance(plan: Plan, people: People) -> float:
     return float(np.mean([variance.mean() for variance in found.values()]))
 
 
+def epsilon_for(variance: float, asked: People) -> float:
+    """The ε at which SMP[GRR] has this variance, by halving an interval."""
+    from bruit.collection import Plan
+
+    low, high = 0.01, 20.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if mean_variance(Plan(asked.schema, middle, "SMP[GRR]"), asked) > variance:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 def percent(right: NDArray[np.bool_]) -> float:
     """The share of true entries, in per cent."""
     return 100 * float(np.mean(right))
 
 
 def error(rows: Results, metric: str = "rate") -> float:
-    """The standard error of a mean rate, in points: at most that of tossing a coin for each person in each run.
+    """The standard error of a mean rate, in points: by the dispersion of runs, and no less than by tossing coins.
 
-    One run is enough for it, and the same people in each run only make it smaller.
+    The second, a coin for each person in each run, serves where there is one run only.
     """
     share = float(np.clip(rows.mean(metric) / 100, 1e-6, 1 - 1e-6))
-    return 100 * math.sqrt(share * (1 - share) / (rows.mean("n") * len(rows)))
+    coins = 100 * math.sqrt(share * (1 - share) / (rows.mean("n") * len(rows)))
+    return float(np.nanmax([coins, rows.summary(metric).error]))
 
 
 def published(method: str, synthetic: int, epsilon: float) -> float:

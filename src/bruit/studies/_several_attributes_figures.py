@@ -72,9 +72,13 @@ def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
     from bruit.studies import drawing
 
     found = part.curve("mse", "epsilon")
-    drawing.curve(ax, found, method, place, dashes=drawing.DASHES[place // 3])
     single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in found.x])
-    colour = style.PALETTE[place % len(style.PALETTE)]
+    colour, dashes = (*style.PALETTE, style.MUTED)[place], drawing.DASHES[place // 3]
+    mark = (*drawing.MARKS, "X")[place]
+    ax.plot(
+        found.x, found.mean, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=method
+    )
+    ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
     ax.fill_between(found.x, single[:, 0], single[:, 1], color=colour, alpha=0.1, linewidth=0)
 
 
@@ -82,7 +86,7 @@ def guarantees(results: Results) -> Any:
     """The exact ε of a person and of one attribute against the stated one, at the published calibration."""
     from bruit.studies import drawing
 
-    rows = results.where(part="guarantee", calibration="published")
+    rows = results.where(part="exact", calibration="published")
     tables = rows.values("data")
     panels, told = drawing.panels(len(tables)), []
     shown = (
@@ -99,7 +103,7 @@ def guarantees(results: Results) -> Any:
             dashes, mark = drawing.DASHES[place % 3], drawing.MARKS[place]
             drawing.line(ax, found.x, found.mean, label, place, dashes=dashes, mark=mark)
             told.append(f"{parts.DATA[data]}, {label}: {found.mean[1]:.2f}")
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.12 * float(rows.where(data=data, method="RS+FD[GRR]")["person"].max()))
         _epsilon_axis(ax)
         drawing.name_lines(ax)
     return drawing.describe(
@@ -118,7 +122,7 @@ def table(results: Results) -> Table:
     from bruit.figures.page import Table
 
     epsilon = parts.EPSILONS[1]
-    exact = results.where(part="guarantee", calibration="published", epsilon=epsilon)
+    exact = results.where(part="exact", calibration="published", epsilon=epsilon)
     lines = []
     for data, part in results.where(part="error", epsilon=epsilon).by("data"):
         for method in parts.METHODS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +51,11 @@ PUBLISHED_RUNS = 100
 
 
 def trial(*, part: str, data: str, calibration: str, epsilon: float, rng: Entropy) -> list[Row]:
-    """One row per method: the error of one collection, or what the plan guarantees."""
-    measure = _error if part == "error" else _guarantees
+    """One row per method: the error of one collection, or (exact) what the plan guarantees and its variance."""
+    measure = _error if part == "error" else _exact
     plans = {method: _plan(data, calibration, epsilon, method) for method in METHODS if "RFD" not in method}
-    prior = _prior(data, rng.child(len(METHODS)))
+    # What is exact draws nothing: its prior is the same at every ε.
+    prior = _prior(data, rng.child(len(METHODS)) if part == "error" else Entropy(1))
     plans |= {method: _make(data, calibration, epsilon, method, prior) for method in METHODS if "RFD" in method}
     return [{"method": method, **measure(plans[method], data, rng.child(i))} for i, method in enumerate(METHODS)]
 
@@ -113,9 +115,17 @@ def _error(plan: Plan, data: str, rng: Entropy) -> Row:
     return {"mse": float(np.mean(clipped)), "raw": float(np.mean(raw))}
 
 
-def _guarantees(plan: Plan, data: str, rng: Entropy) -> Row:
-    del data, rng  # exact
-    return {"person": plan.guarantee("person").epsilon, "attribute": plan.guarantee("attribute").epsilon}
+def _exact(plan: Plan, data: str, rng: Entropy) -> Row:
+    """Both guarantees, and the variance for these people, averaged as the error is."""
+    del rng
+    _, counts = people(data)
+    n = int(next(iter(counts.values())).sum())
+    variance = plan.variance(n, {name: count / n for name, count in counts.items()}, "people")
+    return {
+        "person": plan.guarantee("person").epsilon,
+        "attribute": plan.guarantee("attribute").epsilon,
+        "variance": float(np.mean([each.mean() for each in variance.values()])),
+    }
 
 
 def formulas(data: str, calibration: str, epsilon: float) -> tuple[float, float]:
@@ -144,11 +154,18 @@ def name(epsilon: float) -> str:
 
 
 def cells(results: Results, metric: str = "mse", **where: Any) -> dict[tuple[str, str, float], dict[str, Summary]]:
-    """Summaries by method, for each table, calibration and ε."""
+    """Summaries by method, for each table, calibration and ε.
+
+    The relative dispersion of a run hardly depends on ε: it is pooled over ε, so that few runs give a fair error.
+    """
     rows = results.where(part="error", **where)
     found: dict[tuple[str, str, float], dict[str, Summary]] = {}
-    for (data, calibration, epsilon, method), part in rows.by("data", "calibration", "epsilon", "method"):
-        found.setdefault((data, calibration, epsilon), {})[method] = part.summary(metric)
+    for (data, calibration, method), part in rows.by("data", "calibration", "method"):
+        own = {epsilon: each.summary(metric) for epsilon, each in part.by("epsilon")}
+        relative = math.sqrt(np.mean([(one.sd / one.mean) ** 2 for one in own.values()]))
+        for epsilon, one in own.items():
+            pooled = replace(one, error=relative * one.mean / one.count**0.5)
+            found.setdefault((data, calibration, epsilon), {})[method] = pooled
     return found
 
 

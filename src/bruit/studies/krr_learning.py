@@ -3,56 +3,31 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies import _krr_learning_parts as parts
+from bruit.studies._krr_learning_parts import COARSE, EPSILONS, FEATURES, GROWN, LABEL
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results, Summary, summarise
 from bruit.studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Table
     from bruit.learning import LocalPrivatizer
 
-Floats = NDArray[np.float64]
-
-EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
-FEATURES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
-LABEL = "marital-status"
-#: The least number of training people in a leaf: scikit-learn's own, and one that averages noise.
-GROWN, COARSE = 1, 50
 #: Standard errors that a difference must exceed.
 SURE = 4.0
 _PROJECT = "student project"
 
 
-class People(NamedTuple):
-    """The table as codes, and how many values each attribute has."""
-
-    features: dict[str, NDArray[np.int64]]
-    label: NDArray[np.int64]
-    sizes: dict[str, int]
-
-
-@cache
-def _people() -> People:
-    from bruit import datasets
-
-    data = datasets.load("adult")
-    codes = {name: data.schema[name].encode(data[name]).astype(np.int64) for name in (*FEATURES, LABEL)}
-    sizes = {name: len(data.schema[name].labels) for name in codes}
-    return People({name: codes[name] for name in FEATURES}, codes[LABEL], sizes)
-
-
 @cache
 def _privatizer(epsilon: float) -> LocalPrivatizer:
-    """kRR at ε for each of the seven attributes."""
+    """How features are randomised: by kRR at ε for each of the seven."""
     from bruit.learning import LocalPrivatizer
 
-    bounds = {name: list(range(_people().sizes[name])) for name in FEATURES}
+    bounds = {name: list(range(parts.people().sizes[name])) for name in FEATURES}
     return LocalPrivatizer(epsilon=epsilon, bounds=bounds, method="SPL[GRR]", unit="attribute")
 
 
@@ -64,7 +39,7 @@ def trial(*, part: str, n: int, trees: int, leaf: int, rng: Entropy, epsilon: fl
     """
     from bruit.learning import honest_split, randomize_labels  # first: it tells what to install
 
-    people = _people()
+    people = parts.people()
     rows = rng.generator().choice(people.label.size, n, replace=False)
     X = {name: codes[rows] for name, codes in people.features.items()}
     y = people.label[rows]
@@ -73,12 +48,13 @@ def trial(*, part: str, n: int, trees: int, leaf: int, rng: Entropy, epsilon: fl
     clean = np.column_stack(list(X.values()))
     common = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
     if part == "baseline":
-        return common | {"accuracy": _forest(clean[train], y[train], trees, leaf, seed, [(clean[test], y[test])])[0]}
+        found = _forest(clean[train], y[train], [(clean[test], y[test])], trees=trees, leaf=leaf, seed=seed)
+        return common | {"accuracy": found[0]}
     classes = list(range(people.sizes[LABEL]))
     split = honest_split(X, y, _privatizer(epsilon), classes=classes, epsilon=epsilon, random_state=state, rng=rng)
     told = randomize_labels(split.y_test, epsilon=epsilon, classes=classes, rng=rng)
     tests = [(split.X_test, split.y_test), (clean[test], split.y_test), (split.X_test, told)]
-    found = _forest(split.X_train, split.y_train, trees, leaf, seed, tests)
+    found = _forest(split.X_train, split.y_train, tests, trees=trees, leaf=leaf, seed=seed)
     scores = dict(zip(("accuracy", "clean_test", "noisy_labels"), found, strict=True))
     totals = {"train_epsilon": split.train_guarantee.epsilon, "test_epsilon": split.test_guarantee.epsilon}
     return common | scores | totals
@@ -92,27 +68,12 @@ def _split(n: int, state: int) -> tuple[Any, Any]:
     return train, test
 
 
-def _forest(X: Any, y: Any, trees: int, leaf: int, seed: int, tests: list[tuple[Any, Any]]) -> list[float]:
-    """Codes are given as they are, as after scikit-learn's LabelEncoder; accuracy on each test."""
+def _forest(X: Any, y: Any, tests: list[tuple[Any, Any]], *, trees: int, leaf: int, seed: int) -> list[float]:
+    """Accuracy on each test. Codes are given as they are, as after scikit-learn's LabelEncoder."""
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(trees, min_samples_leaf=leaf, random_state=seed).fit(X, y)
     return [float(np.mean(model.predict(features) == labels)) for features, labels in tests]
-
-
-@cache
-def _law(epsilon: float) -> tuple[float, float, float]:
-    """For the label: p, q, and how often the best guess from its report alone is right, frequencies being known."""
-    from bruit.oracles import RandomizedResponse
-
-    counts = np.bincount(_people().label)
-    channel = np.array(RandomizedResponse(epsilon=epsilon, k=counts.size).matrix(), float)
-    guess = float((counts[:, None] / counts.sum() * channel).max(axis=0).sum())
-    return float(channel[0, 0]), float(channel[0, 1]), guess
-
-
-def _noisy(results: Results, leaf: int = GROWN) -> Results:
-    return results.where(part="noise", leaf=leaf)
 
 
 def _paired(rows: Results, one: str, other: str) -> Summary:
@@ -133,12 +94,12 @@ def _test_features(results: Results) -> Verdict:
         return refuted(f"On true test features accuracy differs nowhere for sure ({gap * 100:.1f} points).", worst=gap)
     (leaf, epsilon), top = worst, found[worst]
     score = rows.where(leaf=leaf, epsilon=epsilon).mean("accuracy")
-    sure = sorted({key[1] for key in found if _far(found[key])})
+    sure = ", ".join(f"{one:g}" for one in sorted({key[1] for key in found if _far(found[key])}))
     return confirmed(
-        f"Tested on true features, the same forests (at least {leaf:.0f} people in a leaf) have {top.mean * 100:+.1f} ± "
-        f"{top.error * 100:.1f} points at ε = {epsilon:g} over the {score:.3f} that users who send reports get; the "
-        f"difference is beyond {SURE:g} standard errors at ε = {', '.join(f'{one:g}' for one in sure)}. (A model that "
-        "runs on the person's own device does see true features: then those are the right test.)",
+        f"Tested on true features, the same forests (leaves of {leaf:.0f} people or more) have "
+        f"{top.mean * 100:+.1f} ± {top.error * 100:.1f} points at ε = {epsilon:g} over the {score:.3f} "
+        f"that users who send reports get; the difference is beyond {SURE:g} standard errors at ε = {sure}. "
+        "(A model that runs on the person's own device does see true features: then those are the right test.)",
         worst=top.mean,
         epsilon=epsilon,
     )
@@ -147,8 +108,8 @@ def _test_features(results: Results) -> Verdict:
 def _test_labels(results: Results) -> Verdict:
     """A randomised label agrees with a prediction with probability q + a(p − q): judged on all ε."""
     gaps, lost, found = [], {}, {}
-    for epsilon, rows in _noisy(results).by("epsilon"):
-        p, q, _ = _law(epsilon)
+    for epsilon, rows in parts.noisy(results).by("epsilon"):
+        p, q, _ = parts.label_law(epsilon)
         gap = summarise(rows["noisy_labels"] - (q + rows["accuracy"] * (p - q)))
         gaps.append(abs(gap.mean) / max(gap.error, 1e-9))
         lost[epsilon] = _paired(rows, "noisy_labels", "accuracy")
@@ -171,20 +132,20 @@ def _test_labels(results: Results) -> Verdict:
 
 def _serves(results: Results) -> Verdict:
     clean = results.where(part="baseline", leaf=GROWN).summary("accuracy")
-    gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in _noisy(results).by("epsilon")}
+    gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in parts.noisy(results).by("epsilon")}
     good = [epsilon for epsilon, one in sorted(gains.items()) if one.mean > 0 and _far(one)]
     bad = [epsilon for epsilon, one in sorted(gains.items()) if one.mean < 0 and _far(one)]
     if not good:
         return refuted("At no ε is the forest better than always answering with the majority.")
-    first = _noisy(results).where(epsilon=good[0])
+    first = parts.noisy(results).where(epsilon=good[0])
     told = (
-        f"Without noise {clean.mean:.3f}, majority class {_noisy(results).mean('majority'):.3f}; after kRR "
+        f"Without noise {clean.mean:.3f}, majority class {parts.noisy(results).mean('majority'):.3f}; after kRR "
         f"{first.mean('accuracy'):.3f} ± {first.summary('accuracy').sd:.3f} at ε = {good[0]:g}"
     )
     figures = {"baseline": clean.mean, "first": good[0], "accuracy": first.mean("accuracy")}
     if not bad:
         return confirmed(f"{told}, and nowhere less than the majority.", **figures)
-    one = _noisy(results).where(epsilon=bad[-1]).summary("accuracy")
+    one = parts.noisy(results).where(epsilon=bad[-1]).summary("accuracy")
     return corrected(
         f"{told} for each attribute, {first.mean('train_epsilon'):.0f} for a person: the first of the project's ε that "
         f"beats the majority. At ε = {bad[-1]:g} and below, the forest ({one.mean:.3f} ± {one.sd:.3f}) is worse than "
@@ -195,9 +156,9 @@ def _serves(results: Results) -> Verdict:
 
 
 def _protects(results: Results) -> Verdict:
-    guesses = [_law(epsilon)[2] for epsilon in EPSILONS]
-    kept = [_law(epsilon)[0] for epsilon in EPSILONS]
-    curve = _noisy(results).curve("accuracy", "epsilon")
+    guesses = [parts.label_law(epsilon)[2] for epsilon in EPSILONS]
+    kept = [parts.label_law(epsilon)[0] for epsilon in EPSILONS]
+    curve = parts.noisy(results).curve("accuracy", "epsilon")
     falls = bool(np.any(np.diff(curve.mean) < -SURE * np.hypot(curve.error[1:], curve.error[:-1])))
     if np.any(np.diff(guesses) < -1e-12) or np.any(np.diff(kept) <= 0) or falls:
         return refuted("A smaller ε does not always add noise, protect more or cost accuracy.")
@@ -212,7 +173,7 @@ def _protects(results: Results) -> Verdict:
 
 
 def _total(results: Results) -> Verdict:
-    rows = _noisy(results).where(epsilon=1.0)
+    rows = parts.noisy(results).where(epsilon=1.0)
     train, test = rows.mean("train_epsilon"), rows.mean("test_epsilon")
     told = f"for a whole record the exact ε at ε = 1 is {train:.6f} in training (label too) and {test:.6f} in the test"
     if train > 1 + 1e-6:
@@ -223,95 +184,22 @@ def _total(results: Results) -> Verdict:
 def _coarse(results: Results) -> Verdict:
     """Whether scikit-learn's own leaves are the forest to judge kRR by."""
     gains = {}
-    for epsilon, rows in _noisy(results, COARSE).by("epsilon"):
-        one, other = rows.summary("accuracy"), _noisy(results).where(epsilon=epsilon).summary("accuracy")
+    for epsilon, rows in parts.noisy(results, COARSE).by("epsilon"):
+        one, other = rows.summary("accuracy"), parts.noisy(results).where(epsilon=epsilon).summary("accuracy")
         gains[epsilon] = (one.mean - other.mean, float(np.hypot(one.error, other.error)), one.mean, other.mean)
     best = max(gains, key=lambda epsilon: gains[epsilon][0])
     gain, error, coarse, grown = gains[best]
     if gain <= SURE * error:
-        return confirmed(f"Leaves of {COARSE} people gain nothing anywhere (at most {gain * 100:.1f} points).", gain=gain)
+        return confirmed(
+            f"Leaves of {COARSE} people gain nothing anywhere (at most {gain * 100:.1f} points).", gain=gain
+        )
     return corrected(
-        f"Not of the mechanism alone: at ε = {best:g} the same reports give {coarse:.3f} with at least {COARSE} people "
+        f"Not of the mechanism alone: at ε = {best:g} such reports give {coarse:.3f} with at least {COARSE} people "
         f"in a leaf and {grown:.3f} with scikit-learn's single ones, which learn the noise ({gain * 100:+.1f} ± "
         f"{error * 100:.1f} points).",
         gain=gain,
         coarse=coarse,
     )
-
-
-def _draw_accuracy(results: Results) -> Any:
-    from bruit.studies import drawing
-
-    ax = drawing.axes("Forest on randomised attributes", x="ε for each attribute (log scale)",
-                      y="accuracy (%)", log="x", width=6.4, height=4.3)  # fmt: skip
-    lines = (
-        ("accuracy", GROWN, "the project's way"),
-        ("accuracy", COARSE, f"{COARSE} in a leaf"),
-        ("clean_test", GROWN, "true test features"),
-        ("noisy_labels", GROWN, "noisy test labels"),
-    )
-    ends = []
-    for place, (metric, leaf, name) in enumerate(lines):
-        found = _percent(_noisy(results, leaf), metric)
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[0 if place < 2 else 1])
-        ends.append(f"{name} {found.mean[0]:.0f} % at ε = 0.01, {found.mean[4]:.0f} % at 1, {found.mean[-1]:.0f} % at 10")
-    clean = results.where(part="baseline", leaf=GROWN).mean("accuracy") * 100
-    majority = _noisy(results).mean("majority") * 100
-    ax.set_ylim(8, max(clean, majority) + 8)
-    drawing.reference(ax, clean, "")
-    drawing.reference(ax, majority, "")
-    for y, text in ((clean, "without noise"), (majority, "majority class")):
-        ax.annotate(text, (0.0105, y), xytext=(0, 3), textcoords="offset points", color="#59636e", fontsize=9)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
-        ax,
-        f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority class "
-        f"{majority:.0f} %. {'; '.join(ends)}.",
-    )
-
-
-def _draw_risk(results: Results) -> Any:
-    from bruit.studies import drawing
-
-    ax = drawing.axes("What is learnt, and what is given away", x="ε for each attribute (log scale)",
-                      y="marital status known (%)", log="x", width=6.4)  # fmt: skip
-    x = np.array(EPSILONS)
-    guesses = np.array([_law(epsilon)[2] for epsilon in EPSILONS]) * 100
-    found = _percent(_noisy(results), "accuracy")
-    drawing.curve(ax, found, "by the forest", 0)
-    drawing.line(ax, x, guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
-        ax,
-        f"Share of people whose marital status is known, against ε. By the forest from seven other reports: "
-        f"{found.mean[0]:.0f} % at 0.01, {found.mean[4]:.0f} % at 1, {found.mean[-1]:.0f} % at 10. By the best guess from "
-        f"the person's own report of it: {guesses[0]:.0f} %, {guesses[4]:.0f} % and {guesses[-1]:.0f} %.",
-    )
-
-
-def _percent(rows: Results, metric: str) -> Any:
-    """A curve of a score over ε, in percent."""
-    scaled = Results(rows.study, {"epsilon": rows["epsilon"], "score": rows[metric] * 100})
-    return scaled.curve("score", "epsilon")
-
-
-def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
-    lines = []
-    for epsilon, rows in _noisy(results).by("epsilon"):
-        scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]
-        scores.append(_noisy(results, COARSE).where(epsilon=epsilon).summary("accuracy"))
-        total = f"{rows.mean('train_epsilon'):.3g}"
-        lines.append((f"{epsilon:g}", total, *(f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in scores)))
-    clean = [results.where(part="baseline", leaf=leaf).summary("accuracy") for leaf in (GROWN, COARSE)]
-    cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in clean]
-    lines.append(("no noise", "", cells[0], cells[0], cells[0], cells[1]))
-    head = ("ε, attribute", "ε, person", "project's way", "true test features", "noisy test labels",
-            f"{COARSE} in a leaf")  # fmt: skip
-    return Table(head, tuple(lines), "Accuracy of the random forest in percent, ± dispersion of a run")
 
 
 def _blocks(n: int, trees: int, repetitions: int) -> list[Block]:
@@ -325,9 +213,9 @@ def _blocks(n: int, trees: int, repetitions: int) -> list[Block]:
 STUDY = Study(
     name="krr-learning",
     title="Learning marital status from randomised attributes",
-    question="What does a random forest learn from Adult when every attribute went through kRR, and how is it measured?",
+    question="What does a random forest learn from Adult after kRR on every attribute, and how is that measured?",
     method=(
-        "People of Adult (quick: 16,000 drawn anew in each repetition; full: all) are split 80/20; the seven attributes "
+        "People of Adult (quick: 16,000 drawn anew in each run; full: all) are split 80/20; the seven attributes "
         "of both parts and the training labels go through kRR at ε each, so that a training person spends 8ε. A random "
         "forest is fitted and compared with true test labels, as the project says. The same forest is also tested on "
         "true features, and against randomised labels; forests without noise and the majority class are the baselines."
@@ -341,7 +229,8 @@ STUDY = Study(
         Claim("krr-learning-test-labels", "Predictions must be compared with test labels that were not modified.",
               _PROJECT, "§3, exercise 3.2, question 1, (d)", _test_labels),
         Claim("krr-learning-serves", "kRR serves as a pre-processing for machine learning, a random forest for "
-              "example, with ε from 10⁻² to 10.", _PROJECT, "§3, first paragraph, and exercise 3.3, question 3", _serves),
+              "example, with ε from 10⁻² to 10.", _PROJECT,
+              "§3, first paragraph, and exercise 3.3, question 3", _serves),
         Claim("krr-learning-forest", "The accuracy of a random forest after kRR measures the quality of the mechanism.",
               _PROJECT, "§1, “L'objectif de ce projet”, and §3, exercise 3.2, question 2", _coarse),
         Claim("krr-learning-protection", "The smaller ε is, the more noise is added, the better privacy is protected, "
@@ -351,9 +240,9 @@ STUDY = Study(
     ],
     plots=[
         Plot("accuracy", "Mean accuracy with its 95 % band, measured as the project says and in two other ways; dashes "
-             "show the baselines.", _draw_accuracy),
+             "show the baselines.", parts.draw_accuracy),
         Plot("risk", "How often marital status is predicted from the reports of seven other attributes, and how often "
-             "the best guess from a person's own report of it is right (exact law).", _draw_risk),
+             "the best guess from a person's own report of it is right (exact law).", parts.draw_risk),
     ],
-    table=_table,
+    table=parts.table,
 )  # fmt: skip

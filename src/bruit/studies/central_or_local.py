@@ -1,0 +1,313 @@
+"""Naive Bayes, linear regression and k-means without privacy, on locally cleaned data, and with central privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bruit.studies import _central_or_local_exact as exact
+from bruit.studies import _central_or_local_figures as figures
+from bruit.studies._central_or_local_figures import BAYES, LINES
+from bruit.studies._central_or_local_parts import trial
+from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
+from bruit.studies.results import Results, Summary, summarise
+from bruit.studies.study import Block, Plot, Study
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 100.0)
+#: Standard errors that a difference must exceed.
+SURE = 4.0
+#: A model this near to the majority class has learnt nothing that counts.
+NEAR = 0.02
+#: Less than this is no reason to call one model worse than another, however sure it is.
+SMALL = 0.005
+_SLIDES = "learning slides"
+
+
+def _rows(results: Results, epsilons: Sequence[float] = ()) -> dict[float, Results]:
+    """Trials on Pima by ε, those of a range if one is given."""
+    low, high = (min(epsilons), max(epsilons)) if epsilons else (0.0, np.inf)
+    found = {epsilon: part for epsilon, part in results.where(part="pima").by("epsilon") if low <= epsilon <= high}
+    return dict(sorted(found.items()))
+
+
+def _gaps(rows: dict[float, Results], one: str, other: str) -> dict[float, Summary]:
+    """How much more often one model is right than another, on the same splits, by ε."""
+    return {epsilon: summarise(part[one] - part[other]) for epsilon, part in rows.items()}
+
+
+def _sure(gaps: dict[float, Summary], sign: int) -> list[float]:
+    """Where a difference of this sign is beyond doubt."""
+    return [epsilon for epsilon, gap in gaps.items() if sign * gap.mean > SURE * gap.error]
+
+
+def _list(epsilons: Sequence[float]) -> str:
+    return "ε = " + ", ".join(f"{epsilon:g}" for epsilon in epsilons) if epsilons else "no ε"
+
+
+def _points(gap: Summary) -> str:
+    return f"{gap.mean * 100:+.1f} ± {gap.error * 100:.1f} points"
+
+
+def _means(rows: dict[float, Results], metric: str) -> str:
+    """First, middle and last accuracy."""
+    keys = list(rows)
+    shown = dict.fromkeys((keys[0], keys[len(keys) // 2], keys[-1]))
+    return ", ".join(f"{rows[key].mean(metric):.3f} at ε = {key:g}" for key in shown)
+
+
+def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -> Verdict:
+    """Whether one model is surely more precise than each rival at each ε; refuted where it is surely less so."""
+    rows, told, below, doubt = _rows(results), [], 0, 0
+    for rival, name in rivals.items():
+        gaps = _gaps(rows, best, rival)
+        better = _sure(gaps, 1)
+        worse = [epsilon for epsilon in _sure(gaps, -1) if gaps[epsilon].mean < -SMALL]
+        rest = [epsilon for epsilon in gaps if epsilon not in better]
+        below, doubt = below + len(worse), doubt + len(rest)
+        least = min(gaps, key=lambda epsilon: gaps[epsilon].mean)
+        where = "everywhere" if not rest else f"for sure at {_list(better)}, not at {_list(rest)}"
+        told.append(f"than {name} {where} (least: {_points(gaps[least])} at ε = {least:g})")
+    sentence = f"{told_as} is more precise {'; '.join(told)}."
+    if below:
+        return refuted(sentence, worse=below, doubtful=doubt)
+    return corrected(sentence, doubtful=doubt) if doubt else confirmed(sentence, doubtful=0)
+
+
+def _gnb_best(results: Results) -> Verdict:
+    return _always(results, "gnb", "GNB", {key: f"“{name}”" for key, name in BAYES.items()})
+
+
+def _dp_beats_stair(results: Results) -> Verdict:
+    forms = (("dp_gnb", "DP-GNB as in bruit"), ("vaidya", "Vaidya's form, sensitivities corrected,"))
+    found = [_always(results, key, name, {"stair_gnb": "M_Stair + GNB"}) for key, name in forms]
+    kinds = {one.kind for one in found}
+    told = " ".join(one.sentence for one in found)
+    values = {"doubtful": found[0].figures["doubtful"], "vaidya_doubtful": found[1].figures["doubtful"]}
+    if kinds == {"confirmed"}:
+        return confirmed(told, **values)
+    return refuted(told, **values) if "refuted" in kinds else corrected(told, **values)
+
+
+def _lr_best(results: Results) -> Verdict:
+    return _always(results, "lr", "LR", {key: f"“{name}”" for key, name in LINES.items()})
+
+
+def _learns(rows: dict[float, Results], metric: str) -> list[float]:
+    """Where a model surely beats always answering with the majority, by more than `NEAR`."""
+    gaps = _gaps(rows, metric, "majority")
+    return [epsilon for epsilon, gap in gaps.items() if gap.mean - NEAR > SURE * gap.error]
+
+
+def _stair_gnb_random(results: Results) -> Verdict:
+    rows = _rows(results, (0.1, 10.0))
+    good, majority = _learns(rows, "stair_gnb"), results.where(part="pima").mean("majority")
+    told = f"Its accuracy is {_means(rows, 'stair_gnb')}; a coin has 0.5, the majority class {majority:.3f}"
+    if good:
+        return corrected(
+            f"{told}, which it beats for sure by two points at {_list(good)}.", first=good[0], majority=majority
+        )
+    return confirmed(f"{told}, which it beats nowhere for sure by two points.", majority=majority)
+
+
+def _dp_gnb_interest(results: Results) -> Verdict:
+    rows = _rows(results, (10.0, 30.0))
+    lost = _gaps(rows, "gnb", "dp_gnb")
+    worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
+    good = _learns(rows, "dp_gnb")
+    far = max(gap.mean + SURE * gap.error for gap in lost.values())
+    told = f"DP-GNB loses at most {_points(lost[worst])} to GNB in [10, 30]"
+    if len(good) < len(rows) or far > 0.05:
+        return refuted(f"{told}.", lost=lost[worst].mean)
+    first = next((epsilon for epsilon in _rows(results) if epsilon in _learns(_rows(results), "dp_gnb")), 10.0)
+    vaidya = _gaps(rows, "gnb", "vaidya")
+    return confirmed(
+        f"{told}, Vaidya's form at most {_points(max(vaidya.values(), key=lambda gap: gap.mean))}: privacy for next to "
+        f"nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for sure "
+        "by two points.",
+        lost=lost[worst].mean,
+        first=first,
+    )
+
+
+def _dispersion(results: Results) -> Verdict:
+    rows, count = _rows(results), 0
+    ratios: dict[str, dict[float, float]] = {"functional": {}, "dp_lr": {}, "stair_lr": {}}
+    for epsilon, part in rows.items():
+        count = part.summary("lr").count
+        for metric, found in ratios.items():
+            found[epsilon] = part.summary(metric).sd / max(part.summary("lr").sd, 1e-9)
+    # The logarithm of a ratio of two deviations from n runs each has a standard error of at most 1/√(n − 1).
+    high = {
+        key: [one for one, ratio in found.items() if np.log(ratio) > SURE / (count - 1) ** 0.5]
+        for key, found in ratios.items()
+    }
+    told = "; ".join(
+        f"{name} up to {max(ratios[key].values()):.1f} times (for sure at {_list(high[key])})"
+        for key, name in (("functional", "functional mechanism"), ("dp_lr", "noisy sums of products"),
+                          ("stair_lr", "M_Stair + LR"))
+    )  # fmt: skip
+    sentence = f"Deviation of a run's accuracy over that of LR: {told}."
+    values = {key: max(found.values()) for key, found in ratios.items()}
+    if not high["functional"]:
+        return refuted(sentence, **values)
+    if max(ratios["dp_lr"].values()) > max(ratios["functional"].values()) / 2:
+        return confirmed(sentence, **values)
+    return corrected(f"Of the functional mechanism, not of every DP regression. {sentence}", **values)
+
+
+def _lr_random(results: Results) -> Verdict:
+    rows = _rows(results, (0.1, 10.0))
+    good = {metric: _learns(rows, metric) for metric in ("stair_lr", "functional", "dp_lr")}
+    majority = results.where(part="pima").mean("majority")
+    told = "; ".join(
+        f"{name} {_means(rows, metric)}, beats the majority class ({majority:.3f}) for sure by two points at "
+        f"{_list(good[metric])}"
+        for metric, name in (("stair_lr", "M_Stair + LR"), ("functional", "functional"), ("dp_lr", "noisy sums"))
+    )
+    if not any(good.values()):
+        return confirmed(f"{told}.", majority=majority)
+    if all(good.values()):
+        return refuted(f"{told}.", majority=majority)
+    names = {"stair_lr": "M_Stair + LR", "functional": "the functional mechanism", "dp_lr": "noisy sums of products"}
+    true = " and ".join(names[metric] for metric, found in good.items() if not found)
+    return corrected(f"True of {true} only: {told}.", majority=majority)
+
+
+def _listing(results: Results) -> Verdict:
+    rows = _rows(results)
+    gaps = _gaps(rows, "lr", "functional")
+    least = min(rows)
+    shown, true = rows[least].mean("lr"), rows[least].mean("functional")
+    told = f"at ε = {least:g} an ordinary regression has {shown:.3f} and the functional mechanism {true:.3f}"
+    if least not in _sure(gaps, 1):
+        return confirmed(f"Which model predicts makes no sure difference: {told}.", gap=gaps[least].mean)
+    return corrected(
+        f"It fits private_clf but predicts with reg, another model. If that is the ordinary one, the score is that of "
+        f"no privacy whatever ε is: {told}. The line must call private_clf.predict.",
+        shown=shown,
+        true=true,
+    )
+
+
+def _stair_lr_wins(results: Results) -> Verdict:
+    rows = _rows(results, (10.0, 30.0))
+    gaps = {metric: _gaps(rows, "stair_lr", metric) for metric in ("functional", "dp_lr")}
+    told = "; ".join(
+        f"against {name} " + ", ".join(f"{_points(gap)} at ε = {epsilon:g}" for epsilon, gap in gaps[metric].items())
+        for metric, name in (("functional", "the functional mechanism"), ("dp_lr", "noisy sums of products"))
+    )
+    better = [epsilon for found in gaps.values() for epsilon in _sure(found, 1)]
+    if len(better) == 2 * len(rows):
+        return confirmed(f"M_Stair + LR {told}.")
+    if not better:
+        return refuted(f"M_Stair + LR {told}.")
+    return corrected(
+        f"For sure only at {_list(_sure(gaps['functional'], 1))} against the functional mechanism, and at "
+        f"{_list(_sure(gaps['dp_lr'], 1))} against noisy sums of products: M_Stair + LR {told}.",
+        first=min(better),
+    )
+
+
+def _iris_serves(results: Results) -> Verdict:
+    rows = results.where(part="iris", epsilon=1.0)
+    printed, own, alone = rows.summary("lloyd"), rows.summary("joint"), rows.mean("alone")
+    told = (
+        f"With ε = 1 the squared distances are {printed.mean:.1f} ± {printed.sd:.1f} times the best by the printed "
+        f"algorithm, {own.mean:.1f} ± {own.sd:.1f} times from cells and sums released together, and {alone:.1f} times "
+        "with a single centre"
+    )
+    curve = results.where(part="iris").curve("joint", "epsilon")
+    near = next((float(x) for x, mean in zip(curve.x, curve.mean, strict=True) if mean < 1.1), np.inf)
+    values = {"printed": printed.mean, "joint": own.mean, "alone": alone}
+    if printed.mean + SURE * printed.error < 2:
+        return confirmed(f"{told}.", **values)
+    if own.mean + SURE * own.error < alone:
+        return corrected(f"{told}: 150 flowers are too few for three good centres below ε = {near:g}.", **values)
+    return refuted(f"{told}.", **values)
+
+
+def _blocks(runs: int, fits: int) -> list[Block]:
+    return [
+        Block({"part": ["pima"], "epsilon": EPSILONS}, runs),
+        Block({"part": ["iris"], "epsilon": EPSILONS}, fits),
+    ]
+
+
+_NB, _LR = "slide “GNB vs M_Stair + GNB vs DP-GNB”", "slide “LR vs M_Stair + LR vs DP-LR”"
+_EVALUATE, _SENSITIVITY = "slide “Evaluer Pr[Y_j] et Pr[X_i|Y_j]”", "slide “Sensibilité et budget ε”"
+
+STUDY = Study(
+    name="central-or-local",
+    title="Learning: no privacy, local noise first, or differential privacy",
+    question="What does learning cost when the data are cleaned locally, and when the model itself is private?",
+    method=(
+        "Pima (768 people, zeros that mean “missing” replaced by medians as in the course) is split 80/20. Naive Bayes "
+        "and linear regression, cut at 0.5, learn without privacy; from staircase reports (ε/9 for each of eight "
+        "attributes and for the label, tested on reports against true labels); and with differential privacy of the "
+        "same global ε. k-means with three centres runs on the 150 flowers of Iris, as printed and as bruit does it. "
+        "Bounds are those declared with the data, never read from them."
+    ),
+    trial=trial,
+    quick=_blocks(200, 100),
+    full=_blocks(1000, 1000),
+    claims=[
+        Claim("learning-gnb-best", "GNB without privacy is always more precise.", _SLIDES,
+              f"{_NB}, “Interprétation des résultats”, first point", _gnb_best),
+        Claim("learning-dp-gnb-beats-stair", "DP-GNB is always more precise than M_Stair + GNB.", _SLIDES,
+              f"{_NB}, “Interprétation des résultats”, second point", _dp_beats_stair),
+        Claim("learning-stair-gnb-random", "For ε in [0.1, 10], M_Stair + GNB is close to random.", _SLIDES,
+              f"{_NB}, “Interprétation des résultats”, third point", _stair_gnb_random),
+        Claim("learning-dp-gnb-interest", "For ε in [10, 30] there is an interest in DP-GNB against GNB (put as a "
+              "question).", _SLIDES, f"{_NB}, “Interprétation des résultats”, fourth point", _dp_gnb_interest),
+        Claim("learning-lr-best", "LR without privacy is always more precise.", _SLIDES,
+              f"{_LR}, “Interprétation des résultats”, first point", _lr_best),
+        Claim("learning-dp-lr-variance", "DP-LR has a high variance.", _SLIDES,
+              f"{_LR}, “Interprétation des résultats”, second point", _dispersion),
+        Claim("learning-lr-random", "For ε in [0.1, 10], DP-LR and M_Stair + LR are about random.", _SLIDES,
+              f"{_LR}, “Interprétation des résultats”, third point", _lr_random),
+        Claim("learning-stair-lr-wins", "For ε in [10, 30], M_Stair + LR is more precise than DP-LR.", _SLIDES,
+              f"{_LR}, “Interprétation des résultats”, fourth point", _stair_lr_wins),
+        Claim("learning-dp-lr-listing", "The listing measures the accuracy of DP-LR.", _SLIDES,
+              "slide “Avec Diffprivlib”, line y_pred of experimentDPLR", _listing),
+        Claim("learning-discrete-example", "A young woman with a medium income misses her payment: 1/40 against 1/180.",
+              _SLIDES, "slides “Exemple avec des données discrètes-1” and “-2”", exact.discrete_example),
+        Claim("learning-continuous-example", "The person of 183 cm, 59 kg and 20 cm is probably a woman: 1.52·10⁻⁵ "
+              "against 1.34·10⁻¹⁰.", _SLIDES, "slides “Exemple avec des données continues-1” and “-2”",
+              exact.continuous_example),
+        Claim("learning-mean-sensitivity", "Laplace noise for sensitivity (U−L)/(n+1) makes the mean of a class ε-DP.",
+              _SLIDES, f"{_EVALUATE}, continuous attribute, second point", exact.mean_sensitivity),
+        Claim("learning-variance-sensitivity", "Laplace noise for sensitivity n(U−L)/(n+1) makes its variance ε-DP.",
+              _SLIDES, f"{_EVALUATE}, continuous attribute, third point", exact.variance_sensitivity),
+        Claim("learning-class-counts", "With nc'ⱼ ← ncⱼ + Laplace(0, 1) the parameters are differentially private for "
+              "the given ε.", _SLIDES, "slide “Algorithme de Vaidya”, line 18", exact.class_counts),
+        Claim("learning-budget", "ε/(d+1) for each attribute and for Y makes ε in all.", _SLIDES,
+              "slide “Remarques et implantation”, with lines 8 to 13 of “Algorithme de Vaidya”", exact.budget),
+        Claim("least-squares-example", "For D = {(1, 0.4), (0.9, 0.3), (−0.5, −1)} least squares gives "
+              "ω̂ = (−564/1055, 393/422), with the printed X and check.", _SLIDES,
+              "slide “Exemple”, after “Estimateur des moindres carrés ordinaires (MCO)”", exact.least_squares_example),
+        Claim("least-squares-unbounded", "The sensitivity of ω̂ is unbounded.", _SLIDES,
+              "slide “Algorithme ε-DP” (linear regression), “Quoi bruite ?”, first point", exact.unbounded),
+        Claim("functional-sensitivity", "The coefficients of f_D(ω) have a sensitivity of at most Δ = 2(1+d)².",
+              _SLIDES, "slide “Algorithme ε-DP” (linear regression), “Quoi bruite ?”, second point",
+              exact.functional_sensitivity),
+        Claim("functional-example", "In the example d = 1, so Δ = 8 and the printed noisy function is 10-DP.", _SLIDES,
+              "slide “Exemple (suite)”", exact.functional_example),
+        Claim("kmeans-sensitivities", "Counts have sensitivity 1, sums d·r, and ε/2t for each over t steps is ε-DP.",
+              _SLIDES, _SENSITIVITY, exact.kmeans_sensitivities),
+        Claim("kmeans-start", "Choosing the initial centres at random leaks nothing.", _SLIDES,
+              "slide “Exemple, synthèse”, “Points clés en terme de fuite de données”, 1", exact.random_start),
+        Claim("kmeans-iris", "ε = 1 serves for three clusters of Iris (the setting of the listing).", _SLIDES,
+              "slide “K-means avec DiffPrivLib”", _iris_serves),
+    ],
+    plots=[
+        Plot("naive-bayes", "Mean accuracy of naive Bayes with its 95 % band; dashes show levels without ε.",
+             figures.draw_bayes),
+        Plot("regression", "Mean accuracy of linear regression with its 95 % band.", figures.draw_lines),
+        Plot("dispersion", "Standard deviation of the accuracy of one run: the high variance belongs to the functional "
+             "mechanism and to staircase reports.", figures.draw_dispersion),
+        Plot("iris", "Sum of squared distances from the nearest centre, over that of ordinary k-means, with the 95 % "
+             "band of the mean.", figures.draw_iris),
+    ],
+    table=figures.table,
+)  # fmt: skip
