@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
+# Environments for what does not install beside the rest; Spark needs pandas < 3.
+VENVS  := .venvs
 
-.PHONY: help tour test check format bench audit docs clean
+.PHONY: help tour test spark check format bench audit docs clean
 
 help:  ## This list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,6 +26,18 @@ tour: $(VENV)/.ready  ## A survey on real data in half a minute
 
 test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
 	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) $(ARGS)
+	$(if $(ARGS),,@$(MAKE) --no-print-directory spark)
+
+$(VENVS)/spark/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENVS)/spark
+	$(VENVS)/spark/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENVS)/spark/bin/python -m pip install --quiet --editable ".[spark]" --group spark
+	touch $@
+
+spark:  ## The tests with a Spark session, where Java is; a part of `make test`
+	@if command -v java >/dev/null; \
+	then $(MAKE) --no-print-directory $(VENVS)/spark/.ready && $(VENVS)/spark/bin/python -m pytest tests/spark $(ARGS); \
+	else echo "The Spark tests were not run: there is no java (on Debian: openjdk-17-jre-headless)."; fi
 
 check: $(VENV)/.ready  ## Lint, formatting and types
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bruit.cli import console
+from bruit.cli import _engine, console
 from bruit.cli._reports import plan_beside, read_plan
 from bruit.errors import DesignError, ParameterError
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Said = dict[str, dict[str, str]]
 
 
-def count(plan: Plan, sources: list[Path]) -> Tally:
+def count(plan: Plan, sources: list[Path], engine: _engine.Engine = _engine.LOCAL) -> Tally:
     """The tally of all sources together: files or folders of reports, and tallies."""
     said = [_said(source) for source in sources]
     _refuse_twice(sources, said)
-    return reduce(add, (_tally(plan, source, words) for source, words in zip(sources, said, strict=True)))
+    return reduce(add, (_tally(plan, source, words, engine) for source, words in zip(sources, said, strict=True)))
 
 
 def _is_tally(source: Path) -> bool:
@@ -53,7 +53,7 @@ def _refuse_twice(sources: list[Path], said: list[Said]) -> None:
             seen.add((state.st_dev, state.st_ino))
 
 
-def _tally(plan: Plan, source: Path, said: Said) -> Tally:
+def _tally(plan: Plan, source: Path, said: Said, engine: _engine.Engine) -> Tally:
     from bruit import engines
     from bruit.estimation import Tally
 
@@ -67,8 +67,9 @@ def _tally(plan: Plan, source: Path, said: Said) -> Tally:
         tally = plan.tally(reports)
         return replace(tally, refused=tally.refused + unreadable)
 
-    with console.progress("count") as report:
-        tally: Tally = engines.fold(source, work, columns=list(forms), progress=report)
+    with console.progress("count", engine.unit) as report:
+        found = engine.read(str(source), engines.TextOptions())
+        tally: Tally = engines.fold(found, work, columns=list(forms), progress=report)
     simulated = any(words.get("bruit.simulated") == "true" for words in said.values())
     return replace(tally, simulated=tally.simulated or simulated)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _counting, _options, _tables, console
+from bruit.cli import _counting, _engine, _options, _tables, console
 from bruit.cli._reports import plan_beside, read_plan
 from bruit.errors import ParameterError
 
@@ -44,6 +44,8 @@ def estimate(
     seed: Annotated[
         int | None, typer.Option(help="Make the intervals of quantiles, which come from refits, repeatable.")
     ] = None,
+    engine: _engine.Name = "local",
+    master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Estimate frequencies or means, with intervals, from files of reports.
@@ -69,7 +71,8 @@ def estimate(
     asked = read_plan(plan or plan_beside(reports[0]))
     names = _names(asked, attribute)
     _check_drawable(asked, names, figure)
-    tally = _counting.count(asked, reports)
+    with _engine.opened(engine, master) as reads:
+        tally = _counting.count(asked, reports, reads)
     if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
     answers = asked.estimate(tally, people)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from bruit import _checks
-from bruit.cli import _answers, _options, _reports, console
+from bruit.cli import _answers, _engine, _options, _reports, console
 from bruit.errors import DataError, DataTypeError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ def privatize(
     file: Annotated[
         str, typer.Argument(help="CSV or Parquet file, a folder of Parquet files, or - for CSV on standard input.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the reports go: a .parquet or .csv file.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Where the reports go: a .parquet or .csv file; by Spark, a .parquet folder."
+        ),
+    ],
     column: Annotated[str | None, typer.Option("--column", "-c", help="The column that holds the answers.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The most that one report may tell.")] = None,
     values: Annotated[
@@ -75,6 +80,8 @@ def privatize(
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace reports that exist already, and their plan.")] = False,
+    engine: _engine.Name = "local",
+    master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Make each answer in a column private, or with a plan for several those of several columns.
@@ -88,7 +95,9 @@ def privatize(
 
     text = engines.TextOptions(delimiter=delimiter, encoding=encoding, missing=("", *(missing_text or ())))
     _options.check_whole(seed=seed)
-    _reports.check_output(output, file, force=force)
+    _reports.check_output(output, file, force=force, folder=_engine.is_spark(engine, master))
+    if values_from_data and engine == "spark":
+        raise ParameterError("--values-from-data does not work with --engine spark: declare the answers with --values.")
     if plan is not None:
         _refuse_both(
             column=column,
@@ -110,7 +119,8 @@ def privatize(
     _reports.check_plan(asked, output, force=force)
     if seed is not None:
         _warn_of_seed(output)
-    rows = _randomise(asked, file, output, text, seed)
+    with _engine.opened(engine, master) as reads:
+        rows = _randomise(asked, reads.read(file, text), output, text, seed=seed, unit=reads.unit)
     result = {
         "reports": str(output),
         "plan": str(_reports.plan_beside(output)),
@@ -122,15 +132,15 @@ def privatize(
     console.print_json(result) if as_json else _tell(asked, result)
 
 
-def _randomise(plan: Plan, file: str, output: Path, text: TextOptions, seed: int | None) -> int:
+def _randomise(plan: Plan, source: Any, output: Path, text: TextOptions, *, seed: int | None, unit: str) -> int:
     """Write the reports and their plan, and return how many reports there are."""
     from bruit import engines
     from bruit.entropy import Entropy
 
     entropy = Entropy.resolve(seed, "privatize", plan.digest)
-    with console.progress("privatize") as report, _reports.publishing(plan, output) as made:
+    with console.progress("privatize", unit) as report, _reports.publishing(plan, output) as made:
         return engines.map(
-            file,
+            source,
             made,
             lambda batch, block: _private(plan, batch, entropy, block),
             columns=list(plan.schema),

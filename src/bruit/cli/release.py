@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _asking, _options, console
+from bruit.cli import _asking, _engine, _options, console
 from bruit.cli._asking import STATISTICS, Asked
 from bruit.cli.ledger import open_ledger
 from bruit.errors import BudgetError, ParameterError
@@ -85,6 +85,8 @@ def release(
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
     rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
+    engine: _engine.Name = "local",
+    master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Publish a count, histogram, sum, mean, variance or quantiles of a column, with noise.
@@ -115,11 +117,12 @@ def release(
     )
     statistic = asked.release()
     _check_output(output, file, ledger, force=force)
+    _engine.is_spark(engine, master)
     books = _open(ledger, budget, asked.neighbours)
     _remark(books, seed)
     _refuse_early(books, statistic.guarantee)
-    with console.progress("release") as report:
-        raw = _asking.fold(asked, statistic, file, text, report)
+    with _engine.opened(engine, master) as reads, console.progress("release", reads.unit) as report:
+        raw = _asking.fold(asked, statistic, reads.read(file, text), text, report)
     found = None
     try:
         with _writing(output) as write:

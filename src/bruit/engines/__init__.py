@@ -1,12 +1,13 @@
-"""The front door for data: the same fold over arrays, frames, files and streams, in constant memory.
+"""The front door for data: the same fold over arrays, frames, files, streams and Spark, in constant memory.
 
 An engine knows two things only: that it has a function of a batch, and that results add. What it reads with (pyarrow,
-narwhals) is imported when such data are handed over, and not before.
+narwhals, pyspark) is imported when such data are handed over, and not before.
 """
 
 from bruit.engines.batch import BATCH
+from bruit.engines.designs import privatize, tally
 from bruit.engines.running import all_metadata, fold, map, metadata_of
 from bruit.engines.sources import batches
 from bruit.engines.text import TextOptions
 
-__all__ = ["BATCH", "TextOptions", "all_metadata", "batches", "fold", "map", "metadata_of"]
+__all__ = ["BATCH", "TextOptions", "all_metadata", "batches", "fold", "map", "metadata_of", "privatize", "tally"]

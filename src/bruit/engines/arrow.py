@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
@@ -49,6 +50,8 @@ def column(values: Any, name: str, missing: frozenset[str]) -> Column:
         array = array.cast(pa.float64())
     elif pa.types.is_fixed_size_binary(kind):
         return _bytes(array, name)
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return _bytes_of_one_length(array, name)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not {kind}.")
     if array.null_count and not pa.types.is_floating(array.type):
@@ -105,6 +108,19 @@ def _bytes(array: Any, name: str) -> NDArray[np.uint8]:
     return data[start : start + len(array) * width].reshape(len(array), width).copy()
 
 
+def _bytes_of_one_length(array: Any, name: str) -> NDArray[np.uint8]:
+    """Reports as bytes in a column that does not say how many each has, as Spark writes them."""
+    if array.null_count:
+        raise DataError(f"Column {name!r} must have no missing entries.")
+    if not len(array):
+        return np.empty(0, np.uint8)
+    width = len(array[0].as_py())
+    lengths = pc.binary_length(array)
+    if not width or not pc.all(pc.equal(lengths, width)).as_py():
+        raise DataTypeError(f"Column {name!r} must have the same number of bytes in every row, and at least one.")
+    return _bytes(array.cast(pa.binary(width)), name)
+
+
 def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Batch:
     """A slice of a frame, with these names for its columns."""
     # Whatever fails in a library of frames; its words may quote a value.
@@ -156,9 +172,36 @@ def opened(path: str) -> Any:
     """A file on this machine or, by its address, in an object store that pyarrow knows."""
     if "://" not in path:
         return pa.OSFile(path)
+    system, inner = store(path)
+    return system.open_input_file(inner)
+
+
+def store(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
     from pyarrow import fs
 
     rule = "An address must be of an object store that pyarrow knows, as s3://…."
     with foreign.translated(pa.ArrowInvalid, lambda _: ParameterError(rule)):
-        system, inner = fs.FileSystem.from_uri(path)
-    return system.open_input_file(inner)
+        found: tuple[Any, str] = fs.FileSystem.from_uri(address)
+    return found
+
+
+def listed(address: str) -> list[str]:
+    """The addresses of all files below an address, or itself if it is one, in the order of their names."""
+    from pyarrow import fs
+
+    system, inner = store(address)
+    with reading(address, "Parquet"):
+        if system.get_file_info(inner).type != fs.FileType.Directory:
+            return [address]
+        found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+    root = address.rstrip("/")
+    skip = len(inner.rstrip("/"))
+    return sorted(root + _quoted(file.path[skip:]) for file in found if file.type == fs.FileType.File)
+
+
+def _quoted(path: str) -> str:
+    """A path as an address has it: pyarrow reads a percent sign there as the start of a code."""
+    from urllib.parse import quote
+
+    return quote(path, safe="/=+,@:~!$&'()*;")

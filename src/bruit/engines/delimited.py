@@ -41,6 +41,12 @@ def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed:
     return _read(stream, path, len(header), chosen, text)
 
 
+def header(path: str, text: TextOptions, *, packed: bool = False) -> list[str]:
+    """The cells of the first line of a file."""
+    with _errors(path, text), contextlib.closing(_Stream(_bytes(path, packed, text), text)) as stream:
+        return stream.header()
+
+
 def _bytes(source: Any, packed: bool, text: TextOptions) -> Any:
     """A stream of UTF-8."""
     stream = arrow.opened(source) if isinstance(source, str) else source

@@ -1,15 +1,23 @@
-"""Parquet files and folders of them: read a few columns at a time, written whole or not at all."""
+"""Parquet files and folders of them: read a few columns at a time, written whole or not at all.
+
+A folder may be cut by columns that stand in the names of its folders, as in ``year=2020/``. They are texts here: as in
+CSV, nothing is guessed to be a number.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bruit.domains.domain import DictionaryColumn
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
@@ -20,47 +28,73 @@ _BUFFER = 1 << 20
 # A column chunk of text that keeps each entry once has at most about 2.5 bytes per row besides its dictionary; one that
 # does not has at least 4. In the second case a dictionary of the whole chunk would have to be built, and is not.
 _BYTES_PER_ROW, _DICTIONARY_BYTES = 3, 1 << 22
-# Keys that Arrow and pandas keep for themselves.
+# Keys that Arrow, pandas and Spark keep for themselves.
 _NOT_OURS = {"ARROW:schema", "pandas"}
+_SPARKS = "org.apache.spark."
+# Where Spark keeps what its columns carry.
+_SPARK_ROW = "org.apache.spark.sql.parquet.row.metadata"
+# How a folder says that a value is missing.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def pieces(path: str, columns: Iterable[str] | None, missing: frozenset[str]) -> tuple[int, Iterator[Batch]]:
     """How many rows a file or folder has, and its rows in pieces."""
     wanted = None if columns is None else list(columns)
     files = _files(path)
-    heads = [_Head(file, wanted) for file in files]
+    heads = [_Head(file, wanted, _in_folders(path, file)) for file in files[: 1 if wanted is None else None]]
     if wanted is None:  # every file must have the columns of the first one
-        heads = [heads[0], *(_Head(file, list(heads[0].names)) for file in files[1:])]
+        columns = [*heads[0].names, *heads[0].given]
+        heads += [_Head(file, columns, _in_folders(path, file)) for file in files[1:]]
     total = sum(head.rows for head in heads)
     return total, (piece for head in heads for piece in head.pieces(missing))
 
 
 def _files(path: str) -> list[str]:
-    folder = Path(path)
-    if "://" in path or not folder.is_dir():
+    """The file, or those below a folder in the order of their names."""
+    if "://" in path:
+        there = arrow.listed(path)
+    elif Path(path).is_dir():
+        there = [str(file) for file in sorted(Path(path).rglob("*")) if file.is_file()]
+    else:
         return [path]
-    found = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() == ".parquet"
-        and file.is_file()
-        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    )
+    found = [file for file in there if file == path or _counts(_below(path, file))]
     if not found:
         raise DataError(f"The folder {path!r} must have files that end in .parquet.")
-    return [str(file) for file in found]
+    return found
+
+
+def _below(root: str, file: str) -> list[str]:
+    """The names of folders and at last of the file, from a folder down."""
+    if "://" in root:
+        return unquote(file[len(root.rstrip("/")) :]).strip("/").split("/")
+    return list(Path(file).relative_to(root).parts)
+
+
+def _counts(parts: list[str]) -> bool:
+    return parts[-1].lower().endswith(".parquet") and not any(part.startswith((".", "_")) for part in parts)
+
+
+def _in_folders(root: str, file: str) -> dict[str, str | None]:
+    """The columns that stand in the names of folders, and their value for a file: text, or None where it is missing."""
+    pairs = [part.partition("=") for part in _below(root, file)[:-1] if "=" in part] if file != root else []
+    values = {batching.clean_name(unquote(name)): unquote(value) for name, _, value in pairs}
+    return {name: None if value == _NO_VALUE else value for name, value in values.items()}
 
 
 class _Head:
     """What the end of a file says about it. The file is not kept open: a folder may have many."""
 
-    def __init__(self, path: str, columns: list[str] | None) -> None:
+    def __init__(self, path: str, columns: list[str] | None, folders: dict[str, str | None]) -> None:
         self.path = path
         with self._open() as file, self._named():
             self.rows: int = file.metadata.num_rows
             schema = file.schema_arrow
-            chosen = batching.choose(schema.names, columns)
+            inside = [name for name in schema.names if batching.clean_name(name) not in folders]
+            asked = list(batching.choose([*inside, *folders], columns))
+            self.given = {name: folders[name] for name in asked if name in folders}
+            chosen = batching.choose(schema.names, [name for name in asked if name not in folders] or [inside[0]])
             self.names = {name: schema.names[place] for name, place in chosen.items()}
+            self.order = asked
             self.text = [
                 there
                 for name, there in self.names.items()
@@ -88,7 +122,9 @@ class _Head:
 
     def _batch(self, found: Any, missing: frozenset[str]) -> Batch:
         with self._named():
-            return arrow.batch(found, self.names, missing)
+            made = arrow.batch(found, self.names, missing)
+            made |= {name: _constant(value, len(found), missing) for name, value in self.given.items()}
+            return {name: made[name] for name in self.order}
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
@@ -97,6 +133,14 @@ class _Head:
             yield
         except (DataError, DataTypeError) as error:
             raise type(error)(f"{self.path!r}: {error}") from None
+
+
+def _constant(value: str | None, rows: int, missing: frozenset[str]) -> DictionaryColumn:
+    """A column with one text, or without any."""
+    entries = np.empty(int(value is not None), object)
+    entries[:] = value
+    positions = np.full(rows, -1 if value is None else 0, np.int32)
+    return batching.without(DictionaryColumn(entries, positions), missing)
 
 
 def _keeps_entries_once(metadata: Any, name: str) -> bool:
@@ -148,8 +192,20 @@ def all_metadata(path: str) -> dict[str, dict[str, str]]:
 
 
 def metadata_of(path: str) -> dict[str, str]:
-    """The key-value texts in a file."""
+    """The key-value texts in a file; in one that Spark wrote, those that its columns carry."""
     with arrow.reading(path, "Parquet"), arrow.opened(path) as stream:
         found = pq.read_schema(stream).metadata or {}
-    texts = {key.decode("utf-8", "replace"): text for key, text in found.items()}
-    return {key: text.decode("utf-8", "replace") for key, text in texts.items() if key not in _NOT_OURS}
+    texts = {key.decode("utf-8", "replace"): text.decode("utf-8", "replace") for key, text in found.items()}
+    carried = _carried(texts.get(_SPARK_ROW, ""))
+    own = {key: text for key, text in texts.items() if key not in _NOT_OURS and not key.startswith(_SPARKS)}
+    return carried | own
+
+
+def _carried(row: str) -> dict[str, str]:
+    """The texts that the columns of a file by Spark carry, out of Spark's description of them."""
+    try:
+        fields = json.loads(row)["fields"] if row else []
+        pairs = [pair for field in fields for pair in field["metadata"].items()]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {key: text for key, text in pairs if isinstance(text, str)}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bruit.engines import batch as batching
 from bruit.engines import memory, sinks
 from bruit.engines.batch import Batch
-from bruit.engines.sources import Progress, is_parquet, open_source
+from bruit.engines.sources import Progress, is_parquet, is_spark, open_source
 from bruit.engines.text import TextOptions
 
 Result = TypeVar("Result")
@@ -29,10 +29,12 @@ def fold(
     Parameters
     ----------
     source, columns, text, progress
-        As for `batches`.
+        As for `batches`; or a Spark DataFrame, which is folded where its rows are. Then `progress` is told tasks
+        instead of rows.
     function
         Takes a batch and returns something that adds. Batches are handed to several threads at a time. For a source
-        without rows it is called once, with an empty batch.
+        without rows it is called once, with an empty batch. For Spark the function and its results must be such that
+        they can be pickled, and their sum must not depend on the order.
 
     Examples
     --------
@@ -40,6 +42,10 @@ def fold(
     >>> int(fold(table, lambda batch: batch["age"].sum()))
     93
     """
+    if is_spark(source):
+        from bruit.engines import spark
+
+        return spark.fold(source, function, columns, text, progress)  # type: ignore[no-any-return]
     reading = open_source(source, columns, text)
     done = 0
     result: Any = None
@@ -69,10 +75,11 @@ def map(  # the word of the trade; within this module the built-in is not used
     Parameters
     ----------
     source, columns, text, progress
-        As for `batches`.
+        As for `batches`; or a Spark DataFrame, with `progress` in tasks.
     sink
         The path of a ``.parquet`` or ``.csv`` file, which appears whole or not at all; ``"-"`` for CSV on standard
-        output; a list to append to; or a function to call with each result.
+        output; a list to append to; or a function to call with each result. For a Spark DataFrame, the path of a
+        ``.parquet`` folder that does not exist yet, or its address in a store that Spark knows.
     function
         Takes a batch and the number of its first block of people, and returns a dictionary from column name to array:
         one-dimensional numbers, two-dimensional bytes, or records with fields, which files keep as their bytes. Batches
@@ -88,6 +95,10 @@ def map(  # the word of the trade; within this module the built-in is not used
     >>> out[0]["y"].tolist()
     [2, 4]
     """
+    if is_spark(source):
+        from bruit.engines import spark
+
+        return spark.write(source, sink, function, columns=columns, text=text, metadata=metadata, progress=progress)
     reading = open_source(source, columns, text)
 
     def work(item: tuple[int, Batch]) -> tuple[int, Batch]:

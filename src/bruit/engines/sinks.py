@@ -25,7 +25,7 @@ WRITABLE = (".parquet", ".csv")
 @contextlib.contextmanager
 def opened(sink: Any, metadata: Mapping[str, str] | None) -> Iterator[Write]:
     """A function that takes batches; when the block ends well, what it took is kept."""
-    texts = _checked_metadata(metadata)
+    texts = checked_metadata(metadata)
     if isinstance(sink, list):
         yield sink.append
     elif isinstance(sink, str) and sink == "-":
@@ -89,7 +89,8 @@ def same_form(batch: Batch, form: dict[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def _checked_metadata(metadata: Any) -> dict[str, str]:
+def checked_metadata(metadata: Any) -> dict[str, str]:
+    """Texts to keep with a result."""
     texts = dict(metadata or {})
     if not all(isinstance(word, str) for pair in texts.items() for word in pair):
         raise ParameterTypeError("metadata must be a dictionary from text to text.")

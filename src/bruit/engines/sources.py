@@ -99,6 +99,8 @@ def _rebatched(pieces: Iterator[Batch]) -> Generator[Batch, None, None]:
 
 
 def _pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[int | None, Iterator[Batch]]:
+    if is_spark(source):
+        raise DataTypeError("The rows of a Spark DataFrame stay where they are: use fold or map, not batches.")
     if isinstance(source, Mapping):
         return arrays.mapping_pieces(source, columns, text.missing_elsewhere)
     if isinstance(source, str | os.PathLike):
@@ -129,9 +131,15 @@ def _path_pieces(path: Any, columns: list[str] | None, text: TextOptions) -> tup
 
 
 def is_parquet(path: str) -> bool:
-    """Whether a path is read as a Parquet file, or as a folder of them."""
+    """Whether a path is read as a Parquet file, or as a folder of them; an address without a known end is a folder."""
     kind = suffix(path, READABLE)
-    return kind == ".parquet" or (not kind and Path(path).is_dir())
+    return kind == ".parquet" or (not kind and ("://" in path or Path(path).is_dir()))
+
+
+def is_spark(source: Any) -> bool:
+    """Whether this is a DataFrame of Spark, which is not imported to find out."""
+    kind = type(source)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
 
 
 def suffix(path: str, known: Iterable[str]) -> str:
@@ -189,5 +197,5 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
 
 _WHAT = (
     "Data must be a mapping from column name to array, a frame of pandas, polars or pyarrow, "
-    "a path, a binary file, or an iterable of mappings or frames. A lazy frame must be collected first."
+    "a path, a binary file, or an iterable of mappings or frames. A lazy frame of polars must be collected first."
 )

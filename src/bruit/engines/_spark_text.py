@@ -1,0 +1,58 @@
+"""CSV read by Spark as our own reader reads it: cells as texts, quotes doubled, rows of one length.
+
+The header is read by our reader, and Spark is told places. A quoted cell may have line ends, so that Spark cannot cut a
+file: each is read by one task. Spark cannot tell that a text is not in its encoding, and puts U+FFFD there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bruit.engines import delimited
+from bruit.engines.sources import READABLE, suffix
+from bruit.engines.text import TextOptions
+from bruit.errors import ParameterError
+
+#: The encodings that Spark reads, by Python's names.
+_ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8",
+    "iso8859-1": "ISO-8859-1",
+    "ascii": "US-ASCII",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16LE",
+    "utf-16-be": "UTF-16BE",
+}
+
+
+def read(session: Any, path: str, address: str, text: TextOptions) -> Any:
+    """A DataFrame of a CSV file: every column is text, and what means "missing" is null."""
+    kind = suffix(path, READABLE)
+    plain = kind.removesuffix(".gz")
+    options = text.for_suffix(plain)
+    if options.encoding not in _ENCODINGS:
+        known = ", ".join(_ENCODINGS)
+        raise ParameterError(f"Spark reads CSV in the encodings {known}: convert the file, or use another engine.")
+    names = delimited.header(path, options, packed=kind != plain)
+    places = [f"c{place}" for place in range(len(names))]
+    found = (
+        session.read.schema(", ".join(f"{place} STRING" for place in places))
+        .option("header", "true")
+        .option("enforceSchema", "true")
+        .option("sep", options.delimiter)
+        .option("quote", options.quote)
+        .option("escape", options.quote or "\0")
+        .option("encoding", _ENCODINGS[options.encoding])
+        .option("multiLine", "true")
+        .option("mode", "FAILFAST")
+        .option("columnPruning", "false")  # or rows with too few cells would pass
+        .csv(address)
+    )
+    return _with_gaps(found.na.fill(""), places, options).toDF(*names)
+
+
+def _with_gaps(frame: Any, places: list[str], text: TextOptions) -> Any:
+    """Spark takes empty cells for missing whether that is declared or not, so that comes after."""
+    if not text.missing:
+        return frame
+    return frame.replace(dict.fromkeys(text.missing), subset=places)

@@ -1,0 +1,159 @@
+"""What Spark's Python workers run: functions from an iterator of Arrow batches to another.
+
+pyspark is not imported here. A task works on one thread: Spark runs as many tasks as there are cores.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from bruit.domains.domain import DictionaryColumn
+from bruit.engines import arrow, foreign, memory, sinks
+from bruit.engines import batch as batching
+from bruit.engines.batch import BATCH, Batch
+from bruit.errors import BruitError, DataTypeError
+
+#: The one column of a folded part, and its type as Spark writes it.
+PART, PART_SCHEMA = "part", "part binary"
+#: The column that says in which partition a row stands.
+PARTITION = "partition"
+
+# Spark has no unsigned numbers: these are kept in the next type that holds them all.
+_WIDER = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "float16": pa.float32()}
+_BLOCK_BITS, _PARTITION_BITS = 40, 32
+
+
+class Job(NamedTuple):
+    """What a task must know."""
+
+    function: bytes  # pickled
+    names: dict[str, str]  # how each column is called for the function, and in Spark's batches
+    missing: frozenset[str]
+
+
+def folded(job: Job, found: Iterable[Any]) -> Iterator[Any]:
+    """One row with the sum of what the function makes of a partition; none for a partition without rows."""
+    with quiet():
+        function = _function(job)
+        yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, found)))
+
+
+def merged(found: Iterable[Any]) -> Iterator[Any]:
+    """One row with the sum of those that there are."""
+    with quiet():
+        yield from _part(pickle.loads(blob) for batch in found for blob in batch.column(0).to_pylist())  # noqa: S301
+
+
+def _part(results: Iterator[Any]) -> Iterator[Any]:
+    from bruit.engines import spark
+
+    nothing = object()
+    total = next(results, nothing)
+    if total is not nothing:
+        total = functools.reduce(lambda first, second: first + second, results, total)
+        yield pa.RecordBatch.from_pydict({PART: pa.array([spark.dumps(total)], pa.binary())})
+
+
+def mapped(job: Job, form: Mapping[str, Any], by_content: bool, found: Iterable[Any]) -> Iterator[Any]:
+    """What the function makes of every batch of a partition."""
+    with quiet():
+        function = _function(job)
+        place = _Place(by_content)
+        for index, batch in enumerate(batching.rebatch(_pieces(job, map(place.noted, found)))):
+            made = sinks.checked(function(batch, place.first_block(index, batch)))
+            sinks.same_form(made, dict(form))
+            yield record_batch(made)
+
+
+class _Place:
+    """Which partition this is, and so the numbers of its blocks of people.
+
+    Spark's own number of a *task* would not do: a coalesced task runs several partitions under one number, and a
+    cross join runs one partition under several.
+    """
+
+    def __init__(self, by_content: bool) -> None:
+        self._by_content = by_content
+        self._partition: int | None = None
+
+    def noted(self, found: Any) -> Any:
+        """The batch, of which the partition was written down."""
+        if found.num_rows:
+            first = found.column(PARTITION)[0].as_py()
+            if self._partition not in (None, first):
+                raise BruitError("Rows of two partitions came together, which would repeat noise: nothing was made.")
+            self._partition = first
+        return found
+
+    def first_block(self, index: int, batch: Batch) -> int:
+        """A number that no other batch has: of the partition, of the block in it and, if asked for, of what it holds.
+
+        With the content in it, a batch that is not the same when its partition is computed again gets noise of its
+        own, instead of the noise that others had.
+        """
+        number = (self._partition or 0) << _BLOCK_BITS | index * (BATCH // memory.BLOCK)
+        if not self._by_content:
+            return number
+        return content(batch) << (_BLOCK_BITS + _PARTITION_BITS) | number
+
+
+def content(batch: Batch) -> int:
+    """A number of 256 bits that tells batches of different rows apart."""
+    digest = hashlib.blake2b(digest_size=32)
+    for name, column in batch.items():
+        positions, entries = column, ""
+        if isinstance(column, DictionaryColumn):
+            positions, entries = column.positions, repr(column.entries.tolist())
+        head = repr((name, str(positions.dtype), positions.shape, len(entries))).encode()
+        digest.update(len(head).to_bytes(8, "little") + head)
+        digest.update(np.ascontiguousarray(positions).view(np.uint8).data if positions.size else b"")
+        digest.update(entries.encode("utf-8", "surrogatepass"))
+    return int.from_bytes(digest.digest(), "little")
+
+
+def record_batch(made: Batch) -> Any:
+    """A result as Spark can keep it."""
+    found = arrow.to_record_batch(made, {})
+    arrays = [
+        column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else _WIDER.get(str(kind), column.type))
+        for column, kind in zip(found.columns, (values.dtype for values in made.values()), strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
+
+
+def form_of(made: Batch) -> dict[str, Any]:
+    """Names, dtypes and widths of a result, if Spark can keep it."""
+    for name, column in made.items():
+        if column.dtype == np.uint64:
+            raise DataTypeError(f"Column {name!r} must not be of unsigned 64-bit numbers, which Spark does not have.")
+    return sinks.same_form(made, None)
+
+
+def _function(job: Job) -> Callable[..., Any]:
+    memory._note_worker()
+    function: Callable[..., Any] = pickle.loads(job.function)  # noqa: S301 -- made by the driver
+    return function
+
+
+def _pieces(job: Job, found: Iterable[Any]) -> Iterator[Batch]:
+    for piece in found:
+        with arrow.reading("The DataFrame", "Arrow"):
+            yield arrow.batch(piece, job.names, job.missing)
+
+
+def quiet() -> Any:
+    """Errors that are not ours lose their words before a log of the cluster gets them: they may quote data."""
+    return foreign.translated(
+        Exception,
+        lambda error: BruitError(
+            f"The function failed with {type(error).__name__}. What it said is not shown, for it may quote data: "
+            "call it with a few rows in memory to see."
+        ),
+    )

@@ -1,0 +1,383 @@
+"""Spark DataFrames: functions go to the rows, and one small sum comes back.
+
+*Fold.* Every partition is folded where it is, by the very function that serves arrays, and gives one row with its
+pickled sum. These are added up by a tree of tasks, so that the driver gets one.
+
+*Map.* Every partition is mapped where it is, lazily. A block of people is numbered by its partition and its place
+there; under a secure key, by what it holds as well. So whatever Spark runs again gives the same reports, as long as the
+rows come in the same order, and if they do not, nobody gets the noise of another. An `Entropy` that the function uses
+travels with it as its key: whoever can read the job's closures can undo the noise, as they can read the rows.
+
+pyspark is imported here and nowhere else, and only when it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from bruit import errors
+from bruit.engines import _spark_plans, _spark_text, _spark_work, arrow, foreign, sinks
+from bruit.engines import batch as batching
+from bruit.engines.batch import Batch
+from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
+from bruit.engines.text import TextOptions
+from bruit.entropy import Entropy
+from bruit.errors import BruitError, DataError, DataTypeError, MissingExtraError, ParameterError, ParameterTypeError
+from bruit.estimation.tally import RawTally
+
+#: Up to so many tasks add up parts before the last one does.
+_MOST_GROUPS = 32
+#: Seconds between two looks at how far a job is.
+_PAUSE = 0.2
+
+_KINDS = {
+    "StringType": pa.string(),
+    "CharType": pa.string(),
+    "VarcharType": pa.string(),
+    "BooleanType": pa.bool_(),
+    "ByteType": pa.int8(),
+    "ShortType": pa.int16(),
+    "IntegerType": pa.int32(),
+    "LongType": pa.int64(),
+    "FloatType": pa.float32(),
+    "DoubleType": pa.float64(),
+    "DecimalType": pa.float64(),
+    "BinaryType": pa.binary(),
+    "NullType": pa.null(),
+}
+
+
+class _Narrow(NamedTuple):
+    """The columns that are asked for, under names that Spark cannot confuse, and a batch without rows."""
+
+    frame: Any
+    names: dict[str, str]
+    empty: Batch
+
+
+def fold(
+    frame: Any,
+    function: Callable[[Batch], Any],
+    columns: Iterable[str] | None,
+    text: TextOptions,
+    progress: Progress | None,
+) -> Any:
+    """As `bruit.engines.fold`, for a DataFrame."""
+    narrow = _narrow(frame, columns, text)
+    job = _spark_work.Job(_function(function)[0], narrow.names, text.missing_elsewhere)
+    parts = narrow.frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
+    for groups in _tree(frame):
+        parts = parts.repartition(groups).mapInArrow(_spark_work.merged, _spark_work.PART_SCHEMA)
+    with running(frame.sparkSession, progress):
+        rows = parts.collect()
+    return _loads(rows[0][0]) if rows else function(narrow.empty)
+
+
+def mapped(
+    frame: Any,
+    function: Callable[[Batch, int], Batch],
+    *,
+    columns: Iterable[str] | None = None,
+    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
+    metadata: Mapping[str, str] | None = None,
+    written: bool = False,
+) -> Any:
+    """A DataFrame of what the function makes of every batch, which Spark computes when it is needed.
+
+    Parameters
+    ----------
+    frame, columns, text
+        As for `bruit.engines.batches`.
+    function
+        As for `bruit.engines.map`. It is called once here, with a batch without rows, to see what it returns.
+    metadata
+        Texts that each column of the result carries, and Parquet files that Spark writes of it.
+    written
+        Whether the result is written once and then read. Otherwise it may be computed several times, and a frame whose
+        rows may then come in another order is refused.
+    """
+    if not written and not _spark_plans.replayable(frame):
+        raise ParameterError(
+            "The rows of this DataFrame may come in another order when Spark runs them again (after a join, a sort, "
+            "a repartition or a random choice; of a stream; or behind Spark Connect), and a person could get a second "
+            "randomisation. Give a sink, so that reports are written once, or write the rows first and read them back."
+        )
+    narrow = _narrow(frame, columns, text)
+    form = _spark_work.form_of(sinks.checked(function(narrow.empty, 0)))
+    blob, seeded = _function(function)
+    job = _spark_work.Job(blob, narrow.names, text.missing_elsewhere)
+    # The number of the partition itself is an expression of Spark's; it is not that of the task.
+    numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {_spark_work.PARTITION}")
+    work = functools.partial(_spark_work.mapped, job, form, not seeded)
+    return numbered.mapInArrow(work, _schema(form, sinks.checked_metadata(metadata)))
+
+
+def write(
+    frame: Any,
+    sink: Any,
+    function: Callable[[Batch, int], Batch],
+    *,
+    columns: Iterable[str] | None,
+    text: TextOptions,
+    metadata: Mapping[str, str] | None,
+    progress: Progress | None,
+) -> int:
+    """As `bruit.engines.map`, for a DataFrame and a folder of Parquet files, which Spark commits when all are whole."""
+    path = os.fspath(sink) if isinstance(sink, str | os.PathLike) else ""
+    if suffix(path, (".parquet",)) != ".parquet":
+        raise ParameterError(
+            "A Spark DataFrame is written to a folder of Parquet files: its name must end in .parquet."
+        )
+    if "://" not in path:
+        if Path(path).exists():
+            raise ParameterError(f"{path!r} exists already: Spark writes to a new folder.")
+        if not Path(path).parent.is_dir():
+            raise ParameterError(f"There is no folder {str(Path(path).parent)!r} to write to.")
+    made = mapped(frame, function, columns=columns, text=text, metadata=metadata, written=True)
+    # With the first algorithm nothing stands under its name before the whole job is done.
+    writer = made.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
+    place = address(path)
+    with _whole(path), running(frame.sparkSession, progress):
+        writer.mode("errorifexists").parquet(place)
+        return int(frame.sparkSession.read.parquet(place).count())
+
+
+@contextlib.contextmanager
+def _whole(path: str) -> Iterator[None]:
+    """Leave nothing of a folder on this machine if the block fails: Spark leaves an empty one."""
+    try:
+        yield
+    except BaseException:
+        if "://" not in path:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def session(master: str | None = None, **settings: str) -> Any:
+    """A Spark session whose workers run this very Python, or the one that there is already.
+
+    Parameters
+    ----------
+    master
+        Where Spark runs, ``local[*]`` unless said.
+    settings
+        Spark's own settings, with ``_`` for the point, as in ``spark_driver_memory="4g"``.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError("Spark", "spark") from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("bruit").master(master or "local[*]")
+    chosen = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    chosen["spark.sql.execution.arrow.maxRecordsPerBatch"] = "65536"  # blocks of people, not of 10,000 rows
+    chosen |= {name.replace("_", "."): value for name, value in settings.items()}
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    rule = "Spark did not start: it needs Java 17 (JAVA_HOME), and a master such as local[2] or spark://host:7077."
+    # Whatever fails while a Java machine starts.
+    with foreign.translated(Exception, lambda _: ParameterError(rule)):
+        return builder.getOrCreate()
+
+
+def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # noqa: B008 -- frozen
+    """A DataFrame of a file or folder, with the columns that `bruit.engines.batches` gives of it.
+
+    Parameters
+    ----------
+    session
+        A Spark session.
+    path
+        A CSV file, a Parquet file, or a folder of Parquet files; or an address that Spark knows.
+    text
+        How to read CSV.
+    """
+    if path == "-":
+        raise ParameterError("Spark cannot read standard input: name a file, or use another engine.")
+    with _errors():
+        if is_parquet(path):
+            # As in CSV, nothing is guessed to be a number: folder names are texts.
+            session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+            return session.read.option("recursiveFileLookup", "false").parquet(address(path))
+        if not suffix(path, READABLE):
+            known = ", ".join(READABLE)
+            raise ParameterError(f"A file to read must be a folder of Parquet files or end in one of {known}.")
+        return _spark_text.read(session, path, address(path), text)
+
+
+def address(path: str) -> str:
+    """A path as Spark means it: on this machine, unless it says otherwise."""
+    return path if "://" in path else Path(path).resolve().as_uri()
+
+
+def dumps(value: Any) -> bytes:
+    """A result, pickled for its way to the driver: a `RawTally` too, which nothing else may pickle."""
+    return _pickled(value)[0]
+
+
+def _function(function: Any) -> tuple[bytes, bool]:
+    """A function, pickled for its way to the workers, and whether it uses randomness with a seed."""
+    try:
+        return _pickled(function)
+    except BruitError:
+        raise
+    except Exception as error:  # pickling raises what it likes
+        raise ParameterTypeError(
+            f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
+            "It must not hold open files, locks or sessions."
+        ) from None
+
+
+def _pickled(value: Any) -> tuple[bytes, bool]:
+    from pyspark.cloudpickle import CloudPickler
+
+    seeded = False
+
+    class Pickler(CloudPickler):  # type: ignore[misc]
+        def reducer_override(self, found: Any) -> Any:
+            nonlocal seeded
+            if isinstance(found, Entropy):
+                seeded = seeded or not found.secure
+                return _stream, (found._current().key, found.secure)
+            if isinstance(found, RawTally):
+                return _raw, (found.design, found.reveal(design=found.design))
+            return super().reducer_override(found)
+
+    target = io.BytesIO()
+    Pickler(target).dump(value)
+    return target.getvalue(), seeded
+
+
+def _stream(key: bytes, secure: bool) -> Entropy:
+    return Entropy._from_key(key, secure=secure)
+
+
+def _raw(design: str, counts: Any) -> RawTally:
+    return RawTally(design=design, counts=counts)
+
+
+def _loads(blob: Any) -> Any:
+    import pickle
+
+    return pickle.loads(bytes(blob))  # noqa: S301 -- made by our own tasks
+
+
+def _narrow(frame: Any, columns: Iterable[str] | None, text: TextOptions) -> _Narrow:
+    """The wanted columns by their place, so that neither case, dots nor a name that stands twice confuse Spark."""
+    if frame.isStreaming:
+        raise DataTypeError("A stream has no end, and cannot be folded: write it to files and read these.")
+    fields = frame.schema.fields
+    chosen = batching.choose([field.name for field in fields], columns)
+    names = {name: f"c{place}" for name, place in chosen.items()}
+    nothing = {names[name]: pa.array([], _kind(fields[place], name)) for name, place in chosen.items()}
+    placed = frame.toDF(*(f"c{place}" for place in range(len(fields)))).select(*names.values())
+    return _Narrow(placed, names, arrow.batch(pa.table(nothing), names, text.missing_elsewhere))
+
+
+def _kind(field: Any, name: str) -> Any:
+    kind = type(field.dataType).__name__
+    if kind not in _KINDS:
+        said = field.dataType.simpleString()
+        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not {said}.")
+    return _KINDS[kind]
+
+
+def _schema(form: Mapping[str, Any], metadata: Mapping[str, str]) -> Any:
+    """What the function returns, as Spark declares it."""
+    from pyspark.sql import types
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    made = {name: np.empty((0, *shape), dtype) for name, (dtype, shape) in form.items()}
+    found = _spark_work.record_batch(made).schema
+    fields = [types.StructField(field.name, from_arrow_type(field.type), True, dict(metadata)) for field in found]
+    return types.StructType(fields)
+
+
+def _tree(frame: Any) -> list[int]:
+    """How many tasks add up parts, level by level; the last one has the sum."""
+    context = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
+    groups = min(context.defaultParallelism if context else _MOST_GROUPS, _MOST_GROUPS)
+    return [groups, 1] if groups > 4 else [1]
+
+
+@contextlib.contextmanager
+def running(session: Any, progress: Progress | None) -> Iterator[None]:
+    """Tell how many tasks are done while the block runs, and turn what goes wrong into errors of ours."""
+    context = getattr(session, "_sc", None)
+    if progress is None or context is None:
+        with _errors():
+            yield
+        return
+    over = threading.Event()
+    watch = threading.Thread(target=_watch, args=(context.statusTracker(), progress, over), daemon=True)
+    watch.start()
+    try:
+        with _errors():
+            yield
+    finally:
+        over.set()
+        watch.join()
+
+
+def _watch(tracker: Any, progress: Progress, over: threading.Event) -> None:
+    while not over.wait(_PAUSE):
+        jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        done = sum(stage.numCompletedTasks for stage in stages if stage)
+        total = sum(stage.numTasks for stage in stages if stage)
+        if total:
+            progress(done, total)
+
+
+def _errors() -> AbstractContextManager[None]:
+    """What Spark says may quote rows, so it is looked at for an error of ours, and not shown."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return foreign.translated((PySparkException, Py4JError), _explained)
+
+
+def _explained(error: Exception) -> BruitError:
+    said = str(error)
+    ours = re.findall(r"bruit\.errors\.(\w+): (.*)", said)
+    kind = _PLAIN.get(ours[-1][0]) if ours else None
+    if kind is not None:
+        return kind(ours[-1][1].strip())
+    condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+    if "MALFORMED" in said:
+        return errors.FormatError("Every row of the file must have as many cells as the first line has.")
+    if "PATH_NOT_FOUND" in str(condition):
+        return DataError("There is no such file or folder, or it has no files to read.")
+    return BruitError(
+        f"Spark could not do this: {condition}. What it said is not shown, for it may quote data; its own log has it."
+    )
+
+
+#: Errors of ours that a message alone makes.
+_PLAIN: dict[str, type[BruitError]] = {
+    kind.__name__: kind
+    for kind in (
+        BruitError,
+        DataError,
+        DataTypeError,
+        ParameterError,
+        ParameterTypeError,
+        errors.DesignError,
+        errors.FormatError,
+        errors.LimitError,
+    )
+}

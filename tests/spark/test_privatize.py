@@ -1,0 +1,251 @@
+"""Reports of a DataFrame: the same for the same seed, one randomisation per person whatever Spark runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bruit
+from bruit import engines
+from bruit.engines import _spark_work, memory
+from bruit.engines import spark as engine
+from bruit.engines.batch import BATCH
+from bruit.entropy import Entropy
+from bruit.errors import DataError, DataTypeError, ParameterError
+
+Frames = Callable[..., Any]
+
+SCHEMA = bruit.Schema({"sex": ["F", "M", "X"], "age": bruit.Grid(17, 90)})
+GRR = bruit.oracle("GRR", epsilon=1.0, k=1000)
+
+
+def collected(frame: Any) -> dict[str, Any]:
+    """The columns of a small DataFrame, in its order."""
+    rows = frame.collect()
+    return {name: [row[name] for row in rows] for name in frame.columns}
+
+
+def as_spark_keeps(reports: dict[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, column in reports.items():
+        rows = engines.batch.as_bytes(column)
+        found[name] = [bytes(row) for row in rows] if rows.ndim == 2 else rows.tolist()
+    return found
+
+
+@pytest.mark.parametrize("method", ["SPL[OUE]", "RS+FD[GRR]", "SMP[OLH]"])
+def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
+    frame_of: Frames, answers: dict[str, Any], method: str
+) -> None:
+    plan = bruit.Plan(SCHEMA, epsilon=2.0, method=method)
+    expected = plan.privatize(answers, rng=11)
+    assert as_spark_keeps(engines.privatize(answers, plan, rng=11)) == as_spark_keeps(expected)
+    reports = engines.privatize(frame_of(answers, 1), plan, rng=11)
+    assert collected(reports) == as_spark_keeps(expected)
+    assert engines.tally(reports, plan) == plan.tally(expected)
+
+
+def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of: Frames) -> None:
+    people = np.random.default_rng(2).integers(0, 1000, 3000)
+    entropy = Entropy.resolve(5, "privatize", GRR.digest)
+    expected = [GRR.privatize_codes(part, entropy, place << 40) for place, part in enumerate(np.split(people, 3))]
+    frame = frame_of({"x": people}, 3)
+    found = collected(engines.privatize(frame, GRR, column="x", rng=5))["x"]
+    assert found == np.concatenate(expected).tolist()
+    assert collected(engines.privatize(frame, GRR, column="x", rng=5))["x"] == found
+
+
+def test_a_secure_key_is_drawn_for_each_call_and_replayed_within_one(frame_of: Frames) -> None:
+    frame = frame_of({"x": [3] * 300}, 3)
+    first, second = (engines.privatize(frame, GRR, column="x") for _ in range(2))
+    found = collected(first)["x"]
+    assert collected(first)["x"] == found
+    assert collected(second)["x"] != found
+    parts = [found[:100], found[100:200], found[200:]]  # the same answers in three partitions
+    assert parts[0] != parts[1] != parts[2] != parts[0]
+
+
+def test_tasks_that_run_several_partitions_or_one_of_them_twice_repeat_no_noise(spark: Any, frame_of: Frames) -> None:
+    reports = engines.privatize(frame_of({"x": [3] * 300}, 3), GRR, column="x")
+    found = collected(reports)["x"]
+    # One task for all partitions: the number of the task is the same, and that of the partition is not.
+    assert collected(reports.coalesce(1))["x"] == found
+    # Every partition runs in several tasks: each person still has one report.
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    pairs = reports.crossJoin(frame_of({"y": [0, 1, 2]}, 3))
+    assert "CartesianProduct" in pairs._jdf.queryExecution().executedPlan().toString()
+    assert sorted(collected(pairs.filter("y = 2"))["x"]) == sorted(found)
+    assert sorted(collected(pairs)["x"]) == sorted(3 * found)
+    spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+
+
+def attempts(folder: Path, kill: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pass batches on and keep a copy of what was seen; the first attempt of every task ends when all is out."""
+
+    def work(found: Iterator[Any]) -> Iterator[Any]:
+        import os
+        import signal
+
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        seen = []
+        for batch in found:
+            seen += batch.column("x").to_pylist()
+            yield batch
+        place = folder / f"{task.partitionId()}-{task.attemptNumber()}"
+        place.write_text(repr(seen))
+        if task.attemptNumber() == 0:
+            if kill:
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise RuntimeError("the first attempt fails after its output is there")
+
+    return work
+
+
+def seen_by_attempt(folder: Path) -> list[dict[str, str]]:
+    return [{path.name.split("-")[0]: path.read_text() for path in folder.glob(f"*-{attempt}")} for attempt in range(2)]
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_task_that_dies_after_its_output_gives_the_same_reports_again(
+    frame_of: Frames, tmp_path: Path, kill: bool
+) -> None:
+    frame = frame_of({"x": np.random.default_rng(3).integers(0, 1000, 400)}, 2)
+    reports = engines.privatize(frame, GRR, column="x")
+    found = collected(reports.mapInArrow(attempts(tmp_path, kill), reports.schema))
+    first, second = seen_by_attempt(tmp_path)
+    assert len(first) == 2
+    assert first == second
+    assert len(found["x"]) == 400
+
+
+def test_without_a_replayed_key_such_a_task_gives_other_reports(frame_of: Frames, tmp_path: Path) -> None:
+    """The control: what the test above sees is there to be seen."""
+    frame = frame_of({"x": [3] * 400}, 2)
+    oracle = GRR
+
+    def fresh(found: Iterator[Any]) -> Iterator[Any]:
+        for batch in found:
+            made = oracle.privatize(batch.column("x").to_numpy(), rng=None)
+            yield pa.RecordBatch.from_pydict({"x": pa.array(made.astype(np.int64))})
+
+    reports = frame.mapInArrow(fresh, "x bigint")
+    collected(reports.mapInArrow(attempts(tmp_path, False), reports.schema))
+    first, second = seen_by_attempt(tmp_path)
+    assert first.keys() == second.keys()
+    assert first != second
+
+
+def test_written_reports_hold_one_randomisation_even_if_tasks_fail_and_noise_is_fresh(
+    frame_of: Frames, tmp_path: Path
+) -> None:
+    frame = frame_of({"x": [3] * 300}, 3)
+    oracle, folder = GRR, tmp_path / "reports.parquet"
+
+    def failing(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
+        from pyspark import TaskContext
+
+        made = {"x": oracle.privatize(batch["x"])}
+        if TaskContext.get() and TaskContext.get().attemptNumber() == 0:
+            raise RuntimeError("after the reports were made")
+        return made
+
+    assert engines.map(frame.repartition(2), folder, failing) == 300
+    assert engines.tally(folder, oracle, column="x").n == 300
+    with pytest.raises(ParameterError, match="exists already"):
+        engines.map(frame, folder, failing)
+
+
+def test_rows_that_may_come_in_another_order_are_not_randomised_lazily(spark: Any, frame_of: Frames) -> None:
+    frame = frame_of({"x": [1, 2, 3], "y": [1, 2, 3]}, 2)
+    for shuffled in (
+        frame.repartition(2),
+        frame.orderBy("x"),
+        frame.join(frame.withColumnRenamed("y", "z"), "x"),
+        frame.limit(2),
+        frame.groupBy("x").count(),
+        frame.filter("rand() < 0.5"),
+        frame.mapInArrow(lambda found: found, "x bigint"),
+        spark.createDataFrame(frame.repartition(2).rdd, "x bigint, y bigint"),
+    ):
+        with pytest.raises(ParameterError, match="another order"):
+            engines.privatize(shuffled, GRR, column="x")
+    for ordered in (frame.filter("x > 1"), frame.union(frame), frame.coalesce(1), frame.cache(), frame.select("x")):
+        assert engines.privatize(ordered, GRR, column="x").columns == ["x"]
+    frame.unpersist()
+
+
+def test_other_rows_in_the_same_place_get_other_noise(frame_of: Frames) -> None:
+    """As when files are cut otherwise: position alone would give two people the same noise."""
+    entropy = Entropy()
+
+    def noise(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
+        word = entropy.child(first_block).words(1) >> np.uint64(1)
+        return {"n": np.full(batch["x"].size, word.astype(np.int64)[0])}
+
+    def drawn(values: list[int]) -> list[int]:
+        return collected(engine.mapped(frame_of({"x": values}, 1), noise))["n"]
+
+    assert drawn([1, 2]) == drawn([1, 2])
+    assert drawn([1, 2]) != drawn([2, 1])
+
+
+def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does() -> None:
+    def of(**columns: Any) -> int:
+        (batch,) = engines.batches(columns)
+        return _spark_work.content(batch)
+
+    same = [of(x=np.array([1, 2])), of(x=np.array([1, 2]))]
+    assert same[0] == same[1]
+    others = [of(y=np.array([1, 2])), of(x=np.array([1, 2], np.int32)), of(x=np.array([2, 1])), of(x=["1", "2"])]
+    others += [of(x=["1", None]), of(x=["1", ""]), of(x=["12", ""]), of(x=np.array([1.0, 2.0])), of(x=[1, None])]
+    assert len({same[0], *others}) == 1 + len(others)
+
+
+def test_blocks_of_one_partition_are_numbered_on(spark: Any) -> None:
+    frame = spark.range(0, BATCH + 3, 1, 1)
+    made = engine.mapped(frame, lambda batch, block: {"block": np.full(len(batch["id"]), block % 2**40)})
+    found = made.groupBy("block").count().collect()
+    seeded = {row["block"]: row["count"] for row in found}
+    assert seeded == {0: BATCH, BATCH // memory.BLOCK: 3}
+
+
+def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
+    oracle = bruit.oracle("OUE", epsilon=1.0, k=4)
+    people = 400_000
+    frame = spark.range(0, people, 1, 3).selectExpr("CASE WHEN id % 10 < 6 THEN 0 ELSE 1 + id % 3 END AS x")
+    truth = np.bincount(np.where(np.arange(people) % 10 < 6, 0, 1 + np.arange(people) % 3), minlength=4) / people
+    answer = oracle.estimate(engines.tally(engines.privatize(frame, oracle, column="x"), oracle, column="x"), "people")
+    assert answer.n == people
+    error = (answer.frequency - truth) / np.sqrt(answer.variance)
+    assert (abs(error) < 6).all()  # false alarm below 1e-8
+
+
+def test_empty_partitions_and_gaps_are_randomised_as_in_memory(frame_of: Frames, tmp_path: Path) -> None:
+    oracle = bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"], missing="category")
+    frame = frame_of({"x": ["a", None, "b", None]}, 4).filter("x IS NULL")
+    reports = engines.privatize(frame, oracle, column="x")
+    assert engines.tally(reports, oracle, column="x").n == 2
+    strict = bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"])
+    with pytest.raises(DataError, match="missing"):
+        engines.privatize(frame, strict, tmp_path / "never.parquet", column="x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_refused(frame_of: Frames, tmp_path: Path) -> None:
+    frame = frame_of({"x": [1]}, 1)
+    for sink in ("-", tmp_path / "r.csv", [], tmp_path / "absent" / "r.parquet"):
+        with pytest.raises(ParameterError):
+            engines.privatize(frame, GRR, sink, column="x")
+    with pytest.raises(DataTypeError, match="unsigned 64-bit"):
+        engines.map(frame, tmp_path / "u.parquet", lambda batch, block: {"u": batch["x"].astype(np.uint64)})
+    with pytest.raises(ParameterError, match="which column"):
+        engines.privatize(frame, GRR)
+    with pytest.raises(ParameterError, match="leave column out"):
+        engines.privatize(frame, bruit.Plan({"x": ["a", "b"]}, 1.0), column="x")
