@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 #: Attributes of Pima, and what is said of ε in the verdicts.
 D = 8
-SOME_EPSILONS = (0.1, 0.25, 1.0, 3.0, 10.0, 30.0, 100.0)
+SOME_EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 #: Age, income, gender, missed payment.
 _PAYMENTS = """Young Low Male Yes; Young High Female Yes; Medium High Male No; Old Medium Male No; Old High Male No;

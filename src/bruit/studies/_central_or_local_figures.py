@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bruit.figures.page import Table
 
 #: Marks of ε on the axes.
-TICKS = (0.1, 0.25, 1, 3, 10, 30, 100)
+TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 #: Metrics of a trial, and their names on figures.
 BAYES = {"dp_gnb": "DP, bruit", "vaidya": "DP, Vaidya", "stair_gnb": "staircase first"}
 LINES = {"dp_lr": "DP, bruit", "functional": "DP, functional", "stair_lr": "staircase first"}
