@@ -24,7 +24,7 @@ from bruit.learning._base import PrivateModel
 from bruit.learning._sums import SumNoise
 
 #: Whether clustering is worth its ε on these few rows is not what is tested here.
-pytestmark = pytest.mark.filterwarnings("ignore:By the noisy counts")
+pytestmark = pytest.mark.filterwarnings("ignore:At this ε noise hides")
 
 N = 301
 _GENERATOR = np.random.default_rng(20)
@@ -350,6 +350,130 @@ def test_columns_that_a_schema_declares_are_found_by_name_in_fit_and_in_predicti
     assert np.array_equal(straight.predict(frame), turned.predict(frame[["far", "near"]]))
     array = fit(made(model, bounds=schema, rng=1), X)
     assert np.array_equal(straight.predict(frame), array.predict(X))
+
+
+@MODELS
+@pytest.mark.parametrize("order", [("near", "far"), ("far", "near")], ids=", ".join)
+def test_a_schema_decides_which_columns_there_are_and_in_which_order(model, order, tmp_path):
+    grids = {"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)}
+    schema = Schema({name: grids[name] for name in order})
+    frame = pd.DataFrame(X, columns=NAMES).assign(other=7.0)
+    table = frame.assign(label=Y)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    supervised = model in SUPERVISED
+    label = "label" if supervised else None
+    sources = [
+        (frame, Y),
+        (pl.DataFrame({name: frame[name].to_numpy() for name in frame}), Y),
+        (frame[list(order)].to_numpy(), Y),
+        ({name: table[name].to_numpy() for name in table}, label),
+        (str(tmp_path / "people.csv"), label),
+    ]
+    rows = frame[list(order)].to_numpy()
+    wanted = None
+    for source, y in sources:
+        fitted = fit(made(model, bounds=schema, rng=1), source, y)
+        assert fitted.feature_names_in_.tolist() == list(order)
+        assert fitted.n_features_in_ == 2
+        wanted = fitted.predict(rows) if wanted is None else wanted
+        for asked in (frame, frame[["far", "other", "near"]], frame[list(order)], rows, dict(frame)):
+            assert np.array_equal(fitted.predict(asked), wanted)
+
+
+def test_coefficients_means_and_centres_stand_in_the_order_of_the_names():
+    schema = Schema({"b": Grid(0, 1), "a": Grid(0, 1)})
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.uniform(0, 1, 4000), "b": np.full(4000, 0.3)})
+    line = LinearRegression(50.0, bounds=schema, target_bounds=(0, 1), rng=1).fit(frame, frame["a"])
+    slopes = dict(zip(line.feature_names_in_, line.coef_, strict=True))
+    assert slopes["a"] > 0.9
+    assert np.allclose(line.predict(frame[["b", "a"]].to_numpy()), frame["a"], atol=0.1)
+    classes = NaiveBayes(50.0, bounds=schema, classes=[0, 1], rng=1).fit(frame, frame["a"] > 0.5)
+    means = dict(zip(classes.feature_names_in_, classes.theta_.T, strict=True))
+    assert np.allclose(means["b"], 0.3, atol=0.05)
+    assert means["a"][1] - means["a"][0] > 0.4
+    centres = KMeans(2, epsilon=50.0, bounds=schema, rng=1).fit(frame)
+    assert np.allclose(
+        dict(zip(centres.feature_names_in_, centres.cluster_centers_.T, strict=True))["b"], 0.3, atol=0.1
+    )
+
+
+def test_one_declared_column_of_a_frame_of_two_is_one_feature():
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = LinearRegression(bounds=Schema({"far": Grid(0.0, 10.0)}), target_bounds=(0, 1)).fit(frame, Y)
+    assert model.n_features_in_ == 1 == model.coef_.size
+    assert model.predict(frame).shape == (N,)
+    with pytest.raises(DataError, match="2 features, but 1"):
+        model.predict(X)
+
+
+@MODELS
+def test_data_of_no_or_one_dimension_are_refused_and_not_shown(model):
+    schema = Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})
+    fitted = fit(made(model, bounds=schema))
+    for bad in (
+        np.array(12345.678),
+        np.array([12345.678, 1.0]),
+        [12345.678, 1.0],
+        np.zeros((2, 2, 2)),
+        [[12345.678], [1, 2]],
+    ):
+        for call in (lambda bad=bad: fit(made(model, bounds=schema), bad), lambda bad=bad: fitted.predict(bad)):
+            with pytest.raises(DataError, match="2D array") as caught:
+                call()
+            assert "12345" not in _shown(caught.value)
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("bounds", [(0, 1), {"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)}], ids=["pair", "schema"])
+def test_a_target_that_is_missing_or_a_single_value_is_refused_and_not_shown(model, bounds):
+    for y in (None, np.array(12345.678)):
+        with pytest.raises((DataError, TypeError)) as caught:
+            made(model, bounds=bounds).fit(X, y)
+        assert "12345" not in _shown(caught.value)
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=lambda model: model.__name__)
+def test_a_table_with_nothing_but_the_target_is_refused(model):
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataError, match="must have a column"):
+        made(model, bounds=(0, 1), ledger=ledger).fit({"label": Y}, "label")
+    assert len(ledger) == 0
+
+
+@MODELS
+def test_a_table_without_records_is_fitted_as_any_other_whatever_it_comes_as(model, tmp_path):
+    label = "label" if model in SUPERVISED else None
+    schema = Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})
+    nobody = pd.DataFrame(X[:0], columns=NAMES)
+    full = nobody.assign(label=Y[:0]) if label else nobody
+    full.to_csv(tmp_path / "nobody.csv", index=False)
+    full.to_parquet(tmp_path / "nobody.parquet")
+    mapping = {name: full[name].to_numpy() for name in full}
+    sources = [(X[:0], Y[:0]), (nobody, Y[:0]), (mapping, label), ([mapping], label)]
+    sources += [(str(tmp_path / "nobody.csv"), label), (tmp_path / "nobody.parquet", label)]
+    found = [
+        learnt(fit(made(model, rng=4, bounds=bounds), *source)) for source in sources for bounds in (BOUNDS, schema)
+    ]
+    # The schema's model has the same sums and the same noise.
+    assert all(each == found[0] for each in found)
+    with pytest.raises(DataError, match=r"0 feature\(s\)"):
+        fit(made(model, bounds=(0, 1)), np.empty((5, 0)), Y[:5])
+
+
+@MODELS
+@pytest.mark.parametrize("epsilon", [710.0, 800.0, 2000.0, 1e4, 1e6])
+def test_a_huge_epsilon_is_fitted_after_it_is_booked(model, epsilon):
+    ledger = Ledger(epsilon=epsilon)
+    fitted = fit(made(model, epsilon=epsilon, bounds=(0, 10), ledger=ledger), X[:, :1])
+    assert len(ledger) == 1
+    assert np.isfinite(fitted.predict(X[:, :1])).all()
+
+
+@MODELS
+def test_bounds_too_near_to_be_told_apart_are_refused_before_any_data_is_read(model):
+    with pytest.raises(ParameterError, match="too near"):
+        fit(made(model, bounds=(0, 5e-324)), Unreadable(), "label")
 
 
 # The same from anywhere.

@@ -13,6 +13,22 @@ from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.learning._features import Features, as_numbers
 
 
+@pytest.mark.parametrize("bounds", [(0, 5e-324), (0, 1e-300), ([0, 0], [1, 5e-324]), (1e-320, 2e-320)])
+def test_bounds_so_near_that_nothing_can_be_divided_by_their_distance_are_refused(bounds):
+    with pytest.raises(ParameterError, match="too near"):
+        Features.declared(bounds)
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(DataError, match="must have a column"):
+        Features.declared((0, 1)).of_columns([])
+
+
+def test_a_column_of_two_dimensions_is_refused():
+    with pytest.raises(DataError, match="one-dimensional"):
+        Features.declared((0, 1)).of_columns([np.zeros((3, 2))])
+
+
 def test_one_pair_holds_for_every_column_and_sequences_for_each():
     low, high = Features.declared((0, 10)).ends(3)
     assert (low.tolist(), high.tolist()) == ([0, 0, 0], [10, 10, 10])

@@ -98,6 +98,28 @@ def test_train_test_and_labels_have_different_noise():
         assert abs(agree - p * p - (1 - p) ** 2) < 0.06  # independent; the same noise would agree always
 
 
+@pytest.mark.parametrize("change", ["table", "labels", "split", "label epsilon", "classes"])
+def test_a_seed_gives_other_noise_for_another_table_split_or_label(change):
+    people, labels = np.full((N, 1), 0.5), np.array(["ill"] * N)
+    settings = {**TARGET, "random_state": 0, "rng": 3}
+    first = honest_split(people, labels, PRIVATIZER, **settings)
+    again = honest_split(people, labels, PRIVATIZER, **settings)
+    assert np.array_equal(first.X_train, again.X_train)
+    assert np.array_equal(first.y_train, again.y_train)
+    other = {
+        "table": (np.full((N, 1), 0.4), labels, settings),
+        "labels": (people, np.array(["ill"] * (N - 1) + ["well"]), settings),
+        "split": (people, labels, {**settings, "random_state": 1}),
+        "label epsilon": (people, labels, {**settings, "epsilon": 2.0}),
+        "classes": (people, labels, {**settings, "classes": ["ill", "well", "unknown"]}),
+    }
+    X_other, y_other, changed = other[change]
+    second = honest_split(X_other, y_other, PRIVATIZER, **changed)
+    # Everybody has the same record, so the same noise would give the same, or nearly the same, reports.
+    correlation = np.corrcoef(first.X_train[:, 0], second.X_train[:, 0])[0, 1]
+    assert abs(correlation) < 0.25  # five standard deviations of independent noise for 400 people
+
+
 def test_labels_are_randomised_by_the_declared_odds_and_keep_their_type():
     labels = randomize_labels([0, 1] * 20_000, epsilon=1.0, classes=[0, 1], rng=1)
     assert labels.dtype.kind == "i"

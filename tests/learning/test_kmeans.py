@@ -10,13 +10,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import bruit
 from bruit import audit, datasets
 from bruit.domains import Grid
 from bruit.entropy import Entropy
-from bruit.errors import BudgetError, DataTypeError, ParameterError, ParameterTypeError
+from bruit.errors import BudgetError, DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.kernels import kmeans as kernels
 from bruit.learning import KMeans
 from bruit.learning._cells import Cells, threshold
@@ -482,6 +483,69 @@ def test_what_can_be_read_only_once_is_refused_before_anything_is_spent(tmp_path
     assert len(ledger) == 0
 
 
+class Changing:
+    """Batches that are others at the second reading."""
+
+    def __init__(self, first, later):
+        self.first, self.later, self.times = first, later, 0
+
+    def __iter__(self):
+        self.times += 1
+        if self.times == 1:
+            yield self.first
+        elif isinstance(self.later, BaseException):
+            raise self.later
+        else:
+            yield self.later
+
+
+@pytest.mark.parametrize("variant", ["joint", "lloyd"])
+@pytest.mark.parametrize("names", ["ba", "abcdefgh", "a"], ids=["order", "more", "fewer"])
+def test_other_columns_at_a_later_reading_are_refused(variant, names):
+    rng = np.random.default_rng(3)
+    later = {name: rng.uniform(0, 1, 200) for name in names}
+    with pytest.raises(DataError, match="the same columns"):
+        KMeans(2, bounds=(0, 1), variant=variant).fit(Changing({name: rng.uniform(0, 1, 200) for name in "ab"}, later))
+
+
+def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeypatch):
+    monkeypatch.setattr(kernels, "nearest_sums", None)
+    with pytest.raises(DataError, match="the same columns"):
+        nearest_sums(np.zeros((2, 3)), np.zeros(3), np.ones(3), np.zeros((2, 2)), np.ones(2))
+
+
+@pytest.mark.parametrize("variant", ["joint", "lloyd"])
+def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(variant):
+    people = {"a": np.linspace(0, 1, 300), "b": np.linspace(1, 0, 300)}
+    model = KMeans(2, bounds=(0, 1), variant=variant).fit(people)
+    model.set_params(bounds=(0, 100))
+    with pytest.raises(OSError, match="gone"):
+        model.fit(Changing(people, OSError("gone")))
+    with pytest.raises(NotFittedError):
+        model.predict([[0.1, 0.2]])
+    assert not {"cluster_centers_", "cluster_counts_", "guarantee_", "simulated_"} & set(vars(model))
+
+
+@pytest.mark.parametrize("epsilon", [2e3, 1e4, 1e6, 1e9])
+@pytest.mark.parametrize("variant", ["joint", "lloyd"])
+def test_a_cluster_without_records_has_a_centre_even_where_there_is_no_noise(epsilon, variant):
+    for n in (0, 50):
+        for seed in range(3):
+            model = KMeans(3, epsilon=epsilon, bounds=(0, 1), variant=variant, random_state=seed).fit(np.zeros((n, 1)))
+            assert np.isfinite(model.cluster_centers_).all()
+            assert ((model.cluster_centers_ >= 0) & (model.cluster_centers_ <= 1)).all()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4, 10, 30])
+@pytest.mark.parametrize("times", [1, 5])
+def test_the_noise_of_a_centre_is_about_what_the_docstring_says(columns, times):
+    weights = np.full(columns, 1 / math.sqrt(columns))
+    stated = 2.3 * (columns + (columns / 5) ** (1 / 3)) * times
+    for neighbours, factor in (("add-remove", 1), ("replace", 2)):
+        step = Step.of(weights, 3, epsilon=1.0, delta=0.0, neighbours=neighbours, share=Fraction(62, 100 * times))
+        assert step.errors[1:] == pytest.approx(stated * factor, rel=0.02)
+
+
 def test_a_fit_is_booked_once_with_all_it_spends():
     ledger = bruit.Ledger(epsilon=1.0)
     model = KMeans(2, epsilon=0.6, bounds=(0, 10), iterations=4, ledger=ledger)
@@ -521,7 +585,6 @@ def test_bad_parameters_are_refused_before_any_data_is_read(settings):
 
 #: Checks that cannot pass, and why.
 EXCEPTIONS = {
-    "check_estimators_empty_data_messages": "an error would tell that nobody is in the table",
     "check_clustering": "it asks for labels_, which would be kept without noise, and for exact clusters at ε = 1",
     "check_clusterer_compute_labels_predict": "it asks for labels_, which would be kept without noise",
     "check_estimators_empty_data_messages": "no rows are a neighbour of one row: an error would tell them apart",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -33,6 +34,7 @@ from bruit.learning._sums import SumNoise
 
 #: Why some of scikit-learn's checks cannot pass: the declared classes are not those that a check happens to have.
 EXPECTED = {
+    "check_estimators_empty_data_messages": "an error would tell that nobody is in the table",
     "check_classifiers_classes": "classes are declared; the check has texts as classes that are not",
     "check_classifiers_train": "classes_ are the declared ones; the check wants those that it finds in its data",
 }
@@ -230,6 +232,17 @@ def test_with_the_noisy_sums_fixed_nothing_fitted_depends_on_the_data(monkeypatc
             models.append(model.fit(pd.DataFrame({"colour": colours, "size": sizes}), y))
         first, second = (pickle.dumps(vars(model)) for model in models)
         assert first == second
+
+
+@pytest.mark.parametrize(("numbers", "cells"), [(1, ()), (2, ()), (4, ()), (10, ()), (200, ()), (3, (2, 5)), (0, (4,))])
+def test_the_noise_of_sums_is_what_the_docstring_says(numbers, cells):
+    design = layout("joint", 2, cells, numbers)
+    ratio = round((numbers + len(cells)) ** 0.4)
+    stated = math.sqrt(2) * (ratio + len(cells) + 1.25 * numbers) / 0.7
+    for neighbours, factor in (("add-remove", 1), ("replace", 2)):
+        errors = design.errors(design.noise(0.7, neighbours))
+        assert errors.sums == pytest.approx(stated * factor if numbers else 0, rel=0.001)
+        assert errors.counts == pytest.approx(stated * factor / ratio, rel=0.01)
 
 
 def test_the_noise_on_counts_has_the_stated_spread():

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -202,12 +203,25 @@ def test_columns_are_read_by_name_whatever_their_order_and_none_may_be_undeclare
         fitted.transform(frame[["town", "income", "age"]])
 
 
-def test_pandas_and_polars_output_keep_the_type_of_each_column_and_the_index():
-    frame = pd.DataFrame(PEOPLE, index=range(100, 120))
-    reports = of().set_output(transform="pandas").fit_transform(frame)
-    assert reports.index.equals(frame.index)
+def test_pandas_and_polars_output_keep_the_type_of_each_column():
+    reports = of().set_output(transform="pandas").fit_transform(pd.DataFrame(PEOPLE))
     assert reports.dtypes.map(str).to_dict()["age"] == "float64"
     assert isinstance(of().set_output(transform="polars").fit_transform(pl.DataFrame(PEOPLE)), pl.DataFrame)
+
+
+@pytest.mark.parametrize("output", ["values", "unbiased"])
+def test_the_index_of_a_frame_is_not_handed_on(output):
+    frame = pd.DataFrame(PEOPLE, index=[f"diagnosis {place % 3}" for place in range(20)])
+    privatizer = of(output=output).set_output(transform="pandas")
+    found = [
+        privatizer.fit_transform(frame),
+        of(output=output).set_output(transform="pandas").fit(frame).transform(frame),
+    ]
+    with config_context(transform_output="pandas"):
+        found.append(make_pipeline(of(output=output)).fit_transform(frame))
+    for reports in found:
+        assert isinstance(reports, pd.DataFrame)
+        assert reports.index.equals(pd.RangeIndex(20))
 
 
 def test_secure_noise_is_new_in_every_call_and_a_repeated_table_warns():

@@ -28,6 +28,20 @@ def test_no_record_within_the_sensitivity_loses_more_than_epsilon_and_the_worst_
     assert loss >= Fraction(epsilon) * (1 - Fraction(1, 10**9))
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-12, 1e-12), (1e-9, 1e-12), (1e-30, 0.0)])
+def test_noise_too_wide_to_be_exact_is_refused_with_advice(epsilon, delta):
+    with pytest.raises(LimitError, match="use a larger ε"):
+        SumNoise((1 << 24,), Fraction(1), epsilon, delta)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_huge_epsilon_has_no_noise_and_an_error_of_nothing(delta):
+    for epsilon in (700.0, 1000.0, 2000.0, 1e6, 1e9):
+        noise = SumNoise((1, 2), Fraction(1), epsilon, delta)
+        assert (noise.errors < 0.05).all()
+        assert noise.draw([3, 5], Entropy(1)).tolist() == [3, 5]
+
+
 def test_a_sensitivity_that_is_too_small_is_seen_as_a_loss_above_epsilon():
     assert SumNoise(UNITS, SENSITIVITY / 2, 1.0).loss_between([0, 0, 0], WORST[0]) > Fraction(3, 2)
 

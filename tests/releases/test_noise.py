@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from bruit import Ledger
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.kernels import noise as kernels
@@ -23,6 +24,7 @@ from bruit.releases import (
     DiscreteLaplace,
     Noise,
     StaircaseNoise,
+    count,
     discrete_gaussian,
     discrete_laplace,
     noise,
@@ -239,6 +241,22 @@ def test_log_odds_are_the_difference_of_log_probabilities(found: Noise) -> None:
     for first, second in [(0, 0), (0, 3), (-7, 2), (11, -4)]:
         difference = found.log_probability(first) - found.log_probability(second)
         assert float(found.log_odds(first, second)) == pytest.approx(difference, abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [1e-12, 1e-3, 1, 30, 700, 710, 800, 999, 1001, 1500, 2**61])
+def test_the_variance_is_right_in_high_precision_and_never_overflows(rate: float) -> None:
+    decay = mpmath.exp(-mpmath.mpf(rate))
+    exact = 2 * decay / (1 - decay) ** 2
+    found = DiscreteLaplace(1 / Fraction(rate)) if rate >= 1 else DiscreteLaplace(Fraction(round(1 / rate)))
+    assert found.variance == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
+    assert found.error == pytest.approx(float(mpmath.sqrt(exact)), rel=1e-9, abs=1e-150)
+
+
+def test_a_count_at_a_huge_epsilon_is_released_after_it_is_booked() -> None:
+    for epsilon in (710.0, 800.0, 1000.0, 1e6):
+        ledger = Ledger(epsilon=epsilon)
+        released = count([1, 2, 3], epsilon=epsilon, ledger=ledger)
+        assert (len(ledger), released.values.tolist(), released.error.tolist()) == (1, [3], [pytest.approx(0)])
 
 
 def test_wide_gaussian_half_widths_follow_the_normal_law() -> None:

@@ -68,7 +68,8 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
 
         From here on the model is not fitted: a fit that fails leaves no model, and not half of an old one.
         """
-        self.__dict__.pop("guarantee_", None)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
         if unsupported.get("sample_weight") is not None:
             raise ParameterError(
                 "Sample weights are refused: a record's weight would multiply what it can change, and the noise is "
@@ -95,7 +96,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         return self._fold_matrix(X, y, features, count)
 
     def _fold_matrix(self, X: Any, y: Any, features: Features, count: Count) -> Read:
-        checked = validated(self, X, **self._target(y), dtype=np.float64, order="C")
+        checked = validated(self, X, **self._target(y), dtype=np.float64, order="C", ensure_min_samples=0)
         matrix, target = checked if self._supervised else (checked, None)
         features.width(matrix.shape[1])
 
@@ -103,23 +104,20 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             _, here = block
             return count(Rows(matrix[here], ()), None if target is None else target[here])
 
-        parts = memory.in_order(part, memory.blocks(len(matrix), engines.BATCH))
+        parts = memory.in_order(part, blocks_of(len(matrix), engines.BATCH))
         return Read(sum(parts), matrix.shape[1], _names(self))  # type: ignore[arg-type]
 
     def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> Read:
-        """The same for columns of different kinds, declared by a schema and read by name, or by place in an array."""
-        validated(self, X, **self._target(y), skip_check_array=True)
-        columns, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        """The same for columns that a schema declares: by name in a frame, in the declared order in an array.
+
+        The schema says which columns there are and in which order; what else a frame has is not read.
+        """
         table = features.table(X)
         if not self._supervised:
-            read = self._fold_source(table, None, features, count)
-        else:
-            read = self._fold_source(*_beside(table, y), features, count)
-        # What scikit-learn says of X stands: an array has no names, a frame may have more columns than are declared.
-        self.n_features_in_, self.feature_names_in_ = columns, names
-        if names is None:
-            del self.feature_names_in_
-        return read
+            return self._fold_source(table, None, features, count)
+        if y is None:
+            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        return self._fold_source(*_beside(table, y), features, count)
 
     def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> Read:
         if self._supervised and target is None:
@@ -141,7 +139,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         return Read(found.sums, len(found.names), found.names)
 
     def _rows(self, X: Any) -> Rows:
-        """Rows to predict for, in the order of the declared columns; X must have the names that it had in fit."""
+        """Rows to predict for, read as in fit: with a schema by its names, and else with the names that fit saw."""
         check_is_fitted(self)
         names = self._features.names
         if is_mapping(X):
@@ -149,7 +147,6 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             return self._features.of_columns([column_of(X, name) for name in wanted])
         if names is None:
             return Rows(validated(self, X, dtype=np.float64, reset=False), ())
-        validated(self, X, reset=False, skip_check_array=True)
         return self._features.of_columns(list(self._features.table(X).values()))
 
     def _target(self, y: Any) -> dict[str, Any]:
@@ -159,11 +156,13 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         """Book the spend, or be refused; then the stream of the noise."""
         if self.ledger is not None:
             self.ledger.spend(guarantee, type(self).__name__)
-        entropy = self._entropy(sums, features)
+        return self._entropy(sums, features)
+
+    def _promise(self, guarantee: Guarantee, features: Features, entropy: Entropy) -> None:
+        """Say what the fit promises. Last of all: with this the model counts as fitted."""
         self._features = features
-        self.guarantee_ = guarantee
         self.simulated_ = not entropy.secure
-        return entropy
+        self.guarantee_ = guarantee
 
     def _entropy(self, sums: Counts, features: Features) -> Entropy:
         """A new stream for each fit.
@@ -219,6 +218,11 @@ def _is_source(X: Any, y: Any) -> bool:
     if isinstance(X, list | tuple) and X and (is_mapping(X[0]) or hasattr(X[0], "columns")):
         return True
     return hasattr(X, "read") or type(X).__module__.startswith("pyspark.")
+
+
+def blocks_of(rows: int, size: int) -> list[tuple[int, slice]]:
+    """The blocks of so many rows, and an empty one of none: a table without rows has sums too, all 0."""
+    return list(memory.blocks(rows, size)) or [(0, slice(0, 0))]
 
 
 def is_mapping(X: Any) -> bool:

@@ -27,6 +27,10 @@ _DECLARE = (
     "for each, or bounds=Schema({…}). Reading them from the data would publish the smallest and the largest record "
     "without noise. Take what the numbers can be; those outside count as the nearest bound."
 )
+#: Half the distance between two bounds must be more than this: numbers are divided by it.
+LEAST_HALF = 1e-290
+TOO_NEAR = "bounds are too near to each other: choose another unit for the numbers."
+_SHAPE = "Expected 2D array or a frame: one row per record, one column per feature. Reshape your data."
 
 
 class Rows(NamedTuple):
@@ -81,10 +85,13 @@ class Features:
         grids = [domain for domain in domains if isinstance(domain, Grid)]
         low = np.array([grid.low for grid in grids], np.float64)
         high = np.array([grid.high for grid in grids], np.float64)
+        _check_apart(low, high)
         return cls(low, high, tuple(schema), categories)
 
     def width(self, columns: int) -> int:
         """How many numeric columns there are among so many; refused if the declaration is of another number."""
+        if not columns:
+            raise DataError("The table must have a column to learn from, besides the target.")
         numeric = columns - len(self.categories)
         declared = len(self.names) if self.names is not None else self.low.size if self.low.ndim else columns
         if declared != columns:
@@ -101,8 +108,8 @@ class Features:
         names = self.names or ()
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             return {name: column_of(X, name) for name in names}
-        matrix = np.asarray(X)
-        self.width(matrix.shape[1] if matrix.ndim == 2 else 1)
+        matrix = _two_dimensional(X)
+        self.width(matrix.shape[1])
         return {name: matrix[:, place] for place, name in enumerate(names)}
 
     def of_columns(self, columns: list[Any]) -> Rows:
@@ -136,7 +143,24 @@ def _pair(bounds: Any) -> tuple[Floats, Floats]:
         finite = np.isfinite(low).all() and np.isfinite(high - low).all()
     if not finite or not (low < high).all():
         raise ParameterError("bounds must be finite and increasing: each low below its high.")
+    _check_apart(low, high)
     return low.copy(), high.copy()
+
+
+def _check_apart(low: Floats, high: Floats) -> None:
+    if not (high / 2 - low / 2 > LEAST_HALF).all():
+        raise ParameterError(TOO_NEAR)
+
+
+def _two_dimensional(X: Any) -> NDArray[Any]:
+    """X as an array of rows; what else it is, is not shown."""
+    try:
+        matrix = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        raise DataError(_SHAPE) from None
+    if matrix.ndim != 2:
+        raise DataError(_SHAPE)
+    return matrix
 
 
 def column_of(frame: Any, name: str) -> Any:
@@ -160,6 +184,8 @@ def as_numbers(column: Any) -> Floats:
         if isinstance(error, DataError):
             raise
         raise DataError("A numeric column must hold numbers.") from None
+    if found.ndim != 1:
+        raise DataError("A column must be one-dimensional: one entry per record, and each name once.")
     if not np.isfinite(found).all():
         raise DataError("A numeric column must hold finite numbers, neither NaN nor infinity.")
     return found

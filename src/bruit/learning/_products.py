@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import rows as kernels
-from bruit.learning._features import STEPS, Floats
+from bruit.learning._features import LEAST_HALF, STEPS, TOO_NEAR, Floats
 from bruit.learning._sums import SumNoise
 
 Integers = NDArray[np.int64]
@@ -197,6 +197,6 @@ def middle_and_half(low: Floats, high: Floats, intercept: bool) -> tuple[Floats,
         high = np.maximum(np.abs(low), np.abs(high))
         low = -high
     middle, half = low / 2 + high / 2, high / 2 - low / 2
-    if not (half > 1e-290).all():
-        raise ParameterError("bounds are too near to each other: choose another unit for the numbers.")
+    if not (half > LEAST_HALF).all():
+        raise ParameterError(TOO_NEAR)
     return middle, half

@@ -30,6 +30,8 @@ _SLACK = Fraction(1, 10**9)
 #: Numerators of scales have at most as many bits.
 _TOP_BITS = 50
 
+_BEYOND = "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."
+
 
 @dataclass(frozen=True)
 class SumNoise:
@@ -61,7 +63,7 @@ class SumNoise:
     share: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        _ = self.by_unit  # noise that cannot be drawn is refused here, before anything is booked
+        _ = self.errors  # noise that cannot be drawn, or told, is refused here, before anything is booked
 
     @cached_property
     def by_unit(self) -> dict[int, Noise]:
@@ -120,15 +122,18 @@ class SumNoise:
         try:
             return DiscreteLaplace(scale)
         except LimitError:
-            raise LimitError(
-                "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."
-            ) from None
+            raise LimitError(_BEYOND) from None
 
     def _gaussian(self, unit: int) -> DiscreteGaussian:
+        if not self.rho:  # so small that the search from below does not leave 0
+            raise LimitError(_BEYOND)
         # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
         sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho) * self.share)
         if sigma2 > 1 << 16:
-            return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)
+            try:
+                return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)
+            except LimitError:
+                raise LimitError(_BEYOND) from None
         return DiscreteGaussian(Fraction(math.ceil(sigma2 * 1024), 1024))
 
 

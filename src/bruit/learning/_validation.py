@@ -13,7 +13,7 @@ from bruit.errors import DataError, DataTypeError
 _SILENT = re.compile(
     r"Input [Xy] contains|X has \d+ features|Found array with|Found input variables|The feature names should match|"
     r"Feature names are only|y should be a 1d array, got an array of shape|\S* ?.*requires y to be passed|"
-    r"Sparse data was passed|Expected a 2-dimensional container|Expected sequence or array-like|Singleton array|"
+    r"Sparse data was passed|Expected a 2-dimensional container|Expected sequence or array-like|"
     r"float\(\) argument must be a string|A column-vector y"
 )
 _FLAT = re.compile(r"Expected 2D array, got \w+ array instead")
@@ -35,6 +35,8 @@ def _told(message: str) -> str:
         return message
     if flat := _FLAT.match(message):
         return f"{flat[0]}. Reshape your data: one row per record, one column per feature."
+    if message.startswith(("Singleton array", "Input should have at least 1 dimension")):  # and shows the value
+        return "X and y must have one entry per record: a single value is no column."
     if message.startswith("Complex data not supported"):
         return "Complex data not supported: X must hold real numbers."
     return "X must be a matrix of numbers, one row per record."

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
+from bruit import documents
 from bruit.collection import Plan
 from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, ParameterTypeError
 from bruit.learning import _reported
-from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer
+from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer, _digest
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import log_ceiling
 
@@ -106,7 +107,8 @@ def honest_split(
     test_size, random_state
         As for scikit-learn's `train_test_split`: who is in which part, which depends on no data.
     rng
-        The noise: None for secure randomness, a seed for studies, or an `Entropy`.
+        The noise: None for secure randomness, a seed for studies, or an `Entropy`. A seed gives the same reports for
+        the same table, labels, split and plans, and other noise where any of them differs.
 
     Guarantee
     ---------
@@ -140,13 +142,26 @@ def honest_split(
     guarantee = Guarantee(epsilon=log_ceiling(ratio), neighbours="person")
     if ledger is not None:
         ledger.spend(guarantee, "honest_split")
-    noise = Entropy.resolve(rng, "honest_split", model.plan_.digest)
+    noise = _noise(rng, (model.plan_, codes), (target, told), (train, test))
     X_train, X_test = (
         model._table(model.plan_.design.privatize_codes(_rows(codes, rows), noise.child(part), 0))
         for part, rows in enumerate((train, test))
     )
     y_train = _reported_labels(target, told[train], noise.child(2))
     return HonestSplit(X_train, X_test, y_train, labels[test], guarantee, model.guarantee_, not noise.secure)
+
+
+def _noise(
+    rng: Randomness, features: tuple[Plan, Mapping[str, Codes]], labels: tuple[Plan, Codes], split: tuple[Any, Any]
+) -> Entropy:
+    """The stream of a split; a seed is mixed with all that is randomised, so that no two tables share their noise."""
+    if rng is None or isinstance(rng, Entropy):
+        return Entropy.resolve(rng, "honest_split", features[0].digest)
+    (plan, codes), (target, told), (train, test) = features, labels, split
+    data = {name: _digest(each).hex() for name, each in (("X", codes), ("y", {"y": told}))}
+    places = {"train": _digest({"train": train}).hex(), "test": _digest({"test": test}).hex()}
+    design = {"plan": plan.digest, "target": target.digest, **data, **places}
+    return Entropy.resolve(rng, "honest_split", documents.digest(design))
 
 
 def _target(classes: Any, epsilon: float) -> Plan:

@@ -10,8 +10,8 @@ still, but rows in the middle, which tell least about slopes, would weigh most).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -140,22 +140,23 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         target column.
         """
         features = self._declared(unsupported)
-        target_low, target_high = _target_bounds(self.target_bounds)
-        layout: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
+        layout_of = self._layouts(features)
+        known: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
 
         def count(rows: Rows, target: Any) -> Counts:
             columns = rows.numbers.shape[1]
-            if columns not in layout:
-                layout[columns] = self._layout(features, columns, target_low, target_high)
-            return layout[columns].count(rows.numbers, as_numbers(target))
+            if columns not in known:
+                known[columns] = layout_of(columns)
+            return known[columns].count(rows.numbers, as_numbers(target))
 
         read = self._fold(X, y, features, count)
-        found = layout[read.columns]
+        found = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
         guarantee = Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
         entropy = self._book(guarantee, read.sums, features)
         noisy = found.noise.draw(read.sums, entropy)
         self.coef_, self.intercept_ = found.line(noisy)
         self.noise_ = found.levels
+        self._promise(guarantee, features, entropy)
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -175,20 +176,16 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             raise ParameterError('method="functional" is for delta = 0: use method="sufficient" with a delta.')
         return features
 
-    def _layout(self, features: Features, columns: int, target_low: float, target_high: float) -> _Layout:
-        low, high = features.ends(columns)
-        middle, half = middle_and_half(
-            np.append(low, target_low), np.append(high, target_high), bool(self.fit_intercept)
-        )
-        promise = (float(self.epsilon), float(self.delta), self.neighbours)
-        products, noise = fitting(
-            _METHODS[self.method],
-            promise,
-            columns=columns,
+    def _layouts(self, features: Features) -> Callable[[int], _Layout]:
+        """The layout of so many columns; the model itself, with its ledger, does not go where rows are counted."""
+        return partial(
+            _layout,
+            features=features,
+            target=_target_bounds(self.target_bounds),
+            method=_METHODS[self.method],
+            promise=(float(self.epsilon), float(self.delta), self.neighbours),
             intercept=bool(self.fit_intercept),
-            euclidean=bool(self.delta),
         )
-        return _Layout(products, noise, middle, half)
 
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
@@ -245,6 +242,21 @@ class _Layout:
             return np.asarray(objective.trimmed_minimiser(ridge) / np.sqrt(width), np.float64)
         floor = max(_FLOOR * self.levels["products"] * np.sqrt(width), width / self.products.steps)
         return np.asarray(Objective(matrix, -2 * vector).floored_minimiser(floor), np.float64)
+
+
+def _layout(
+    columns: int,
+    *,
+    features: Features,
+    target: tuple[float, float],
+    method: type[Products],
+    promise: tuple[float, float, str],
+    intercept: bool,
+) -> _Layout:
+    low, high = (np.append(*ends) for ends in zip(features.ends(columns), target, strict=True))
+    middle, half = middle_and_half(low, high, intercept)
+    products, noise = fitting(method, promise, columns=columns, intercept=intercept, euclidean=promise[1] > 0)
+    return _Layout(products, noise, middle, half)
 
 
 def _target_bounds(given: Any) -> tuple[float, float]:

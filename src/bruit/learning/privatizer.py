@@ -83,9 +83,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
     Guarantee
     ---------
     ε-LDP for a whole record (neighbours ``"person"``) at each call of `transform`: the product of the largest ratios of
-    all attributes. `fit` learns nothing from the data but the names of its columns. Transforming the same people again
-    spends again: keep the first result. In a pipeline that is cross-validated, each person is randomised anew in
-    every fold; privatize before the pipeline instead, or use `honest_split`.
+    all attributes. `fit` learns nothing from the data but the names of its columns. Of X nothing but the declared
+    columns is reported: a frame's index is left behind, and pandas output is numbered 0, 1, … in the order of the rows.
+    Transforming the same people again spends again: keep the first result. In a pipeline that is cross-validated, each
+    person is randomised anew in every fold; privatize before the pipeline instead, or use `honest_split`.
 
     Error
     -----
@@ -152,13 +153,16 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         return self
 
     def transform(self, X: Any) -> Any:
-        """Randomised reports of these people, as features. Each call is new noise, and a new spend."""
+        """Randomised reports of these people, as features. Each call is new noise, and a new spend.
+
+        Rows keep their order. A frame of pandas gets a new index: that of X has no noise and is left behind.
+        """
         check_is_fitted(self)
         codes = self._codes(self._check(X, reset=False))
         self._warn_of_repeats(codes)
         if self.ledger is not None:
             self.ledger.spend(self.guarantee_, type(self).__name__)
-        return self._table(self.plan_.design.privatize_codes(codes, self._entropy(codes), 0), getattr(X, "index", None))
+        return self._table(self.plan_.design.privatize_codes(codes, self._entropy(codes), 0))
 
     def fit_transform(self, X: Any, y: Any = None, **unused: Any) -> Any:
         """`fit`, then `transform`: one randomisation."""
@@ -286,8 +290,11 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         design = {"plan": self.plan_.digest, "data": _digest(codes).hex()}
         return Entropy.resolve(seed, "transform", documents.digest(design))
 
-    def _table(self, reports: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
-        """The features as one array, or as the frame that `set_output` asks for, each column with its own dtype."""
+    def _table(self, reports: Mapping[str, NDArray[Any]]) -> Any:
+        """The features as one array, or as the frame that `set_output` asks for, each column with its own dtype.
+
+        A frame of pandas has a new index 0, 1, …: that of X would be handed on without noise, and may hold anything.
+        """
         found = _reported.columns(self.plan_, self.output)  # type: ignore[arg-type] # checked in fit
         table = {column.name: column.of(reports[name]) for name, each in found.items() for column in each}
         kind = _container(self)
@@ -295,8 +302,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             import narwhals.stable.v1 as nw
 
             plain = {name: column.tolist() if column.dtype == object else column for name, column in table.items()}
-            frame = nw.from_dict(plain, backend=kind).to_native()
-            return frame if kind != "pandas" or index is None else frame.set_index(index)
+            return nw.from_dict(plain, backend=kind).to_native()
         mixed = any(column.dtype == object for column in table.values())
         return np.column_stack([column.astype(object if mixed else np.float64) for column in table.values()])
 

@@ -97,7 +97,7 @@ class DiscreteLaplace(Noise):
 
     Error
     -----
-    The variance is 1/(2·sinh²(1/(2·scale))), just under 2·scale².
+    The variance is 2q/(1 − q)² with q = exp(−1/scale), just under 2·scale².
 
     References
     ----------
@@ -141,7 +141,9 @@ class DiscreteLaplace(Noise):
     @property
     def variance(self) -> float:
         """The variance of one draw."""
-        return 0.5 / math.sinh(0.5 / float(self.scale)) ** 2 if self.scale > Fraction(1, 1000) else 0.0
+        rate = 1 / float(self.scale)
+        # Nothing here overflows: for a large rate the exponential is 0, and so is what noise there is.
+        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     def log_odds(self, first: int, second: int) -> Fraction:
         """The exact logarithm of P(first)/P(second)."""
