@@ -76,6 +76,36 @@ def test_copies_are_the_same_object_and_pickling_is_refused():
         pickle.dumps(entropy)
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_key_for_tasks_gives_the_same_children_and_nothing_else(seed):
+    entropy = Entropy(seed)
+    there, again = (Entropy.from_task_key(entropy.key_for_tasks()) for _ in range(2))
+    assert there.secure is entropy.secure
+    for index in (0, 5, 2**300):
+        assert there.child(index).bytes(32) == entropy.child(index).bytes(32) == again.child(index).bytes(32)
+    assert there.child(5).child(1).bytes(32) == entropy.child(5).child(1).bytes(32)
+    assert there.child(5).spawn().bytes(32) != there.child(6).spawn().bytes(32)
+    for draw in (lambda: there.bytes(1), lambda: there.words(1), there.spawn, there.generator):
+        with pytest.raises(RandomnessError, match="child"):
+            draw()
+    with pytest.raises(RandomnessError, match="child"):
+        Entropy.resolve(there, "privatize", "d")
+
+
+def test_a_key_for_tasks_is_not_shown_and_no_other_bytes_are_one():
+    entropy = Entropy()
+    key = entropy.key_for_tasks()
+    there = Entropy.from_task_key(key)
+    assert repr(there) == repr(entropy) == "Entropy(secure)"
+    with pytest.raises(RandomnessError, match="cannot be pickled"):
+        pickle.dumps(there)
+    assert copy.deepcopy(there) is there
+    for wrong in (key[1:], key + b"x", b"x" + key[1:], key.hex(), None, b""):
+        with pytest.raises(RandomnessError, match="key for tasks") as error:
+            Entropy.from_task_key(wrong)
+        assert key.hex() not in str(error.value)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("seed", [None, 7])
 def test_a_forked_process_takes_a_new_key_even_if_the_lock_was_held(seed):

@@ -6,7 +6,9 @@ so that secure randomness costs nothing and there is no insecure mode to choose 
 Three rules keep noise from ever being used twice:
 
 - A child's key is a keyed hash of its parent's key and its index, never an offset into the parent's stream.
-- Copying an `Entropy` gives the same object, and pickling it is refused. A copy would repeat its noise.
+- Copying an `Entropy` gives the same object, and pickling it is refused. A copy would repeat its noise. Where a task on
+  another machine *must* repeat the noise of its people when it is run again, a key travels, and what it opens draws
+  from children only.
 - After a fork the child process takes a new key from the operating system, also for a seeded stream.
 
 Rejected: OpenDP's samplers (cannot be seeded, and slow one by one) and NumPy's bit generators (predictable from
@@ -119,7 +121,7 @@ class Entropy:
     def child(self, index: int) -> Entropy:
         """The stream number `index` below this one; asking again gives the same stream from its start."""
         number = _checks.integer(low=0, index=index)
-        return self._from_key(_hash(self._current().key, b"child", number), secure=self._secure)
+        return Entropy._from_key(_hash(self._current().key, b"child", number), secure=self._secure)
 
     def spawn(self) -> Entropy:
         """A new stream whose key is drawn from this one, so that every call gives another."""
@@ -171,6 +173,31 @@ class Entropy:
         """A NumPy generator seeded from this stream, to draw people who do not exist; never for a person's noise."""
         return np.random.Generator(np.random.PCG64(int.from_bytes(self.bytes(16), "little")))
 
+    def key_for_tasks(self) -> Key:
+        """The secret by which tasks on other machines get the children of this stream, and get them again when retried.
+
+        It serves this one purpose. Keep it as you keep the raw data, and no longer than the job runs: whoever has it
+        and the reports can undo the noise. It must not be printed, logged or written to a file.
+
+        Examples
+        --------
+        >>> entropy = Entropy()
+        >>> there = Entropy.from_task_key(entropy.key_for_tasks())
+        >>> there.child(3).bytes(16) == entropy.child(3).bytes(16)
+        True
+        """
+        return (b"s" if self._secure else b"r") + self._current().key
+
+    @staticmethod
+    def from_task_key(key: Key) -> Entropy:
+        """What gives the children of the stream that `key_for_tasks` was asked of.
+
+        Nothing else can be drawn from it: every task would draw the same.
+        """
+        if not isinstance(key, bytes) or len(key) != 1 + _KEY_BYTES or key[:1] not in (b"s", b"r"):
+            raise RandomnessError("A key for tasks must be what key_for_tasks returned.")
+        return _TaskEntropy._from_key(key[1:], secure=key[:1] == b"s")
+
     @classmethod
     def _from_key(cls, key: Key, *, secure: bool) -> Entropy:
         entropy = cls.__new__(cls)
@@ -209,6 +236,19 @@ class Entropy:
 
     def __repr__(self) -> str:
         return f"Entropy({'secure' if self._secure else 'seeded'})"
+
+
+class _TaskEntropy(Entropy):
+    """A stream that several tasks have under one key: only its children, which have numbers, are drawn from."""
+
+    __slots__ = ()
+
+    def fill(self, out: NDArray[Any]) -> None:
+        """Refuse: every task, and every retry, would draw the same."""
+        raise RandomnessError(
+            "In a task, draw from child(first_block), the number that the function is given with its batch: "
+            "drawn directly, every task would repeat the same noise."
+        )
 
 
 _BIG_ENDIAN = np.little_endian is False

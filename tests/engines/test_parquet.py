@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import bruit
 from bruit import engines
 from bruit.domains import Categories
 from bruit.domains.domain import DictionaryColumn
@@ -87,6 +88,20 @@ def test_other_types_are_refused_by_name_and_without_data(tmp_path: Path, value:
         read(path)
     assert "secret" not in str(caught.value)
     assert read(path, columns=["y"]) == {"y": [1]}
+
+
+def test_bytes_are_reports_and_no_answers(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [b"secret", b"public"]}), path)
+    assert read(path)["x"] == [list(b"secret"), list(b"public")]
+    for design in (bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"]), bruit.oracle("OUE", epsilon=1.0, k=9)):
+        with pytest.raises(DataTypeError, match="bytes can only hold reports") as caught:
+            engines.privatize(path, design, column="x")
+        assert "secret" not in str(caught.value)
+        with pytest.raises(DataTypeError, match="reports must be"):
+            engines.tally(path, design, column="x")
+    with pytest.raises(DataTypeError, match="bytes can only hold reports"):
+        bruit.releases.mean(path, bounds=(0, 1), column="x", epsilon=1.0)
 
 
 def test_row_groups_that_are_empty_or_small_change_nothing(tmp_path: Path) -> None:

@@ -19,15 +19,17 @@ collect_ignore_glob = [] if importlib.util.find_spec("pyspark") and shutil.which
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Two cores, and two more attempts for a task that fails."""
+    """Two cores, and one more attempt for a task that fails."""
     folder = tmp_path_factory.mktemp("spark")
     found = engine.session(
-        "local[2,3]",
+        "local[2,2]",
         spark_driver_host="localhost",
         spark_driver_bindAddress="127.0.0.1",
         spark_local_dir=str(folder),
         spark_sql_warehouse_dir=str(folder / "warehouse"),
-        spark_sql_shuffle_partitions="4",
+        spark_sql_shuffle_partitions="2",
+        # A run of a minute: what compiles best and collects best is not done by the time it ends.
+        spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     )
     found.sparkContext.setLogLevel("OFF")
     yield found

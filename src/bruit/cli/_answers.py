@@ -147,11 +147,12 @@ def as_texts(cells: Any, labels: Iterable[Any] = ()) -> DictionaryColumn:
     import numpy as np
 
     from bruit.domains.domain import DictionaryColumn
+    from bruit.domains.domain import column as checked
 
     if isinstance(cells, DictionaryColumn):
         values, positions = list(cells.entries), cells.positions
     else:
-        distinct, positions = np.unique(cells, return_inverse=True)
+        distinct, positions = np.unique(checked(cells), return_inverse=True)
         values = list(distinct)
         if distinct.dtype.kind == "f":  # NaN is sorted last, and is a gap
             positions = np.where(np.isnan(cells), -1, positions)

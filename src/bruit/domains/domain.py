@@ -67,6 +67,8 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     if not hasattr(values, "__array__") and not isinstance(values, list | tuple | range):
         values = _listed(values, what)
     array = _as_array(_with_gaps(values))
+    if array.ndim == 2 and array.dtype == np.uint8:  # what files keep as bytes
+        raise DataTypeError(f"{what} must be text, numbers or booleans: a column of bytes can only hold reports.")
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
     return array

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import arrow, foreign, memory, sinks
+from bruit.engines import _spark_travel, arrow, foreign, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
 from bruit.errors import BruitError, DataTypeError
@@ -48,17 +47,15 @@ def folded(job: Job, found: Iterable[Any]) -> Iterator[Any]:
 def merged(found: Iterable[Any]) -> Iterator[Any]:
     """One row with the sum of those that there are."""
     with quiet():
-        yield from _part(pickle.loads(blob) for batch in found for blob in batch.column(0).to_pylist())  # noqa: S301
+        yield from _part(_spark_travel.received(blob) for batch in found for blob in batch.column(0).to_pylist())
 
 
 def _part(results: Iterator[Any]) -> Iterator[Any]:
-    from bruit.engines import spark
-
     nothing = object()
     total = next(results, nothing)
     if total is not nothing:
         total = functools.reduce(lambda first, second: first + second, results, total)
-        yield pa.RecordBatch.from_pydict({PART: pa.array([spark.dumps(total)], pa.binary())})
+        yield pa.RecordBatch.from_pydict({PART: pa.array([_spark_travel.result(total)], pa.binary())})
 
 
 def mapped(job: Job, form: Mapping[str, Any], by_content: bool, found: Iterable[Any]) -> Iterator[Any]:
@@ -138,7 +135,7 @@ def form_of(made: Batch) -> dict[str, Any]:
 
 def _function(job: Job) -> Callable[..., Any]:
     memory._note_worker()
-    function: Callable[..., Any] = pickle.loads(job.function)  # noqa: S301 -- made by the driver
+    function: Callable[..., Any] = _spark_travel.received(job.function)
     return function
 
 

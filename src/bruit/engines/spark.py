@@ -8,41 +8,34 @@ there; under a secure key, by what it holds as well. So whatever Spark runs agai
 rows come in the same order, and if they do not, nobody gets the noise of another. An `Entropy` that the function uses
 travels with it as its key: whoever can read the job's closures can undo the noise, as they can read the rows.
 
-pyspark is imported here and nowhere else, and only when it is used.
+`_spark_work` is what tasks do, `_spark_travel` what goes between them and the driver, `_spark_jobs` how a job is
+watched and its errors told, `_spark_plans` which rows keep their order, `_spark_text` CSV. pyspark is imported in these
+and nowhere else, and only when it is used.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import os
-import re
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from bruit import errors
-from bruit.engines import _spark_plans, _spark_text, _spark_work, arrow, foreign, sinks
+from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel, _spark_work, arrow, foreign, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
 from bruit.engines.text import TextOptions
-from bruit.entropy import Entropy
-from bruit.errors import BruitError, DataError, DataTypeError, MissingExtraError, ParameterError, ParameterTypeError
-from bruit.estimation.tally import RawTally
+from bruit.errors import DataTypeError, MissingExtraError, ParameterError
 
 #: Up to so many tasks add up parts before the last one does.
 _MOST_GROUPS = 32
-#: Seconds between two looks at how far a job is.
-_PAUSE = 0.2
 
 _KINDS = {
     "StringType": pa.string(),
@@ -78,13 +71,13 @@ def fold(
 ) -> Any:
     """As `bruit.engines.fold`, for a DataFrame."""
     narrow = _narrow(frame, columns, text)
-    job = _spark_work.Job(_function(function)[0], narrow.names, text.missing_elsewhere)
+    job = _spark_work.Job(_spark_travel.function(function)[0], narrow.names, text.missing_elsewhere)
     parts = narrow.frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
     for groups in _tree(frame):
         parts = parts.repartition(groups).mapInArrow(_spark_work.merged, _spark_work.PART_SCHEMA)
-    with running(frame.sparkSession, progress):
+    with _spark_jobs.running(frame.sparkSession, progress):
         rows = parts.collect()
-    return _loads(rows[0][0]) if rows else function(narrow.empty)
+    return _spark_travel.received(rows[0][0]) if rows else function(narrow.empty)
 
 
 def mapped(
@@ -118,7 +111,7 @@ def mapped(
         )
     narrow = _narrow(frame, columns, text)
     form = _spark_work.form_of(sinks.checked(function(narrow.empty, 0)))
-    blob, seeded = _function(function)
+    blob, seeded = _spark_travel.function(function)
     job = _spark_work.Job(blob, narrow.names, text.missing_elsewhere)
     # The number of the partition itself is an expression of Spark's; it is not that of the task.
     numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {_spark_work.PARTITION}")
@@ -151,7 +144,7 @@ def write(
     # With the first algorithm nothing stands under its name before the whole job is done.
     writer = made.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
     place = address(path)
-    with _whole(path), running(frame.sparkSession, progress):
+    with _whole(path), _spark_jobs.running(frame.sparkSession, progress):
         writer.mode("errorifexists").parquet(place)
         return int(frame.sparkSession.read.parquet(place).count())
 
@@ -208,7 +201,7 @@ def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # 
     """
     if path == "-":
         raise ParameterError("Spark cannot read standard input: name a file, or use another engine.")
-    with _errors():
+    with _spark_jobs.errors():
         if is_parquet(path):
             # As in CSV, nothing is guessed to be a number: folder names are texts.
             session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
@@ -222,58 +215,6 @@ def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # 
 def address(path: str) -> str:
     """A path as Spark means it: on this machine, unless it says otherwise."""
     return path if "://" in path else Path(path).resolve().as_uri()
-
-
-def dumps(value: Any) -> bytes:
-    """A result, pickled for its way to the driver: a `RawTally` too, which nothing else may pickle."""
-    return _pickled(value)[0]
-
-
-def _function(function: Any) -> tuple[bytes, bool]:
-    """A function, pickled for its way to the workers, and whether it uses randomness with a seed."""
-    try:
-        return _pickled(function)
-    except BruitError:
-        raise
-    except Exception as error:  # pickling raises what it likes
-        raise ParameterTypeError(
-            f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
-            "It must not hold open files, locks or sessions."
-        ) from None
-
-
-def _pickled(value: Any) -> tuple[bytes, bool]:
-    from pyspark.cloudpickle import CloudPickler
-
-    seeded = False
-
-    class Pickler(CloudPickler):  # type: ignore[misc]
-        def reducer_override(self, found: Any) -> Any:
-            nonlocal seeded
-            if isinstance(found, Entropy):
-                seeded = seeded or not found.secure
-                return _stream, (found._current().key, found.secure)
-            if isinstance(found, RawTally):
-                return _raw, (found.design, found.reveal(design=found.design))
-            return super().reducer_override(found)
-
-    target = io.BytesIO()
-    Pickler(target).dump(value)
-    return target.getvalue(), seeded
-
-
-def _stream(key: bytes, secure: bool) -> Entropy:
-    return Entropy._from_key(key, secure=secure)
-
-
-def _raw(design: str, counts: Any) -> RawTally:
-    return RawTally(design=design, counts=counts)
-
-
-def _loads(blob: Any) -> Any:
-    import pickle
-
-    return pickle.loads(bytes(blob))  # noqa: S301 -- made by our own tasks
 
 
 def _narrow(frame: Any, columns: Iterable[str] | None, text: TextOptions) -> _Narrow:
@@ -312,72 +253,3 @@ def _tree(frame: Any) -> list[int]:
     context = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
     groups = min(context.defaultParallelism if context else _MOST_GROUPS, _MOST_GROUPS)
     return [groups, 1] if groups > 4 else [1]
-
-
-@contextlib.contextmanager
-def running(session: Any, progress: Progress | None) -> Iterator[None]:
-    """Tell how many tasks are done while the block runs, and turn what goes wrong into errors of ours."""
-    context = getattr(session, "_sc", None)
-    if progress is None or context is None:
-        with _errors():
-            yield
-        return
-    over = threading.Event()
-    watch = threading.Thread(target=_watch, args=(context.statusTracker(), progress, over), daemon=True)
-    watch.start()
-    try:
-        with _errors():
-            yield
-    finally:
-        over.set()
-        watch.join()
-
-
-def _watch(tracker: Any, progress: Progress, over: threading.Event) -> None:
-    while not over.wait(_PAUSE):
-        jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]
-        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
-        done = sum(stage.numCompletedTasks for stage in stages if stage)
-        total = sum(stage.numTasks for stage in stages if stage)
-        if total:
-            progress(done, total)
-
-
-def _errors() -> AbstractContextManager[None]:
-    """What Spark says may quote rows, so it is looked at for an error of ours, and not shown."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return foreign.translated((PySparkException, Py4JError), _explained)
-
-
-def _explained(error: Exception) -> BruitError:
-    said = str(error)
-    ours = re.findall(r"bruit\.errors\.(\w+): (.*)", said)
-    kind = _PLAIN.get(ours[-1][0]) if ours else None
-    if kind is not None:
-        return kind(ours[-1][1].strip())
-    condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-    if "MALFORMED" in said:
-        return errors.FormatError("Every row of the file must have as many cells as the first line has.")
-    if "PATH_NOT_FOUND" in str(condition):
-        return DataError("There is no such file or folder, or it has no files to read.")
-    return BruitError(
-        f"Spark could not do this: {condition}. What it said is not shown, for it may quote data; its own log has it."
-    )
-
-
-#: Errors of ours that a message alone makes.
-_PLAIN: dict[str, type[BruitError]] = {
-    kind.__name__: kind
-    for kind in (
-        BruitError,
-        DataError,
-        DataTypeError,
-        ParameterError,
-        ParameterTypeError,
-        errors.DesignError,
-        errors.FormatError,
-        errors.LimitError,
-    )
-}
