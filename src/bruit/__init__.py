@@ -70,12 +70,15 @@ _HOMES = {
     "people_needed": "bruit.oracles",
 }
 
+#: Packages that are reached by name too, and are not for ``from bruit import *``: some need an extra.
+_MODULES = ("attacks", "collection", "domains", "engines", "learning", "oracles", "privacy", "studies")
+
 # A library stays silent until the program that uses it says where messages go; none carries data.
 logging.getLogger("bruit").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in __all__ and name not in _MODULES:
         raise AttributeError(f"module 'bruit' has no attribute {name!r}")
     if name not in _HOMES:
         return importlib.import_module(f"bruit.{name}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit.collection import Plan, learnt_prior
+from bruit.collection import Plan, learnt_prior, prior
 from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
@@ -118,3 +118,12 @@ def test_counts_that_noise_made_negative_teach_nothing_and_leave_no_zero():
 def test_a_prior_needs_something_by_attribute(wrong):
     with pytest.raises(ParameterTypeError, match="mapping from attribute"):
         learnt_prior(wrong)
+
+
+def test_frequencies_that_do_not_sum_to_one_are_refused_and_counts_are_not():
+    schema = bruit.Schema({"sex": ["F", "M"]})
+    with pytest.raises(ParameterError, match="must sum to 1"):
+        prior.clean_prior({"sex": [0.5, 0.6]}, schema)
+    with pytest.raises(ParameterError, match="lacks 'sex', has 'size'"):
+        prior.clean_prior({"size": [0.5, 0.5]}, schema)
+    assert sum(prior.clean_prior({"sex": [5, 6]}, schema)["sex"]) == 2**64

@@ -512,3 +512,10 @@ def test_a_seed_gives_the_same_model_from_arrays_frames_mappings_files_and_batch
 def test_noise_does_not_depend_on_how_the_rows_are_ordered(model):
     backwards = fit(made(model, rng=2), X[::-1], Y[::-1])
     assert learnt(backwards) == learnt(fit(made(model, rng=2)))
+
+
+def test_the_target_must_not_be_declared_as_a_feature():
+    schema = Schema({"age": Grid(18, 90), "ill": ["no", "yes"]})
+    table = {"age": [30, 60], "ill": ["no", "yes"]}
+    with pytest.raises(ParameterError, match="'ill' is the target"):
+        NaiveBayes(1.0, bounds=schema, classes=["no", "yes"]).fit(table, "ill")

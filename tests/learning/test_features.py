@@ -103,3 +103,9 @@ def test_what_is_no_finite_number_is_refused_and_not_shown(column):
         as_numbers(np.array(column, object))
     assert "Vesoul" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_tuple_of_two_numbers_in_a_mapping_means_bounds_and_a_list_means_labels():
+    found = Features.declared({"age": (18, 90), "smokes": ["no", "yes"], "grade": [1, 2]}, categorical=True)
+    assert (found.low.tolist(), found.high.tolist()) == ([18], [90])
+    assert sorted(found.categories) == [1, 2]

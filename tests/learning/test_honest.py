@@ -204,3 +204,12 @@ def test_on_true_test_labels_noise_costs_most_of_what_can_be_learnt():
     clean = 0.7857142857142857
     laplace = np.array([_honestly("SPL[laplace]", seed)[0] for seed in range(30)])
     assert laplace.mean() < clean - 0.1
+
+
+def test_the_repr_of_a_split_shows_nobodys_label():
+    split = honest_split(
+        [[1.0], [2.0]] * 20, ["ill", "well"] * 20, LocalPrivatizer(epsilon=1.0, bounds=(0, 3)), classes=["ill", "well"],
+        epsilon=1.0, rng=1,
+    )  # fmt: skip
+    assert "ill" not in repr(split)
+    assert "test 8" in repr(split)

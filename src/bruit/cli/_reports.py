@@ -35,7 +35,15 @@ def read_plan(path: Path) -> Plan:
     try:
         return Plan.from_json(path.read_bytes())
     except FileNotFoundError:
-        raise FormatError(f"There is no plan {path}: name one with --plan.") from None
+        raise FormatError(f"There is no plan {path}.{_hint(path)}") from None
+
+
+def _hint(path: Path) -> str:
+    """What may be wrong: the reports are not there either, or their plan stands elsewhere."""
+    if not path.name.endswith(".plan.json"):
+        return ""
+    reports = path.with_name(path.name.removesuffix(".plan.json"))
+    return " Name it with --plan." if reports.exists() else f" There is no {reports} either."
 
 
 def metadata(plan: Plan, *, simulated: bool) -> dict[str, str]:

@@ -21,6 +21,8 @@ from bruit.privacy.composition import sequential
 from bruit.privacy.law import WORD_BITS
 from bruit.privacy.ledger import Part
 
+#: How far the sum of given frequencies may be from 1, for those that were rounded.
+_NEAR_ONE = Fraction(1, 50)
 #: Whole numbers with the sum 2⁶⁴, each 1 or above.
 Weights = tuple[int, ...]
 
@@ -32,7 +34,9 @@ def clean_prior(given: Any, schema: Schema) -> dict[str, Weights]:
     if not isinstance(given, Mapping):
         raise ParameterTypeError("prior must be a mapping from attribute to the frequencies of its values.")
     if set(given) != set(schema):
-        raise ParameterError("prior must name every attribute of the schema, and no other.")
+        missing, unknown = sorted(set(schema) - set(given)), sorted(map(str, set(given) - set(schema)))
+        told = [f"lacks {name!r}" for name in missing] + [f"has {name!r}, which is none of them" for name in unknown]
+        raise ParameterError(f"prior must name every attribute of the schema, and no other: it {', '.join(told[:4])}.")
     return {name: weights(given[name], attribute.size, name) for name, attribute in schema.items()}
 
 
@@ -50,7 +54,9 @@ def weights(given: Any, size: int, name: str = "prior") -> Weights:
             f"The prior of {name!r} must be above 0 for every value. A value that no fake ever has discloses, as soon "
             "as it is reported, that this is the sampled attribute: mix the prior with a little of each value."
         )
-    total = sum(shares)
+    total = sum(shares, Fraction(0))
+    if any(share.denominator > 1 for share in shares) and abs(total - 1) > _NEAR_ONE:
+        raise ParameterError(f"The prior of {name!r} must sum to 1, or be whole numbers (counts).")
     exact = [share * _UNIT / total for share in shares]
     found = [max(1, int(share)) for share in exact]
     # What rounding down left over goes where it took most; what "never below 1" added comes off the largest.

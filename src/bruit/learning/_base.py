@@ -122,6 +122,8 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> Read:
         if self._supervised and target is None:
             raise ParameterError('Name the target column of a table, as in fit("people.parquet", "income").')
+        if target is not None and target in (features.names or ()):
+            raise ParameterError(f"{target!r} is the target, so it must not be among the columns declared in bounds.")
         wanted = None
         if features.names is not None:
             wanted = [*features.names, *([target] if target is not None else [])]

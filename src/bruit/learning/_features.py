@@ -65,7 +65,7 @@ class Features:
         if bounds is None:
             raise ParameterError(_DECLARE)
         if isinstance(bounds, Mapping):
-            return cls._from_schema(bounds if isinstance(bounds, Schema) else Schema(bounds), categorical)
+            return cls._from_schema(bounds if isinstance(bounds, Schema) else _schema(bounds), categorical)
         low, high = _pair(bounds)
         return cls(low, high, None, {})
 
@@ -125,6 +125,21 @@ class Features:
         """Plain values, for digests."""
         categories = {str(place): domain.to_dict() for place, domain in sorted(self.categories.items())}
         return {"low": self.low.tolist(), "high": self.high.tolist(), "categories": categories}
+
+
+def _schema(bounds: Mapping[str, Any]) -> Schema:
+    """A schema from a plain mapping, where a tuple of two numbers means bounds; labels are a list."""
+    pairs = {name: Grid(*given) for name, given in bounds.items() if _is_pair(given)}
+    return Schema({**bounds, **pairs})
+
+
+def _is_pair(given: Any) -> bool:
+    numbers = int | float | np.integer | np.floating
+    return (
+        isinstance(given, tuple)
+        and len(given) == 2
+        and all(isinstance(end, numbers) and not isinstance(end, bool) for end in given)
+    )
 
 
 def _pair(bounds: Any) -> tuple[Floats, Floats]:

@@ -15,7 +15,8 @@ _DECLARE = (
     "from the data would show that a rare class has somebody in it. Take all that there can be."
 )
 _RULE = "classes must be a list of different texts, of finite numbers, or of booleans."
-_AMONG = "Unknown label type: every target must be one of the declared classes."  # begins as scikit-learn's own
+# Begins as scikit-learn's own message does.
+_AMONG = "Unknown label type or value: every target must be one of the declared classes, and none missing."
 
 
 def declared_classes(classes: Any) -> NDArray[Any]:

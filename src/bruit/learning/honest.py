@@ -52,6 +52,11 @@ class HonestSplit(NamedTuple):
     test_guarantee: Guarantee
     simulated: bool
 
+    def __repr__(self) -> str:
+        # The true labels of the test are people's values, and no repr shows one.
+        told = f"train {len(self.y_train)}, test {len(self.y_test)}"
+        return f"HonestSplit({told}, train_guarantee={self.train_guarantee}, test_guarantee={self.test_guarantee})"
+
 
 def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = None) -> NDArray[Any]:
     """Labels as people would report them themselves: by GRR, or for a `Grid` of numbers by the piecewise mechanism.
