@@ -20,6 +20,7 @@ from bruit.studies import (
     run,
 )
 from bruit.studies.claim import KINDS
+from bruit.studies.report import typeset
 
 STUDIES = all_studies()
 #: Few repetitions: enough for a deviation.
@@ -124,7 +125,8 @@ def test_a_study_is_told_in_whole_sentences(study):
 
 def test_every_claim_stands_in_the_documentation():
     page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text()
-    missing = [claim.place for study in STUDIES for claim in study.claims if claim.place.split("_")[0] not in page]
+    places = [typeset(claim.place) for study in STUDIES for claim in study.claims]
+    missing = [place for place in places if place.split("_")[0] not in page]
     assert missing == [], "run bruit study run --all && bruit study report --out docs/claims.md"
 
 
