@@ -16,7 +16,7 @@ _DECLARE = (
 )
 _RULE = "classes must be a list of different texts, of finite numbers, or of booleans."
 # Begins as scikit-learn's own message does.
-_AMONG = "Unknown label type or value: every target must be one of the declared classes, and none missing."
+_AMONG = "Unknown label type: every target must be one of the declared classes, and none may be missing."
 
 
 def declared_classes(classes: Any) -> NDArray[Any]:
