@@ -274,3 +274,9 @@ def test_texts_that_are_no_numbers_leave_no_trace_of_themselves():
         Grid(0, 9).encode(cells)
     assert caught.value.__context__ is None
     assert Grid(0, 9).encode(DictionaryColumn(cells.entries, np.array([0, 0]))).tolist() == [1, 1]
+
+
+def test_a_spark_frame_is_sent_to_the_engines():
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"})()
+    with pytest.raises(DataTypeError, match=r"bruit\.engines\.privatize"):
+        Categories(labels=("F", "M")).encode(frame)

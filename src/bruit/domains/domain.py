@@ -64,6 +64,8 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     """Data as a one-dimensional array: one person is ``[value]``, never a scalar."""
     if isinstance(values, str | bytes):
         raise DataTypeError(f"{what} must be a sequence with one entry per person, not one text: wrap it in a list.")
+    if type(values).__module__.startswith("pyspark."):  # its names would be taken for values
+        raise DataTypeError(f"{what} must be in memory: give a Spark DataFrame to bruit.engines.privatize or tally.")
     if not hasattr(values, "__array__") and not isinstance(values, list | tuple | range):
         values = _listed(values, what)
     array = _as_array(_with_gaps(values))
