@@ -91,7 +91,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     cluster_centers_
         The centres, in the units of X.
     cluster_counts_
-        How many records were nearest to each before the last step, with noise.
+        How many records were nearest to each before the last step, with noise, and 0 where that went below.
     n_iter_
         How many steps were taken, as noisy counts decided.
     guarantee_, simulated_

@@ -193,8 +193,6 @@ def _slug(text: str) -> str:
     return text.replace(" ", "-")
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
 _HEADER = """\
 <!-- Written by `bruit study report --out docs/claims.md` from results of `bruit study run --all`. -->
 
