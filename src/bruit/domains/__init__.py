@@ -1,9 +1,10 @@
-"""What may be asked: categories, grids for numbers, attributes, schemas, and the policy for missing values."""
+"""What may be asked: categories, grids for numbers, dates, attributes, schemas, and the policy for missing values."""
 
 from bruit.domains.attribute import Attribute
 from bruit.domains.categories import MISSING_LABEL, Categories
+from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain, Missing
 from bruit.domains.grid import Grid
 from bruit.domains.schema import Schema
 
-__all__ = ["MISSING_LABEL", "Attribute", "Categories", "Domain", "Grid", "Missing", "Schema"]
+__all__ = ["MISSING_LABEL", "Attribute", "Categories", "Dates", "Domain", "Grid", "Missing", "Schema"]

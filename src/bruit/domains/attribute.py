@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 
 from bruit.domains.categories import Categories, Label
+from bruit.domains.dates import Dates
 from bruit.domains.domain import Codes, Domain
 from bruit.domains.grid import Grid
 from bruit.errors import FormatError, ParameterTypeError
 
-_KINDS: dict[str, type[Categories] | type[Grid]] = {"categories": Categories, "grid": Grid}
+_KINDS: dict[str, type[Categories] | type[Dates] | type[Grid]] = {
+    "categories": Categories,
+    "dates": Dates,
+    "grid": Grid,
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class Attribute:
 
     @property
     def labels(self) -> tuple[Label | float, ...]:
-        """One label per code: a category's label, or the point of a grid."""
-        if isinstance(self.domain, Categories):
+        """One label per code: a category's label, the start of a period, or the point of a grid."""
+        if isinstance(self.domain, Categories | Dates):
             return self.domain.names
         return tuple(self.domain.decode(np.arange(self.size)).tolist())
 
@@ -72,4 +77,4 @@ def as_domain(declared: Any) -> Domain:
         return declared
     if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):
         return Categories(labels=tuple(declared))
-    raise ParameterTypeError("A domain must be a list of labels, Categories(…) or Grid(low, high).")
+    raise ParameterTypeError("A domain must be a list of labels, Categories(…), Grid(low, high) or Dates(first, last).")

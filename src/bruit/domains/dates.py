@@ -1,0 +1,230 @@
+"""Dates and times as a finite domain: the hours, days, weeks or months of a declared range."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.categories import MISSING_LABEL
+from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
+
+#: What one code stands for.
+Period: TypeAlias = Literal["hour", "day", "week", "month"]
+
+#: NumPy's unit of each period; weeks are counted in days.
+_UNITS: dict[str, str] = {"hour": "h", "day": "D", "week": "D", "month": "M"}
+#: Days from 1970-01-01, a Thursday, back to the Monday of its week.
+_MONDAY = 3
+#: Moments are kept in seconds: nanoseconds would end in the year 2262.
+_SECONDS = "M8[s]"
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MONTH = re.compile(r"\d{4}-\d{2}")
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?")
+_MISSING_KINDS = ("NAType", "NaTType")
+
+_RULE = (
+    "values must be dates or times: date and datetime objects, a column of such a type, "
+    "or texts as 2023-01-31 and 2023-01-31T14:05."
+)
+_ZONED = "values must be local times without a time zone: convert the column to the zone of the declared range first."
+_NO_HOUR = "values must be times, because the domain counts hours, and some are dates only."
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The hours, days, weeks or months from `first` to `last`, both included.
+
+    Parameters
+    ----------
+    first, last
+        The declared range: a date, a time without a time zone, or a text as ``"2023-01-31"`` or ``"2023-01"``. It is
+        public: never read it from the data.
+    every
+        What one code stands for: ``"hour"``, ``"day"``, ``"week"`` (from Monday) or ``"month"``.
+    missing
+        The policy for missing values, as in `Categories`.
+
+    Examples
+    --------
+    >>> months = Dates("2023-01-01", "2023-12-31", every="month")
+    >>> months.size, months.encode(["2023-02-14", "2023-12-31"]).tolist()
+    (12, [1, 11])
+    >>> months.labels[:2]
+    ('2023-01', '2023-02')
+    >>> Dates("2023-01-01", "2023-01-31", every="week").labels[:2]
+    ('2022-12-26', '2023-01-02')
+    """
+
+    first: str
+    last: str
+    every: Period = "day"
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        _checks.one_of(get_args(Period), every=self.every)
+        _checks.one_of(get_args(Missing), missing=self.missing)
+        for name in ("first", "last"):
+            bound = _bound(name, getattr(self, name))
+            object.__setattr__(self, name, str(self._period(np.array([bound], _SECONDS))[0]))
+        if self._ends[0] >= self._ends[1]:
+            raise ParameterError(f"first must be at least a {self.every} before last.")
+        _checks.domain_size(**{f"the number of {self.every}s": self.k})
+
+    @property
+    def k(self) -> int:
+        """How many periods there are."""
+        low, high = self._ends
+        return high - low + 1
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the category for missing values included."""
+        return self.k + (self.missing == "category")
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """One text per period: its month, day (the Monday of a week) or hour."""
+        return tuple(str(start) for start in self._starts(np.arange(self.k)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One label per code: the periods, and then the one for missing values."""
+        return (*self.labels, MISSING_LABEL) if self.missing == "category" else self.labels
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """The period of each date; one outside the range is an error, unless it is to be clipped."""
+        moments = self._read(values)
+        absent = np.isnat(moments)
+        codes = np.full(moments.size, ABSENT, np.int64)
+        low, high = self._ends
+        numbers = self._number(moments[~absent])
+        if clip:
+            numbers = np.clip(numbers, low, high)
+        elif numbers.size and not (low <= int(numbers.min()) and int(numbers.max()) <= high):
+            raise DataError(f"values must lie in the declared range {self.first}..{self.last}.")
+        codes[~absent] = numbers - low
+        return keep_present(codes, self.size, self.missing, "values")
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        """The first moment of each period; not-a-time for the category of missing values."""
+        array = column(codes, "codes")
+        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
+            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        starts = self._starts(array.astype(np.int64))
+        starts[array == self.k] = np.datetime64("NaT")
+        return starts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"kind": "dates", "first": self.first, "last": self.last, "every": self.every, "missing": self.missing}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Dates:
+        """The inverse of `to_dict`."""
+        try:
+            return cls(body["first"], body["last"], every=body["every"], missing=body["missing"])
+        except (KeyError, TypeError, ValueError):
+            raise FormatError("Dates must have first, last, every and a policy for missing values.") from None
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        first, last = self._number(np.array([self.first, self.last], _SECONDS))
+        return int(first), int(last)
+
+    def _period(self, moments: NDArray[Any]) -> NDArray[Any]:
+        """The first moment of the period that each moment lies in, in the unit of the period."""
+        return self._of_number(self._number(moments))
+
+    def _number(self, moments: NDArray[Any]) -> NDArray[np.int64]:
+        """The number of the period that each moment lies in, counted from 1970."""
+        units = moments.astype(f"M8[{_UNITS[self.every]}]").astype(np.int64)
+        return (units + _MONDAY) // 7 if self.every == "week" else units
+
+    def _of_number(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
+        units = numbers * 7 - _MONDAY if self.every == "week" else numbers
+        return units.astype(f"M8[{_UNITS[self.every]}]")
+
+    def _starts(self, codes: NDArray[np.int64]) -> NDArray[Any]:
+        return self._of_number(codes + self._ends[0])
+
+    def _read(self, values: Any) -> NDArray[Any]:
+        """The values as moments of NumPy, not-a-time where one is missing."""
+        if isinstance(values, DictionaryColumn):
+            return self._read_entries(values)
+        if "tz" in str(getattr(values, "dtype", "")) or getattr(getattr(values, "dtype", None), "tz", None):
+            raise DataTypeError(_ZONED)
+        array = column(values)
+        if array.dtype.kind == "M":
+            self._check_unit(np.datetime_data(array.dtype)[0], array.size)
+            return array.astype(_SECONDS)
+        if array.dtype.kind not in "OUT" and array.size:
+            raise DataTypeError(_RULE)
+        return np.array([self._moment(value) for value in array.tolist()], _SECONDS)
+
+    def _read_entries(self, cells: DictionaryColumn) -> NDArray[Any]:
+        """Dates that a file keeps once each; an entry that nobody has may be anything."""
+        entries = np.asarray(cells.entries).tolist()
+        used = np.unique(cells.positions[cells.positions >= 0])
+        moments = np.full(len(entries) + 1, np.datetime64("NaT"), _SECONDS)  # position −1 is a missing value
+        moments[used] = [self._moment(entries[place]) for place in used]
+        return np.asarray(moments[cells.positions])
+
+    def _check_unit(self, unit: str, rows: int) -> None:
+        too_coarse = {"hour": ("Y", "M", "W", "D"), "day": ("Y", "M", "W"), "week": ("Y", "M"), "month": ("Y",)}
+        if rows and unit in too_coarse[self.every]:
+            raise DataTypeError(_NO_HOUR if self.every == "hour" else _RULE)
+
+    def _moment(self, value: Any) -> Any:
+        """One value as a moment of NumPy; what is no date is an error that does not show it."""
+        if value is None or type(value).__name__ in _MISSING_KINDS or value != value:  # noqa: PLR0124 -- NaN
+            return np.datetime64("NaT")
+        if isinstance(value, datetime):
+            if value.tzinfo is not None:
+                raise DataTypeError(_ZONED)
+            return np.datetime64(value, "us")
+        if isinstance(value, date):
+            if self.every == "hour":
+                raise DataTypeError(_NO_HOUR)
+            return np.datetime64(value, "D")
+        if isinstance(value, np.datetime64):
+            return value
+        moment = _from_text(value, self.every) if isinstance(value, str) else None
+        if moment is None:
+            raise DataTypeError(_RULE)
+        return moment
+
+
+def _from_text(text: str, every: Period) -> np.datetime64 | None:
+    """A text as a moment, None if it is none; the error, which shows the text, goes no further."""
+    word = text.strip()
+    forms = [_TIME] if every == "hour" else [_TIME, _DATE]
+    if every == "month":
+        forms.append(_MONTH)
+    if not any(form.fullmatch(word) for form in forms):
+        return None
+    try:
+        return np.datetime64(word.replace(" ", "T").partition(".")[0], "s")
+    except ValueError:
+        return None
+
+
+def _bound(name: str, value: Any) -> np.datetime64:
+    """An end of the declared range as a moment."""
+    if isinstance(value, str):
+        moment = _from_text(value, "month")
+        if moment is None:
+            raise ParameterError(f"{name} must be a date or a time, as 2023-01-31 or 2023-01-31T14:00, got {value!r}.")
+        return moment
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        raise ParameterError(f"{name} must be a local time without a time zone.")
+    if isinstance(value, date | np.datetime64):
+        return np.array([value], "M8[us]").astype(_SECONDS)[0]  # type: ignore[no-any-return]
+    raise ParameterTypeError(f"{name} must be a date, a time, or a text as 2023-01-31.")
