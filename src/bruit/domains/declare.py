@@ -1,0 +1,202 @@
+"""A question as one line of text: ``smokes=no,yes``, ``age=17..90``, ``when=2023-01-01..2023-12-31/month``.
+
+The command line and files of questions use this spelling. What has no room on a line stands in a file of its own, one
+label per line: ``town=@towns.txt``. A label with a comma, or one that reads like a range, is quoted:
+``size="1..2","3 and more"``. ``smokes=?`` leaves the domain to be read from the data, which discloses it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from bruit import _checks
+from bruit.domains.categories import Categories
+from bruit.domains.dates import Dates, Period
+from bruit.domains.domain import Domain, Missing
+from bruit.domains.grid import Grid
+from bruit.errors import DataError, FormatError, ParameterError
+
+#: How questions are spelt, for help texts and messages.
+SPELLING = "smokes=no,yes, age=17..90, share=0..1:0.01, when=2023-01-01..2023-12-31/month or town=@towns.txt"
+
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_DATE = r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?:T[0-9]{2}:[0-9]{2})?"
+_NUMBERS = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:/(?P<cells>[0-9]{{1,9}})|:(?P<step>{_NUMBER}))?")
+_DATES = re.compile(rf"({_DATE})\.\.({_DATE})(?:/(?P<every>[a-z]+))?")
+_NAME = re.compile(
+    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^="]*[^="\s]))\s*(?P<equals>=?)\s*(?P<rest>.*)', re.DOTALL
+)
+#: Spellings of a range that people try.
+_DASHED = re.compile(rf"({_NUMBER})\s*(?:-|–|to|:|\.|…|\.{{3,}})\s*({_NUMBER})")
+
+
+class Question(NamedTuple):
+    """A column and the domain of its answers; None where the domain is to be read from the data."""
+
+    name: str
+    domain: Domain | None
+
+
+def question(text: str, missing: Missing = "refuse") -> Question:
+    """The column and the domain that a text declares.
+
+    Parameters
+    ----------
+    text
+        As in the examples.
+    missing
+        The policy for missing values, for every kind of domain.
+
+    Examples
+    --------
+    >>> question("smokes=no,yes").domain.labels
+    ('no', 'yes')
+    >>> question("age=17..90").domain.size, question("share=0..1:0.25").domain.points.tolist()
+    (74, [0.0, 0.25, 0.5, 0.75, 1.0])
+    >>> question("when=2023-01-01..2023-12-31/month").domain.size
+    12
+    >>> question("smokes=?")
+    Question(name='smokes', domain=None)
+    """
+    _checks.one_of(get_args(Missing), missing=missing)
+    parts = _NAME.fullmatch(text)
+    if parts is None or not parts["equals"]:
+        raise ParameterError(_unreadable(text))
+    name = parts["plain"] or parts["quoted"].replace('""', '"')
+    return Question(name, _domain(name, parts["rest"].strip(), missing))
+
+
+def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Domain | None]:
+    """The domains that several texts declare, by column.
+
+    >>> list(questions(["sex=F,M", "age=17..90"]))
+    ['sex', 'age']
+    """
+    domains: dict[str, Domain | None] = {}
+    for text in texts:
+        name, domain = question(text, missing)
+        if name in domains:
+            raise ParameterError(f"Each column must be declared once, and {name!r} stands there twice.")
+        domains[name] = domain
+    return domains
+
+
+def spelling(name: str, domain: Domain) -> str | None:
+    """The text that declares a domain, None where a line has no room for it.
+
+    >>> spelling("size", Categories(labels=["1..2", "more"])), spelling("age", Grid(17, 90))
+    ('size="1..2",more', 'age=17..90')
+    """
+    if isinstance(domain, Grid):
+        whole = Grid(domain.low, domain.high, missing=domain.missing)
+        cells = "" if whole == domain else f"/{domain.cells}"
+        return f"{_quoted(name)}={domain.low}..{domain.high}{cells}"
+    if isinstance(domain, Dates):
+        return f"{_quoted(name)}={domain.first}..{domain.last}/{domain.every}"
+    labels = getattr(domain, "labels", None)
+    if not labels or not all(isinstance(label, str) and "\n" not in label and "\r" not in label for label in labels):
+        return None
+    return f"{_quoted(name)}={','.join(_quoted(label) for label in labels)}"
+
+
+def _domain(name: str, rest: str, missing: Missing) -> Domain | None:
+    if rest == "?":
+        return None
+    if rest.startswith("@"):
+        return Categories(labels=tuple(_lines(name, Path(rest[1:]))), missing=missing)
+    numbers, dates = _NUMBERS.fullmatch(rest), _DATES.fullmatch(rest)
+    if dates is not None:
+        return _dates(name, dates, missing)
+    if numbers is not None:
+        return _grid(name, numbers, missing)
+    return Categories(labels=tuple(_labels(name, rest)), missing=missing)
+
+
+def _grid(name: str, parts: re.Match[str], missing: Missing) -> Grid:
+    low, high = (_number(text) for text in parts.group(1, 2))
+    if not low < high:
+        raise ParameterError(f"{name}={parts[0]} must go upwards: write {name}={parts[2]}..{parts[1]}.")
+    if parts["step"] is None:
+        return Grid(low, high, cells=int(parts["cells"] or 0), missing=missing)
+    step = Fraction(parts["step"])
+    steps = (Fraction(parts[2]) - Fraction(parts[1])) / step if step > 0 else Fraction(1, 2)
+    if steps.denominator != 1:
+        raise ParameterError(
+            f"{name}={parts[0]}: the step after the colon must divide the range evenly, as in {name}=0..1:0.01."
+        )
+    return Grid(low, high, cells=int(steps) + 1, missing=missing)
+
+
+def _dates(name: str, parts: re.Match[str], missing: Missing) -> Dates:
+    every = parts["every"] or "day"
+    if every not in get_args(Period):
+        periods = ", ".join(get_args(Period))
+        raise ParameterError(
+            f"{name}={parts[0]} must end in one of {periods}, as in {name}={parts[1]}..{parts[2]}/month."
+        )
+    return Dates(parts[1], parts[2], every=every, missing=missing)  # type: ignore[arg-type]
+
+
+def _number(text: str) -> float:
+    """A whole number as such, because a grid between whole numbers has a cell for each."""
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,15}", text) else _checks.finite(bound=float(text))
+
+
+def _labels(name: str, rest: str) -> list[str]:
+    try:
+        labels = next(csv.reader([rest], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise ParameterError(
+            f"{name} must list its answers with commas between them, and quote an answer that has a comma: "
+            f'{name}=no,"yes, often".'
+        ) from None
+    if len(labels) >= 2 and all(labels):
+        return labels
+    raise ParameterError(f"{name} must have two answers or more, or a range: {_suggestion(name, rest)}")
+
+
+def _suggestion(name: str, rest: str) -> str:
+    """The spelling that was probably meant, or the general one."""
+    dashed = _DASHED.fullmatch(rest)
+    if dashed is not None:
+        return f"write {name}={dashed[1]}..{dashed[2]}."
+    parts = [part for part in re.split(r"[;|/,]", rest) if part.strip()]
+    if len(parts) > 1:
+        return f"write {name}={','.join(part.strip() for part in parts)}."
+    return f"write as in {SPELLING}."
+
+
+def _unreadable(text: str) -> str:
+    name, colon, rest = text.partition(":")
+    if colon and name.strip() and rest.strip():
+        return f"A question needs = between its column and its answers: write {name.strip()}={rest.strip()}."
+    if text.strip() and "=" not in text:
+        return (
+            f"The answers of {text.strip()!r} must be declared: write as in {SPELLING}, "
+            f"or {text.strip()}=? to read them from the data, which discloses them."
+        )
+    return f"A question must be written as in {SPELLING}."
+
+
+def _lines(name: str, path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"There is no file {str(path)!r} with the answers of {name!r}.") from None
+    except (UnicodeDecodeError, IsADirectoryError):
+        raise FormatError(f"{str(path)!r} must be a text in UTF-8, with one answer per line.") from None
+    labels = [line for line in text.splitlines() if line]
+    if len(labels) < 2:
+        raise FormatError(f"{str(path)!r} must have two lines or more, one answer on each.")
+    return labels
+
+
+def _quoted(text: str) -> str:
+    """A name or label, in quotes where it would be read as something else."""
+    plain = not re.search(r'[=",?@]|\.\.|^\s|\s$', text) and text
+    return text if plain else '"' + text.replace('"', '""') + '"'
