@@ -212,8 +212,9 @@ def least_n(
 def accuracy_as_printed(n: int, *, epsilon: float, steps: int, gamma: float, decile: int, beta: float = 0.05) -> float:
     """The course's theorem for the uniform distribution on 0..1, as printed: 1 − β − η − μ; for study, it is wrong.
 
-    Its η is 2 − Σ + Σ where the proof has 2 − Σ − Σ, so that the "probability" is about −1 whatever n is. Its α has ε
-    where each decile has ε/9, and the grid's step does not occur at all.
+    Its η is 2 − Σ + Σ with both sums near 0, so that the "probability" is about −1 whatever n is: the proof subtracts
+    the probabilities of two good events where it means their complements, for which η = Σ + Σ. Its α has ε where each
+    decile has ε/9, and the grid's step does not occur at all.
 
     >>> round(accuracy_as_printed(100_000, epsilon=1.0, steps=100, gamma=0.05, decile=5), 2)
     -1.05

@@ -164,8 +164,9 @@ def _printed_theorem(results: Results) -> Verdict:
     if best > 0:
         return confirmed(f"The printed bound reaches {best:.2f}.", best=best)
     return refuted(
-        f"The printed “probability” is {best:.2f} at best up to n = {SIZES[-1]:,} (η has 2 − Σ + Σ where its proof has "
-        f"2 − Σ − Σ), while the method succeeds in {success:.1%} of cases: it says nothing.",
+        f"The printed “probability” is {best:.2f} at best up to n = {SIZES[-1]:,} (both sums in η = 2 − Σ + Σ are "
+        f"near 0: the proof takes two good events for their complements, and Σ + Σ is meant), while the method "
+        f"succeeds in {success:.1%} of cases: it says nothing.",
         bound=best,
         success=success,
     )
@@ -183,7 +184,7 @@ def _corrected_theorem(results: Results) -> Verdict:
         return refuted(f"Once the success rate lies {worst:.1f} standard errors below the bound.", worst=worst)
     seven = results.where(part="theorem", steps=7, decile=5).summary("success").mean
     return corrected(
-        f"With ε/9, the right sign and the grid's step, the bound holds in all {told} cases in which it promises "
+        f"With ε/9, η = Σ + Σ and the grid's step, the bound holds in all {told} cases in which it promises "
         f"anything; with 7 steps no edge lies within {GAMMA:g} of the median, and {seven:.0%} of runs succeed.",
         cases=told,
         seven=seven,
