@@ -11,7 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import special
 
-from bruit.entropy import Entropy
+from bruit import entropy as entropy_module
+from bruit.entropy import Entropy, TaskKey, Words
 from bruit.errors import BruitError, DataTypeError, RandomnessError
 
 
@@ -49,61 +50,163 @@ def test_secure_streams_never_repeat():
     assert Entropy.resolve(None, "a", "b").secure
 
 
-def test_children_are_distinct_from_each_other_from_grandchildren_and_from_their_parent():
-    root = Entropy(7)
-    family = [root.child(0), root.child(1), root.child(256), root.child(0).child(0), root.child(0).child(1), root]
-    assert len({member.bytes(16) for member in family}) == len(family)
-
-
-def test_a_child_does_not_depend_on_what_its_parent_has_drawn():
-    parent = Entropy(7)
-    before = parent.child(3).bytes(16)
-    parent.words(1000)
-    assert parent.child(3).bytes(16) == before
-
-
 def test_an_entropy_used_for_two_calls_gives_each_its_own_noise():
     entropy = Entropy(7)
     first, second = (Entropy.resolve(entropy, "privatize", "d") for _ in range(2))
-    assert first.child(0).bytes(16) != second.child(0).bytes(16)
+    assert first.bytes(16) != second.bytes(16)
 
 
-def test_copies_are_the_same_object_and_pickling_is_refused():
-    entropy = Entropy(7)
-    assert copy.copy(entropy) is entropy
-    assert copy.deepcopy({"rng": entropy})["rng"] is entropy
-    with pytest.raises(RandomnessError, match="cannot be pickled"):
-        pickle.dumps(entropy)
+def test_all_words_of_a_call_are_the_stream_of_the_call():
+    for rng in (7, Entropy(7)):
+        again = rng if isinstance(rng, int) else Entropy(7)
+        assert Words.resolve(rng, "verb", "d").stream().bytes(32) == Entropy.resolve(again, "verb", "d").bytes(32)
+    assert Words(7).stream().bytes(32) == Entropy(7).bytes(32)
+
+
+def test_parts_are_distinct_from_each_other_from_parts_of_parts_and_from_the_whole():
+    one, two = Words(7), Words(7)
+    family = [one.part(0), one.part(1), one.part(256), two.part(0).part(0), two.part(1).part(1), Words(7)]
+    family += [Words(7).parts(0, 2), Words(7).parts(0, 3), Words(7).parts(1, 2), *Words(7).parts(1, 2).split(2)]
+    assert len({member.stream().bytes(16) for member in family}) == len(family)
 
 
 @pytest.mark.parametrize("seed", [None, 7])
-def test_a_key_for_tasks_gives_the_same_children_and_nothing_else(seed):
-    entropy = Entropy(seed)
-    there, again = (Entropy.from_task_key(entropy.key_for_tasks()) for _ in range(2))
-    assert there.secure is entropy.secure
-    for index in (0, 5, 2**300):
-        assert there.child(index).bytes(32) == entropy.child(index).bytes(32) == again.child(index).bytes(32)
-    assert there.child(5).child(1).bytes(32) == entropy.child(5).child(1).bytes(32)
-    assert there.child(5).spawn().bytes(32) != there.child(6).spawn().bytes(32)
-    for draw in (lambda: there.bytes(1), lambda: there.words(1), there.spawn, there.generator):
-        with pytest.raises(RandomnessError, match="child"):
-            draw()
-    with pytest.raises(RandomnessError, match="child"):
-        Entropy.resolve(there, "privatize", "d")
+@pytest.mark.parametrize("again", [0, 3, 2**300])
+def test_a_part_is_taken_once(seed, again):
+    words = Words(seed)
+    for index in (5, 0, 3, 2**300, 1):
+        words.part(index)
+    with pytest.raises(RandomnessError, match="used once"):
+        words.part(again)
+    assert words.part(2).stream().bytes(16) != words.part(4).stream().bytes(16)
 
 
-def test_a_key_for_tasks_is_not_shown_and_no_other_bytes_are_one():
-    entropy = Entropy()
-    key = entropy.key_for_tasks()
-    there = Entropy.from_task_key(key)
-    assert repr(there) == repr(entropy) == "Entropy(secure)"
+USES = {
+    "stream": lambda words: words.stream(),
+    "split": lambda words: words.split(2),
+    "part": lambda words: words.part(3),
+    "parts": lambda words: words.parts(2, 2),
+    "task_key": lambda words: words.task_key(),
+}
+
+
+@pytest.mark.parametrize("second", USES)
+@pytest.mark.parametrize("first", USES)
+@pytest.mark.parametrize("make", [Words, lambda: Words().parts(8, 4)], ids=["all", "batch"])
+def test_words_are_used_in_one_way_only(make, first, second):
+    words = make()
+    USES[first](words)
+    with pytest.raises(RandomnessError, match="used once"):
+        USES[second](words)
+
+
+def test_parts_of_a_batch_are_those_of_the_call_and_end_with_the_batch():
+    words, whole = Words(7), Words(7)
+    batches = {first: words.parts(first, 4) for first in (4, 0, 8)}
+    taken = {first + i: batch.part(i).stream().bytes(16) for first, batch in batches.items() for i in range(4)}
+    assert taken == {index: whole.part(index).stream().bytes(16) for index in range(12)}
+    with pytest.raises(RandomnessError, match="4 blocks"):
+        batches[4].part(4)
+    for first in (11, 3, 0):
+        with pytest.raises(RandomnessError, match="used once"):
+            words.parts(first, 4)
+    assert words.parts(12, 4).secure is False
+
+
+def test_what_was_taken_is_remembered_in_little_memory():
+    words = Words()
+    for index in reversed(range(100)):
+        words.part(index)
+    for index in range(100, 10_000):
+        words.part(index)
+    assert words._next == 10_000
+    assert not words._taken
+
+
+def _all_together(workers, work):
+    """Run `work` with the number of each thread, all at the same time and often interrupted."""
+    barrier, before = threading.Barrier(workers), sys.getswitchinterval()
+
+    def run(number):
+        barrier.wait()
+        work(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(workers)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_of_threads_that_take_the_same_parts_one_gets_each():
+    words, taken = Words(), []
+
+    def take(number):
+        for index in range(number, 500 + number):
+            try:
+                taken.append(words.part(index % 500).stream().bytes(16))
+            except RandomnessError:
+                continue
+
+    _all_together(4, take)
+    assert len(taken) == len(set(taken)) == 500
+
+
+@pytest.mark.parametrize("stream", [Entropy(7), Words(7)], ids=repr)
+def test_copies_are_the_same_object_and_pickling_is_refused(stream):
+    assert copy.copy(stream) is stream
+    assert copy.deepcopy({"rng": stream})["rng"] is stream
     with pytest.raises(RandomnessError, match="cannot be pickled"):
-        pickle.dumps(there)
-    assert copy.deepcopy(there) is there
-    for wrong in (key[1:], key + b"x", b"x" + key[1:], key.hex(), None, b""):
+        pickle.dumps(stream)
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_key_for_tasks_derives_the_words_of_a_batch_as_often_as_a_task_runs(seed):
+    words = Words(seed)
+    key = words.task_key()
+    there = TaskKey.from_bytes(key.to_bytes())
+    assert there.secure is key.secure is words.secure is (seed is None)
+    for first in (0, 4, 2**300):
+        runs = [at.derive_again(first, 4).part(1).stream().bytes(32) for at in (key, key, there)]
+        assert len(set(runs)) == 1
+    assert there.derive_again(4, 4).part(0).stream().bytes(32) != there.derive_again(8, 4).part(0).stream().bytes(32)
+
+
+def test_within_one_run_of_a_task_words_are_used_once():
+    words = Words().task_key().derive_again(0, 4)
+    words.part(0)
+    with pytest.raises(RandomnessError, match="used once"):
+        words.part(0)
+
+
+def test_a_seeded_key_for_tasks_gives_the_parts_that_the_words_would_have_given():
+    words = Words(7)
+    assert Words(7).task_key().derive_again(4, 4).part(1).stream().bytes(32) == words.part(5).stream().bytes(32)
+
+
+def test_a_key_for_tasks_draws_nothing_is_not_shown_and_no_other_bytes_are_a_key():
+    key = Words().task_key()
+    secret = key.to_bytes()
+    assert repr(key) == "TaskKey(secure)"
+    assert repr(Words(7).task_key()) == "TaskKey(seeded)"
+    assert not {"stream", "part", "parts", "split", "bytes", "words", "fill", "spawn"} & set(dir(key))
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(RandomnessError, match="by the engine alone"):
+            copied(key)
+    for wrong in (secret[1:], secret + b"x", b"x" + secret[1:], secret.hex(), None, b""):
         with pytest.raises(RandomnessError, match="key for tasks") as error:
-            Entropy.from_task_key(wrong)
-        assert key.hex() not in str(error.value)
+            TaskKey.from_bytes(wrong)
+        assert secret.hex() not in str(error.value)
+
+
+def test_no_public_method_gives_a_stream_by_its_number():
+    """What `child` did: the same number twice was the same noise twice."""
+    for name in ("child", "key_for_tasks", "from_task_key"):
+        assert not hasattr(Entropy, name)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -116,7 +219,7 @@ def test_a_forked_process_takes_a_new_key_even_if_the_lock_was_held(seed):
     child = os.fork()
     if child == 0:  # only os calls and the stream itself: pytest must not wake up here
         try:
-            os.write(writer, entropy.bytes(32) + entropy.child(0).bytes(32))
+            os.write(writer, entropy.bytes(32) + Words.resolve(entropy, "a", "b").part(0).stream().bytes(32))
         finally:
             os._exit(0)
     lock.release()
@@ -127,7 +230,37 @@ def test_a_forked_process_takes_a_new_key_even_if_the_lock_was_held(seed):
     ours = Entropy(seed) if seed is not None else entropy
     assert len(theirs) == 64
     assert theirs[:32] != ours.bytes(32)
-    assert theirs[32:] != ours.child(0).bytes(32)
+    assert theirs[32:] != Words.resolve(ours, "a", "b").part(0).stream().bytes(32)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("seed", [None, 7])
+def test_words_that_a_fork_leaves_in_two_processes_are_others_in_the_new_one(seed):
+    """Also while another thread takes a part: the new process must not wait for it."""
+    words, batch = Words(seed), Words(seed).parts(0, 4)
+    words.part(0)
+    reader, writer = os.pipe()
+    lock = entropy_module._lock
+    lock.acquire()
+    child = os.fork()
+    if child == 0:
+        try:
+            taken = b"".join(each.part(index).stream().bytes(32) for each in (words, batch) for index in (1, 2))
+            try:
+                words.part(0)
+            except RandomnessError:
+                os.write(writer, taken)
+        finally:
+            os._exit(0)
+    lock.release()
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader, "rb") as pipe:
+        theirs = pipe.read()
+    assert len(theirs) == 4 * 32
+    ours = [each.part(index).stream().bytes(32) for each in (words, batch) for index in (1, 2)]
+    pieces = [theirs[i : i + 32] for i in range(0, len(theirs), 32)]
+    assert len({*pieces, *ours}) == (8 if seed is None else 6)  # two seeded Words(7) give the same to this process
 
 
 def _draw_together(barrier, entropy, found):
@@ -222,3 +355,4 @@ def test_bad_parameters_are_refused():
 def test_the_repr_shows_neither_seed_nor_key():
     assert repr(Entropy(123456)) == "Entropy(seeded)"
     assert repr(Entropy()) == "Entropy(secure)"
+    assert (repr(Words(123456)), repr(Words())) == ("Words(seeded)", "Words(secure)")

@@ -18,8 +18,8 @@ import pytest
 from bruit import documents, testing
 from bruit.domains import Categories
 from bruit.engines import memory
-from bruit.entropy import Entropy
-from bruit.errors import DataError
+from bruit.entropy import Entropy, Words
+from bruit.errors import DataError, RandomnessError
 from bruit.estimation import Estimate, ExclusiveSupportModel, Tally
 from bruit.oracles import RandomizedResponse
 from bruit.privacy import Guarantee
@@ -30,9 +30,8 @@ class SamplesAt(RandomizedResponse):
 
     sampled = 1.0
 
-    def privatize_codes(self, codes: Any, entropy: Entropy, first_block: int = 0) -> Any:
-        other = RandomizedResponse(epsilon=self.sampled, k=self.k)
-        return other.privatize_codes(codes, entropy, first_block)
+    def randomize(self, codes: Any, words: Words) -> Any:
+        return RandomizedResponse(epsilon=self.sampled, k=self.k).randomize(codes, words)
 
 
 class LessPrivate(SamplesAt):
@@ -203,6 +202,21 @@ class RepeatsItsEntropy(RandomizedResponse):
         return super().privatize(values, 7 if isinstance(rng, Entropy) else rng)
 
 
+class RepeatsWords(RandomizedResponse):
+    """Makes the words of a call from the key of the stream, which does not change, instead of drawing a new key."""
+
+    def privatize(self, values: Any, rng: Any = None) -> Any:
+        return self.randomize(self.domain.encode(values), Words._under(rng._current().key, rng.secure, type(rng)))
+
+
+class AcceptsUsedWords(RandomizedResponse):
+    def randomize(self, codes: Any, words: Words) -> Any:
+        try:
+            return super().randomize(codes, words)
+        except RandomnessError:
+            return super().randomize(codes, Words())
+
+
 class CountsThreads(RandomizedResponse):
     def privatize(self, values: Any, rng: Any = None) -> Any:
         return super().privatize(values, rng + memory.threads() if isinstance(rng, int) else rng)
@@ -334,6 +348,9 @@ CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_seeds, RepeatsItsEntropy, "Entropy used twice"),
     (testing.check_seeds, CountsThreads, "threads"),
     (testing.check_seeds, SameNoiseInEveryBlock, "share their noise"),
+    (testing.check_single_use, RepeatsItsEntropy, "does not draw from the stream"),
+    (testing.check_single_use, RepeatsWords, "repeats its output when it is called again"),
+    (testing.check_single_use, AcceptsUsedWords, "takes words that were used before"),
     (testing.check_bad_input, ShowsTheValue, "shows the value"),
     (testing.check_bad_input, ShowsTheValueInItsCause, "shows the value"),
     (testing.check_bad_input, PlainErrors, "raise ValueError"),

@@ -13,7 +13,7 @@ import numpy as np
 from harness import Check, Job, Work
 
 from bruit.engines.memory import block_words, blocks
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.kernels.randomized_response import randomize
 from bruit.privacy.law import TwoLevelLaw
 
@@ -22,11 +22,11 @@ Source = Callable[[int, int], Any]
 
 
 def secure(job: Job, n: int) -> tuple[Work, Check]:
-    """Words as `privatize` takes them: a child of a fresh secure stream for each block."""
+    """Words as `privatize` takes them: a part of new secure words for each block."""
 
     def fresh() -> Source:
-        entropy = Entropy()
-        return lambda block, size: block_words(entropy.child(block), size)
+        words = Words()
+        return lambda block, size: block_words(words.part(block).stream(), size)
 
     return _prepared(job, n, fresh)
 

@@ -1,18 +1,25 @@
-"""Randomness as a keystream: secure by default, reproducible by seed, one child per block of people.
+"""Randomness as a keystream: secure by default, reproducible by seed, and used once.
 
 The stream is AES-256 in counter mode under a key from the operating system. It is faster than NumPy's own generators,
 so that secure randomness costs nothing and there is no insecure mode to choose by accident.
 
-Three rules keep noise from ever being used twice:
+Two classes keep noise from being used twice:
 
-- A child's key is a keyed hash of its parent's key and its index, never an offset into the parent's stream.
-- Copying an `Entropy` gives the same object, and pickling it is refused. A copy would repeat its noise. Where a task on
-  another machine *must* repeat the noise of its people when it is run again, a key travels, and what it opens draws
-  from children only.
-- After a fork the child process takes a new key from the operating system, also for a seeded stream.
+- An `Entropy` is a stream: every draw moves it on, and nothing moves it back. A verb that takes one draws a new key
+  from it for each call.
+- `Words` are what one call has under its key, in numbered parts: block *i* of people has part *i*, so that the number
+  of threads changes nothing. The key of a part is a keyed hash of the key above it and its number. A part is taken
+  once; taking it again is a `RandomnessError`.
 
-Rejected: OpenDP's samplers (cannot be seeded, and slow one by one) and NumPy's bit generators (predictable from
-their output).
+Copying either gives the same object, and pickling is refused: a copy would repeat its noise. After a fork the new
+process takes a new key from the operating system, also for a seeded stream.
+
+One exception is needed. A task that Spark runs again *must* give the same reports again, or its people would report
+twice. `Words.task_key` gives up the words of a call for a `TaskKey`, which travels to the tasks and derives the words
+of a batch as often as a task runs. Nothing else can derive words again.
+
+Rejected: OpenDP's samplers (cannot be seeded, and slow one by one), NumPy's bit generators (predictable from their
+output), and a method of `Entropy` that gives a child by its number (asked twice, it gives the same noise twice).
 """
 
 from __future__ import annotations
@@ -30,7 +37,6 @@ from bruit import _checks
 from bruit.errors import DataTypeError, ParameterError, ParameterTypeError, RandomnessError
 
 Key: TypeAlias = bytes
-Words: TypeAlias = NDArray[np.uint64]
 #: What every verb accepts as its `rng`: secure, reproducible, or a stream of the caller's own.
 Randomness: TypeAlias = "Entropy | int | None"
 
@@ -38,15 +44,14 @@ _KEY_BYTES = 32
 _ZEROS = bytes(1 << 20)
 # Counts the forks behind this process: a stream made before the last one must not go on with its old key.
 _forks = 0
-
-
-_after_fork = threading.Lock()
+# Held while a part is taken or a key renewed; a thread that a fork did not copy may have held the old one.
+_lock = threading.Lock()
 
 
 def _note_fork() -> None:
-    global _forks, _after_fork  # noqa: PLW0603 -- a process has one history of forks
+    global _forks, _lock  # noqa: PLW0603 -- a process has one history of forks
     _forks += 1
-    _after_fork = threading.Lock()
+    _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -94,34 +99,15 @@ class Entropy:
             number = _checks.integer(low=0, seed=seed)
             self._start(_hash(b"", b"seed", number), secure=False)
 
-    @classmethod
-    def resolve(cls, rng: Randomness, verb: str, design: str) -> Entropy:
-        """The stream for one call of `verb` by the design with that digest.
-
-        A seed is mixed with the verb and the design, so that one seed used for two collections does not give them the
-        same noise. From an `Entropy` a new key is drawn, so that two calls with it differ.
-        """
-        if rng is None:
-            return cls()
-        if isinstance(rng, Entropy):
-            return rng.spawn()
-        try:
-            seed = _checks.integer(low=0, rng=rng)
-        except (ParameterError, ParameterTypeError):
-            raise RandomnessError(
-                "rng must be None (secure), a whole number, 0 or above (reproducible), or a bruit.Entropy."
-            ) from None
-        return cls._from_key(_hash(b"", f"seed/{verb}/{design}".encode(), seed), secure=False)
+    @staticmethod
+    def resolve(rng: Randomness, verb: str, design: str) -> Entropy:
+        """The stream for one call of `verb` by the design with that digest: all `Words` of the call as one stream."""
+        return Words.resolve(rng, verb, design).stream()
 
     @property
     def secure(self) -> bool:
         """Whether the key came from the operating system."""
         return self._secure
-
-    def child(self, index: int) -> Entropy:
-        """The stream number `index` below this one; asking again gives the same stream from its start."""
-        number = _checks.integer(low=0, index=index)
-        return Entropy._from_key(_hash(self._current().key, b"child", number), secure=self._secure)
 
     def spawn(self) -> Entropy:
         """A new stream whose key is drawn from this one, so that every call gives another."""
@@ -133,7 +119,7 @@ class Entropy:
         self.fill(out)
         return out.tobytes()
 
-    def words(self, size: int) -> Words:
+    def words(self, size: int) -> NDArray[np.uint64]:
         """The next `size` random 64-bit words."""
         out = np.empty(_checks.integer(low=0, size=size), np.uint64)
         self.fill(out)
@@ -152,7 +138,7 @@ class Entropy:
         if out.dtype.itemsize > 1 and _BIG_ENDIAN:  # pragma: no cover -- the same stream on every machine
             out.byteswap(inplace=True)
 
-    def integers(self, bound: int, size: int) -> Words:
+    def integers(self, bound: int, size: int) -> NDArray[np.uint64]:
         """`size` whole numbers, each of 0..bound−1 equally likely, for a bound up to 2⁶⁴.
 
         By rejection: words at or above the greatest multiple of `bound` are drawn again, so that no number is favoured.
@@ -173,31 +159,6 @@ class Entropy:
         """A NumPy generator seeded from this stream, to draw people who do not exist; never for a person's noise."""
         return np.random.Generator(np.random.PCG64(int.from_bytes(self.bytes(16), "little")))
 
-    def key_for_tasks(self) -> Key:
-        """The secret by which tasks on other machines get the children of this stream, and get them again when retried.
-
-        It serves this one purpose. Keep it as you keep the raw data, and no longer than the job runs: whoever has it
-        and the reports can undo the noise. It must not be printed, logged or written to a file.
-
-        Examples
-        --------
-        >>> entropy = Entropy()
-        >>> there = Entropy.from_task_key(entropy.key_for_tasks())
-        >>> there.child(3).bytes(16) == entropy.child(3).bytes(16)
-        True
-        """
-        return (b"s" if self._secure else b"r") + self._current().key
-
-    @staticmethod
-    def from_task_key(key: Key) -> Entropy:
-        """What gives the children of the stream that `key_for_tasks` was asked of.
-
-        Nothing else can be drawn from it: every task would draw the same.
-        """
-        if not isinstance(key, bytes) or len(key) != 1 + _KEY_BYTES or key[:1] not in (b"s", b"r"):
-            raise RandomnessError("A key for tasks must be what key_for_tasks returned.")
-        return _TaskEntropy._from_key(key[1:], secure=key[:1] == b"s")
-
     @classmethod
     def _from_key(cls, key: Key, *, secure: bool) -> Entropy:
         entropy = cls.__new__(cls)
@@ -217,7 +178,7 @@ class Entropy:
         state = self._state
         if state.born == _forks:
             return state
-        with _after_fork:
+        with _lock:
             if self._state.born != _forks:
                 self._state = _new_state(os.urandom(_KEY_BYTES))
             return self._state
@@ -230,25 +191,205 @@ class Entropy:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise RandomnessError(
-            "An Entropy cannot be pickled: the copy would repeat its noise. "
-            "Send a seed, or make an Entropy where it is used."
+            "An Entropy cannot be pickled: the copy would repeat its noise. Make one where it is used, or send a seed; "
+            "a function for engines.map draws from the words that it is given."
         )
 
     def __repr__(self) -> str:
         return f"Entropy({'secure' if self._secure else 'seeded'})"
 
 
-class _TaskEntropy(Entropy):
-    """A stream that several tasks have under one key: only its children, which have numbers, are drawn from."""
+class Words:
+    """The random words of one call, each used once.
 
-    __slots__ = ()
+    They are used in one of three ways: opened as one `stream`, divided by `split`, or taken by `part`, one part for
+    each block of people. What was taken is gone: taking it again raises a `RandomnessError`. Threads may share them.
 
-    def fill(self, out: NDArray[Any]) -> None:
-        """Refuse: every task, and every retry, would draw the same."""
+    Parameters
+    ----------
+    seed
+        As for `Entropy`. A verb takes its words from its `rng` instead, by `resolve`.
+
+    Examples
+    --------
+    >>> words = Words.resolve(7, "privatize", "digest of a design")
+    >>> words.part(0).stream().bytes(16) == words.part(1).stream().bytes(16)
+    False
+    >>> words.part(0)
+    Traceback (most recent call last):
+    bruit.errors.RandomnessError: These random words were used before, and words are used once: ...
+    """
+
+    __slots__ = ("__weakref__", "_born", "_count", "_first", "_key", "_kind", "_next", "_secure", "_spent", "_taken")
+
+    def __init__(self, seed: int | None = None) -> None:
+        key = os.urandom(_KEY_BYTES) if seed is None else _hash(b"", b"seed", _checks.integer(low=0, seed=seed))
+        self._start(key, seed is None, Entropy)
+
+    @classmethod
+    def resolve(cls, rng: Randomness, verb: str, design: str) -> Words:
+        """The words for one call of `verb` by the design with that digest.
+
+        A seed is mixed with the verb and the design, so that one seed used for two collections does not give them the
+        same noise. From an `Entropy` a new key is drawn, so that two calls with it differ.
+        """
+        if rng is None:
+            return cls()
+        if isinstance(rng, Entropy):
+            return cls._under(rng.bytes(_KEY_BYTES), rng.secure, type(rng))
+        try:
+            seed = _checks.integer(low=0, rng=rng)
+        except (ParameterError, ParameterTypeError):
+            raise RandomnessError(
+                "rng must be None (secure), a whole number, 0 or above (reproducible), or a bruit.Entropy."
+            ) from None
+        return cls._under(_hash(b"", f"seed/{verb}/{design}".encode(), seed), False, Entropy)
+
+    @property
+    def secure(self) -> bool:
+        """Whether the key came from the operating system."""
+        return self._secure
+
+    def stream(self) -> Entropy:
+        """All these words as one stream."""
+        return self._kind._from_key(self._spend(), secure=self._secure)
+
+    def split(self, count: int) -> list[Words]:
+        """`count` new words instead of these."""
+        size = _checks.integer(low=0, count=count)
+        key = self._spend()
+        return [self._below(key, number) for number in range(size)]
+
+    def part(self, index: int) -> Words:
+        """Part number `index` of these words."""
+        number = _checks.integer(low=0, index=index)
+        return self._below(self._take(number, 1), self._first + number)
+
+    def parts(self, first: int, count: int) -> Words:
+        """Words that have as their own parts the `count` parts from number `first`, and no more: those of a batch."""
+        start, size = _checks.integer(low=0, first=first), _checks.integer(low=1, count=count)
+        batch = self._under(self._take(start, size), self._secure, self._kind)
+        batch._first, batch._count = self._first + start, size
+        return batch
+
+    def task_key(self) -> TaskKey:
+        """The key by which the tasks of a job on other machines derive the parts of these words, instead of these."""
+        return TaskKey(self._spend(), secure=self._secure)
+
+    @classmethod
+    def _under(cls, key: Key, secure: bool, kind: type[Entropy]) -> Words:
+        words = cls.__new__(cls)
+        words._start(key, secure, kind)
+        return words
+
+    def _start(self, key: Key, secure: bool, kind: type[Entropy]) -> None:
+        self._key, self._secure, self._born = key, secure, _forks
+        self._kind = kind  # of the streams that are opened
+        self._first, self._count = 0, -1  # all parts
+        self._spent = False
+        # Parts that were taken: all below a number, and a few above it that threads took ahead of their turn.
+        self._next, self._taken = 0, set[int]()
+
+    def _below(self, key: Key, number: int) -> Words:
+        return self._under(_hash(key, b"child", number), self._secure, self._kind)
+
+    def _spend(self) -> Key:
+        """The key, for a use of all these words."""
+        with _lock:
+            if self._spent or self._next or self._taken:
+                raise RandomnessError(_USED)
+            self._spent = True
+            key = self._current()
+        # The parts of a batch are numbered among those of a call: another key keeps other uses apart from them.
+        return key if self._count < 0 else _hash(key, b"batch/%d" % self._count, self._first)
+
+    def _take(self, first: int, count: int) -> Key:
+        """The key, for the use of some parts."""
+        if 0 <= self._count < first + count:
+            raise RandomnessError(f"These random words are for {self._count} blocks of people, and there are more.")
+        numbers = range(first, first + count)
+        with _lock:
+            if self._spent or first < self._next or not self._taken.isdisjoint(numbers):
+                raise RandomnessError(_USED)
+            self._taken.update(numbers)
+            while self._next in self._taken:
+                self._taken.remove(self._next)
+                self._next += 1
+            return self._current()
+
+    def _current(self) -> Key:
+        """The key; in a process forked since, a new one."""
+        if self._born != _forks:
+            self._key, self._born = os.urandom(_KEY_BYTES), _forks
+        return self._key
+
+    def __copy__(self) -> Words:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Words:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise RandomnessError(
-            "In a task, draw from child(first_block), the number that the function is given with its batch: "
-            "drawn directly, every task would repeat the same noise."
+            "Words cannot be pickled: a copy would repeat their noise. Take new ones where they are used."
         )
+
+    def __repr__(self) -> str:
+        return f"Words({'secure' if self._secure else 'seeded'})"
+
+
+_USED = (
+    "These random words were used before, and words are used once: noise that repeats can be taken off. Take new ones "
+    "for each call, as privatize and draw do with their rng, or split them before they are used."
+)
+
+
+class TaskKey:
+    """What the tasks of a Spark job derive their words from, and derive them again when they are run again.
+
+    The only way to have the same words twice, for the engine alone: a task that is run again must repeat the reports of
+    its people. Keep it as you keep the raw data, and no longer than the job runs: whoever has it and the reports can
+    undo the noise. It must not be printed, logged or written to a file.
+
+    Examples
+    --------
+    >>> key = Words().task_key()
+    >>> there = TaskKey.from_bytes(key.to_bytes())
+    >>> first, again = (at.derive_again(8, count=4).part(0).stream().bytes(16) for at in (key, there))
+    >>> first == again
+    True
+    """
+
+    __slots__ = ("_key", "_secure")
+
+    def __init__(self, key: Key, *, secure: bool) -> None:
+        self._key, self._secure = key, secure
+
+    @property
+    def secure(self) -> bool:
+        """Whether the key came from the operating system."""
+        return self._secure
+
+    def derive_again(self, first: int, count: int) -> Words:
+        """The words of the batch whose `count` blocks of people are numbered from `first`: the same at each call."""
+        return Words._under(self._key, self._secure, Entropy).parts(first, count)
+
+    def to_bytes(self) -> bytes:
+        """The secret, for its way to the tasks."""
+        return (b"s" if self._secure else b"r") + self._key
+
+    @classmethod
+    def from_bytes(cls, secret: bytes) -> TaskKey:
+        """The inverse of `to_bytes`."""
+        if not isinstance(secret, bytes) or len(secret) != 1 + _KEY_BYTES or secret[:1] not in (b"s", b"r"):
+            raise RandomnessError("A key for tasks must be what to_bytes returned.")
+        return cls(secret[1:], secure=secret[:1] == b"s")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RandomnessError("A key for tasks travels by the engine alone: any other copy could repeat the noise.")
+
+    def __repr__(self) -> str:
+        return f"TaskKey({'secure' if self._secure else 'seeded'})"
 
 
 _BIG_ENDIAN = np.little_endian is False

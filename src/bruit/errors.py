@@ -89,7 +89,7 @@ class LedgerError(BruitError, RuntimeError):
 
 
 class RandomnessError(BruitError, TypeError):
-    """Randomness was copied or pickled, or an `rng` is not None, an int or an Entropy."""
+    """Randomness was used again, copied or pickled, or an `rng` is not None, an int or an Entropy."""
 
 
 class MissingExtraError(BruitError, RuntimeError):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import documents
 from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError
 from bruit.estimation.tally import Counts, Tally
 from bruit.privacy.guarantee import Guarantee
@@ -58,21 +58,16 @@ class LocalMechanism(ABC):
             None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
             against whoever knows the number); or an `Entropy`.
         """
-        codes = self.domain.encode(values)
-        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest), 0)
+        return self.randomize(self.domain.encode(values), Words.resolve(rng, "privatize", self.digest))
 
-    def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int) -> NDArray[Any]:
-        """Reports of codes that are already checked, for batches of a larger source.
-
-        Block i of these people uses child `first_block` + i of `entropy`: count blocks on from batch to batch, for
-        the same child twice is the same noise twice.
-        """
+    def randomize(self, codes: Codes, words: Words) -> NDArray[Any]:
+        """Reports of codes that are already checked; block i of these people uses up part i of the words."""
         out = self._empty_reports(codes.size)
 
-        def randomize(index: int, block: slice) -> None:
-            self._randomize(codes[block], entropy.child(first_block + index), out[block])
+        def write(index: int, block: slice) -> None:
+            self._randomize(codes[block], words.part(index).stream(), out[block])
 
-        memory.each_block(codes.size, randomize)
+        memory.each_block(codes.size, write)
         return out
 
     # What the collector does.

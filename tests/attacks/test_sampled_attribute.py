@@ -12,7 +12,7 @@ from bruit.attacks import draw_people, sampled_attribute, sampled_posterior
 from bruit.attacks._replay import features, replay, with_fakes
 from bruit.collection import Plan
 from bruit.domains import Schema
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import DataError, MissingExtraError, ParameterError, ParameterTypeError
 
 FREQUENCIES = {"a": [Fraction(4, 5), Fraction(1, 5)], "b": [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]}
@@ -155,8 +155,8 @@ def test_the_mistake_has_no_meaning_without_a_prior():
 def test_a_replay_gives_the_very_reports_of_the_plan(method):
     plan = _plan(method)
     people = _people(70_000)
-    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people), Entropy(5))
-    again = plan.privatize_batch(people, Entropy(5), 0)
+    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people), Words(5))
+    again = plan.randomize(plan.schema.encode(people), Words(5))
     assert all((reports[name] == again[name]).all() for name in plan.schema)
     assert abs(np.mean(sampled == 0) - 0.5) < 5.5 * 0.5 / math.sqrt(sampled.size)
 
@@ -165,7 +165,7 @@ def test_a_replay_remembers_the_attribute_that_was_told():
     schema = Schema({name: [str(i) for i in range(100)] for name in "abc"})
     plan = Plan(schema, 20.0, "RS+FD[GRR]")
     codes = schema.encode(draw_people(schema, {}, 5000, rng=1))
-    reports, sampled = replay(with_fakes(plan), codes, Entropy(5))
+    reports, sampled = replay(with_fakes(plan), codes, Words(5))
     kept = np.array([reports[name] == codes[name] for name in schema])
     assert kept[sampled, np.arange(5000)].all()
     assert kept.sum() < 5000 + 2 * 5000 * 0.02

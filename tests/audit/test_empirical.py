@@ -243,7 +243,7 @@ def test_no_two_calls_of_the_mechanism_share_randomness() -> None:
     seen = []
 
     def watched(value: int, trials: int, entropy: Entropy) -> Any:
-        seen.append((value, trials, entropy.child(0).bytes(16)))
+        seen.append((value, trials, entropy.bytes(16)))
         return np.zeros(trials)
 
     audit.empirical(watched, 0, 1, trials=1_001, rng=3)

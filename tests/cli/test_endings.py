@@ -74,7 +74,7 @@ def defect(monkeypatch):
     def fail(self, *_):
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(Plan, "privatize_batch", fail)
+    monkeypatch.setattr(Plan, "randomize", fail)
     return ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "reports.parquet")
 
 

@@ -6,7 +6,6 @@ import pytest
 import bruit
 from bruit import engines
 from bruit.collection import Plan
-from bruit.entropy import Entropy
 
 SCHEMA = {"sex": ["F", "M"], "town": bruit.Categories(k=300), "age": bruit.Grid(17, 90)}
 
@@ -19,8 +18,7 @@ def test_a_file_of_reports_gives_the_tally_of_the_reports_in_memory(method, tmp_
         "town": np.arange(n) % 300,
         "age": np.arange(n) % 74 + 17,
     }
-    entropy = Entropy.resolve(3, "privatize", plan.digest)
     path = tmp_path / "reports.parquet"
-    written = engines.map(people, path, lambda batch, block: plan.privatize_batch(batch, entropy, block))
+    written = engines.privatize(people, plan, path, rng=3)
     assert written == n
     assert engines.fold(path, plan.tally) == plan.tally(plan.privatize(people, rng=3))

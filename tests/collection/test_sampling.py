@@ -10,7 +10,7 @@ from bruit.collection.fake import Fake
 from bruit.collection.fake_column import fair_draws
 from bruit.collection.sample import Sample, _from_rows
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.kernels import fake as kernel
 
 METHODS = [
@@ -77,7 +77,7 @@ def test_every_attribute_is_the_true_one_equally_often(make, method):
     assert isinstance(plan.design, Fake)
     out = plan.design.empty_reports(BLOCK)
     codes = {name: np.zeros(BLOCK, np.uint8) for name in plan.schema}
-    sampled = plan.design.randomize_knowing(codes, Entropy(3), out)
+    sampled = plan.design.randomize_knowing(codes, Words(3), out)
     counts, mean = np.bincount(sampled, minlength=7), BLOCK / 7
     assert counts.size == 7
     assert special.chdtrc(6, float(((counts - mean) ** 2 / mean).sum())) > 1e-7
@@ -100,12 +100,9 @@ def test_reports_depend_neither_on_the_number_of_threads_nor_on_how_a_source_is_
     for threads in ("1", "3"):
         monkeypatch.setenv("BRUIT_THREADS", threads)
         made.append(plan.privatize(people, rng=7))
-    entropy = Entropy.resolve(7, "privatize", plan.digest)
-    cuts = [slice(0, BLOCK), slice(BLOCK, n)]
-    parts = [
-        plan.privatize_batch({name: column[cut] for name, column in people.items()}, entropy, first)
-        for first, cut in enumerate(cuts)
-    ]
+    codes, words = plan.schema.encode(people), Words.resolve(7, "privatize", plan.digest)
+    cuts = [(words.parts(0, 1), slice(0, BLOCK)), (words.parts(1, 2), slice(BLOCK, n))]
+    parts = [plan.randomize({name: column[cut] for name, column in codes.items()}, part) for part, cut in cuts]
     for name, column in made[0].items():
         assert (column == made[1][name]).all()
         assert (column == np.concatenate([part[name] for part in parts])).all()

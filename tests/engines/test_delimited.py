@@ -257,14 +257,14 @@ def test_what_is_written_is_csv_that_others_read(tmp_path: Path) -> None:
         "bits": np.array([[0, 255], [1, 2], [16, 32]], np.uint8),
     }
     path = tmp_path / "out.csv"
-    assert engines.map({"x": [1, 2, 3]}, path, lambda batch, first_block: made) == 3
+    assert engines.map({"x": [1, 2, 3]}, path, lambda batch, words: made) == 3
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == [list(made), ["0", "00ff"], ["1", "0102"], ["2", "1020"]]
 
 
 def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     source = {"x": np.arange(BATCH + 2) % 7}
-    engines.map(source, "-", lambda batch, first_block: {"x": batch["x"].astype(np.uint8)})
+    engines.map(source, "-", lambda batch, words: {"x": batch["x"].astype(np.uint8)})
     lines = capfdbinary.readouterr().out.split()
     assert lines[0] == b"x"
     assert lines[1:] == [b"%d" % (i % 7) for i in range(BATCH + 2)]
@@ -272,6 +272,6 @@ def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.Captur
 
 def test_records_with_fields_stand_as_the_hexadecimal_digits_of_their_bytes(tmp_path: Path) -> None:
     made = np.array([(1, 255), (258, 0)], np.dtype([("seed", "<u2"), ("bucket", "u1")]))
-    engines.map({"x": [1, 2]}, tmp_path / "out.csv", lambda batch, first_block: {"r": made})
+    engines.map({"x": [1, 2]}, tmp_path / "out.csv", lambda batch, words: {"r": made})
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == [["r"], ["0100ff"], ["020100"]]

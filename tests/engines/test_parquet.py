@@ -218,7 +218,7 @@ def test_reports_of_bytes_and_numbers_come_back_as_they_went(tmp_path: Path) -> 
     path = tmp_path / "out.parquet"
     bits = np.random.default_rng(1).integers(0, 256, (BATCH + 3, 5)).astype(np.uint8)
     made = {"bits": bits, "code": bits[:, 0].copy(), "seed": bits[:, 1].astype(np.uint64) << 50}
-    engines.map(made, path, lambda batch, first_block: batch, metadata={"plan": "é"})
+    engines.map(made, path, lambda batch, words: batch, metadata={"plan": "é"})
     parts = list(engines.batches(path))
     for name, column in made.items():
         found = np.concatenate([part[name] for part in parts])
@@ -231,13 +231,13 @@ def test_records_with_fields_come_back_as_their_bytes(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     made = np.zeros(BATCH + 3, np.dtype([("a", "<u8"), ("b", "<u8"), ("bucket", "u1")]))
     made["a"] = np.arange(made.size)
-    engines.map({"r": made}, path, lambda batch, first_block: {"r": batch["r"][::-1]})  # not contiguous
+    engines.map({"r": made}, path, lambda batch, words: {"r": batch["r"][::-1]})  # not contiguous
     assert pq.read_schema(path).field("r").type == pa.binary(17)
     found = np.concatenate([batch["r"] for batch in engines.batches(path)])
     assert (found.dtype, found.shape) == (np.uint8, (BATCH + 3, 17))
     expected = np.concatenate([made[:BATCH][::-1], made[BATCH:][::-1]])
     np.testing.assert_array_equal(np.ascontiguousarray(found).view(made.dtype)[:, 0], expected)
-    engines.map({"r": made[:0]}, path, lambda batch, first_block: batch)
+    engines.map({"r": made[:0]}, path, lambda batch, words: batch)
     assert next(iter(engines.batches(path)))["r"].shape == (0, 17)
 
 

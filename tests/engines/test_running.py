@@ -15,12 +15,15 @@ import pytest
 
 from bruit import engines
 from bruit.engines import BATCH
-from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from bruit.engines.memory import BLOCK
+from bruit.entropy import Entropy, Words
+from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.oracles import RandomizedResponse
 
 SUFFIXES = [".parquet", ".csv"]
 
 
-def pass_on(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
+def pass_on(batch: dict[str, Any], words: Words) -> dict[str, Any]:
     return batch
 
 
@@ -32,10 +35,57 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-def test_blocks_are_numbered_over_the_whole_source() -> None:
-    firsts: list[Any] = []
-    engines.map(numbers(3 * BATCH + 1), firsts, lambda batch, first: {"first": np.full(1, first)})
-    assert [int(made["first"][0]) for made in firsts] == [0, 4, 8, 12]
+def first_words(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+    """A random word of every block of people."""
+    return {"w": np.concatenate([words.part(block).stream().words(1) for block in range(BATCH // BLOCK)])}
+
+
+def test_the_blocks_of_a_source_have_the_parts_of_its_words_in_order() -> None:
+    results: list[Any] = []
+    engines.map(numbers(3 * BATCH + 1), results, first_words, rng=Words(5))
+    whole = Words(5)
+    expected = [int(whole.part(block).stream().words(1)[0]) for block in range(16)]
+    assert np.concatenate([batch["w"] for batch in results]).tolist() == expected
+
+
+def test_a_seed_repeats_the_words_of_a_map_and_nothing_else_does() -> None:
+    def drawn(rng: Any) -> tuple[int, ...]:
+        results: list[Any] = []
+        engines.map(numbers(BATCH + 1), results, first_words, rng=rng)
+        return tuple(np.concatenate([batch["w"] for batch in results]).tolist())
+
+    assert drawn(7) == drawn(7)
+    entropy = Entropy(7)
+    others = [drawn(7), drawn(8), drawn(None), drawn(None), drawn(entropy), drawn(entropy)]
+    assert len(set(others)) == len(others)
+    assert len({word for words in others for word in words}) == 8 * len(others)
+
+
+def test_the_words_of_a_batch_are_used_once_and_for_its_own_people_only() -> None:
+    oracle = RandomizedResponse(epsilon=1.0, k=251)
+
+    def twice(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        return {"a": oracle.randomize(batch["x"], words), "b": oracle.randomize(batch["x"], words)}
+
+    def more(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        return {"a": oracle.randomize(np.tile(batch["x"], 2), words)}
+
+    def divided(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        own = words.split(2)
+        return {"a": oracle.randomize(batch["x"], own[0]), "b": oracle.randomize(batch["x"], own[1])}
+
+    with pytest.raises(RandomnessError, match="used once"):
+        engines.map(numbers(10), [], twice)
+    with pytest.raises(RandomnessError, match="4 blocks"):
+        engines.map(numbers(2 * BATCH), [], more)
+    results: list[Any] = []
+    engines.map(numbers(2 * BATCH), results, divided)
+    columns = [batch[name].tobytes() for batch in results for name in "ab"]
+    assert len(set(columns)) == 4
+    words = Words(3)
+    engines.map(numbers(10), [], pass_on, rng=words)
+    with pytest.raises(RandomnessError, match="used once"):
+        engines.map(numbers(10), [], pass_on, rng=words)
 
 
 def test_a_whole_number_of_batches_has_no_empty_one_at_the_end() -> None:
@@ -53,7 +103,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_function_may_leave_rows_out_and_the_rows_written_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
-    written = engines.map(numbers(BATCH + 100), path, lambda batch, first: {"x": batch["x"][::2]})
+    written = engines.map(numbers(BATCH + 100), path, lambda batch, words: {"x": batch["x"][::2]})
     assert written == (BATCH + 100) // 2 == pq.read_metadata(path).num_rows
 
 
@@ -76,8 +126,8 @@ def test_an_error_half_way_leaves_the_old_file_and_nothing_else(tmp_path: Path, 
     path = tmp_path / f"out{suffix}"
     path.write_bytes(b"old")
 
-    def fail_late(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
-        if first_block:
+    def fail_late(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        if batch["x"][0]:
             raise RuntimeError("late")
         return batch
 
@@ -91,7 +141,7 @@ def test_an_error_in_the_source_leaves_no_file(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_bytes(b"x,y\n" + b"1,2\n" * 2_000_000 + b"1\n")
     with pytest.raises(ValueError, match="2 cells"):
-        engines.map(source, tmp_path / "out.csv", lambda batch, first: {"x": batch["x"].positions})
+        engines.map(source, tmp_path / "out.csv", lambda batch, words: {"x": batch["x"].positions})
     assert names(tmp_path) == ["in.csv"]
 
 
@@ -131,7 +181,7 @@ def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path: Path, suffix: str
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
     source = {{"x": np.random.default_rng(1).integers(0, 2**62, 4 * engines.BATCH)}}
     try:
-        engines.map(source, "out{suffix}", lambda batch, first: batch)
+        engines.map(source, "out{suffix}", lambda batch, words: batch)
     except OSError:
         print("refused")
     """
@@ -146,12 +196,12 @@ def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path: Path, suffix: str
 def test_a_kill_half_way_leaves_nothing_under_the_final_name(tmp_path: Path, suffix: str) -> None:
     code = f"""
     import time
-    def work(batch, first_block):
-        if first_block >= 16:
+    def work(batch, words):
+        if batch["x"][0] >= 4:
             print("half way", flush=True)
             time.sleep(60)
         return batch
-    engines.map({{"x": np.zeros(20 * engines.BATCH, np.uint8)}}, "out{suffix}", work)
+    engines.map({{"x": np.repeat(np.arange(20, dtype=np.uint8), engines.BATCH)}}, "out{suffix}", work)
     """
     with run(code, tmp_path) as process:
         assert process.stdout is not None
@@ -176,7 +226,7 @@ BAD_RESULTS: dict[str, tuple[Any, type[Exception]]] = {
 def test_a_result_that_no_file_holds_is_refused(case: str) -> None:
     made, kind = BAD_RESULTS[case]
     with pytest.raises(kind) as caught:
-        engines.map(numbers(1), [], lambda batch, first_block: made)
+        engines.map(numbers(1), [], lambda batch, words: made)
     assert "secret" not in str(caught.value)
 
 
@@ -186,7 +236,7 @@ def test_every_batch_must_give_the_same_columns(tmp_path: Path, suffix: str) -> 
         engines.map(
             numbers(2 * BATCH),
             tmp_path / f"out{suffix}",
-            lambda batch, first: {"x": np.zeros(1, "u1" if first else "u2")},
+            lambda batch, words: {"x": np.zeros(1, "u1" if batch["x"][0] else "u2")},
         )
     assert names(tmp_path) == []
 
@@ -206,7 +256,7 @@ def test_a_sink_that_cannot_be_written_is_refused_before_any_work(
     monkeypatch.chdir(tmp_path)
     calls: list[int] = []
     with pytest.raises(kind):
-        engines.map(numbers(1), sink, lambda batch, first: calls.append(1))
+        engines.map(numbers(1), sink, lambda batch, words: calls.append(1))
     assert calls == []
 
 

@@ -22,7 +22,7 @@ from bruit.domains import Categories, Grid
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import BATCH, TextOptions
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.oracles import oracle
 
@@ -198,18 +198,24 @@ def expected(table: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 def test_every_engine_gives_the_same_counts_and_the_same_seeded_reports(source: Any, expected: dict[str, Any]) -> None:
-    entropy = Entropy.resolve(11, "privatize", SURVEY.digest)
     counts: list[np.ndarray] = []
     seen: list[tuple[int, int | None]] = []
 
-    def work(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
+    def work(batch: dict[str, Any], words: Words) -> dict[str, Any]:
         assert list(batch) == list(COLUMNS)
         codes = {name: domain.encode(batch[name]) for name, domain in DOMAINS.items()}
         counts.append(np.concatenate([np.bincount(codes[name], minlength=DOMAINS[name].size) for name in COLUMNS]))
-        return {"report": SURVEY.privatize_codes(codes["answer"], entropy, first_block)}
+        return {"report": SURVEY.randomize(codes["answer"], words)}
 
     out: list[dict[str, Any]] = []
-    written = engines.map(source, out, work, columns=COLUMNS, progress=lambda done, total: seen.append((done, total)))
+    written = engines.map(
+        source,
+        out,
+        work,
+        columns=COLUMNS,
+        progress=lambda done, total: seen.append((done, total)),
+        rng=Words.resolve(11, "privatize", SURVEY.digest),
+    )
     assert written == ROWS
     np.testing.assert_array_equal(np.concatenate([made["report"] for made in out]), expected["reports"])
     np.testing.assert_array_equal(np.sum(counts, axis=0), expected["counts"])

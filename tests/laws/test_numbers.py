@@ -30,6 +30,7 @@ CHECKS: list[Callable[..., None]] = [
     testing.check_mean,
     testing.check_merge,
     testing.check_seeds,
+    testing.check_single_use,
     testing.check_bad_input,
     testing.check_silence,
 ]

@@ -402,7 +402,7 @@ def sampler(model, columns):
 
 def leaking(data, trials, entropy):
     """diffprivlib's defect: with bounds (0, 1) the squares get no noise; one column, no intercept."""
-    (x, y), rng = data, np.random.default_rng(int.from_bytes(entropy.child(0).bytes(8), "little"))
+    (x, y), rng = data, np.random.default_rng(int.from_bytes(entropy.bytes(8), "little"))
     # A third of ε for each coefficient, sensitivity of the square max(|0|, |0|)² = 0.
     return ((x[:, 0] @ y + rng.laplace(0, 3, trials)) / (x[:, 0] @ x[:, 0]))[:, None]
 

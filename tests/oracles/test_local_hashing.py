@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bruit import audit, testing
 from bruit.domains import Categories
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import hash_family, randomized_response
 from bruit.kernels import local_hashing as kernel
@@ -291,7 +291,7 @@ def test_words_beyond_the_total_are_drawn_again(monkeypatch):
     small = type(oracle._law)(inside=2**61, outside=2**61 // 3, members=1, outcomes=4)
     monkeypatch.setitem(oracle.__dict__, "_law", small)
     codes = np.arange(60_000) % 9
-    reports = oracle.privatize_codes(codes.astype(np.uint8), Entropy(2), 0)
+    reports = oracle.randomize(codes.astype(np.uint8), Words(2))
     seen = np.bincount(_relative(oracle, reports, codes), minlength=4)
     expected = np.array([30_000, 10_000, 10_000, 10_000])
     assert ((seen - expected) ** 2 / expected).sum() < 45

@@ -22,7 +22,7 @@ def tallies(oracle, counts, runs, rng, *, simulated=False):
     if simulated:
         return np.array([oracle.simulate(counts, rng=entropy).counts for _ in range(runs)], float)
     codes = np.repeat(np.arange(oracle.size), counts).astype(np.uint8)
-    made = (oracle.tally(oracle.privatize_codes(codes, entropy.spawn(), 0)).counts for _ in range(runs))
+    made = (oracle.tally(oracle.privatize(codes, rng=entropy)).counts for _ in range(runs))
     return np.array(list(made), float)
 
 

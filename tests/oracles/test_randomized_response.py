@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import bruit
 from bruit.engines import memory
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError, ParameterError
 from bruit.kernels import counting, randomized_response
 from bruit.oracles import RandomizedResponse, from_dict
@@ -182,8 +182,8 @@ def test_reports_do_not_depend_on_the_number_of_threads(n, monkeypatch):
 def test_blocks_of_a_longer_source_are_the_same_as_of_the_whole():
     oracle = RandomizedResponse(epsilon=1.0, k=5)
     codes = (np.arange(3 * BLOCK) % 5).astype(np.uint8)
-    whole = oracle.privatize_codes(codes, Entropy(7), 0)
-    parts = [oracle.privatize_codes(codes[i * BLOCK : (i + 1) * BLOCK], Entropy(7), i) for i in range(3)]
+    whole, words = oracle.randomize(codes, Words(7)), Words(7)
+    parts = [oracle.randomize(codes[i * BLOCK : (i + 1) * BLOCK], words.parts(i, 1)) for i in range(3)]
     assert (np.concatenate(parts) == whole).all()
 
 

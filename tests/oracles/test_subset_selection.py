@@ -16,7 +16,7 @@ from scipy import special
 from bruit import audit, testing
 from bruit.domains import Categories
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import subset_selection as kernel
 from bruit.oracles import RandomizedResponse
@@ -390,7 +390,7 @@ def _joint(runs):
     values = np.repeat(np.arange(12), PEOPLE)
     ways = {
         "subsets": lambda: oracle._simulate_subsets(PEOPLE, entropy.generator().multinomial),
-        "reports": lambda: oracle._simulate_reports(PEOPLE, entropy.spawn()),
+        "reports": lambda: oracle._simulate_reports(PEOPLE, Words.resolve(entropy, "test", "")),
         "marginal": lambda: oracle.simulate_marginal(PEOPLE, rng=entropy).counts,
         "real": lambda: oracle.tally(oracle.privatize(values, rng=entropy)).counts,
     }

@@ -15,7 +15,7 @@ from scipy import special
 from bruit import audit, documents, testing
 from bruit.domains import Categories
 from bruit.engines.memory import BLOCK
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, LimitError, ParameterError
 from bruit.kernels import bits
 from bruit.kernels import unary_encoding as kernel
@@ -166,8 +166,8 @@ def test_privatizing_is_the_obvious_loop_over_the_same_words(k, n, monkeypatch):
     oracle = UnaryEncoding(epsilon=1.0, k=k, kind="SUE")
     law, width = oracle._law, (k + 7) // 8
     codes = (np.arange(n) * 5 % k).astype(np.uint8)
-    reports = oracle.privatize_codes(codes, Entropy(9), 0)
-    entropy, step = Entropy(9).child(0), max(1, 100 // (width + 1))
+    reports = oracle.randomize(codes, Words(9))
+    entropy, step = Words(9).part(0).stream(), max(1, 100 // (width + 1))
     for start in range(0, n, step):
         rows = min(step, n - start)
         size = (rows * width + 7) // 8
@@ -522,8 +522,8 @@ def test_reports_and_tallies_do_not_depend_on_the_number_of_threads(n, k, monkey
 def test_blocks_of_a_longer_source_are_the_same_as_of_the_whole():
     oracle = UnaryEncoding(epsilon=1.0, k=20)
     codes = (np.arange(3 * BLOCK) % 20).astype(np.uint8)
-    whole = oracle.privatize_codes(codes, Entropy(7), 0)
-    parts = [oracle.privatize_codes(codes[i * BLOCK : (i + 1) * BLOCK], Entropy(7), i) for i in range(3)]
+    whole, words = oracle.randomize(codes, Words(7)), Words(7)
+    parts = [oracle.randomize(codes[i * BLOCK : (i + 1) * BLOCK], words.parts(i, 1)) for i in range(3)]
     assert (np.concatenate(parts) == whole).all()
 
 

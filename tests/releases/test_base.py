@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation import RawTally
 from bruit.releases import Count, Histogram, Mean, fold_column
@@ -38,17 +38,17 @@ def _never_books(self: Any, ledger: Any, label: str) -> None:
     pass
 
 
-def _own_randomness(self: Any, counts: Any, entropy: Entropy) -> Any:
-    return Count._draw(self, counts, Entropy(7) if not entropy.secure else Entropy())
+def _own_randomness(self: Any, counts: Any, words: Words) -> Any:
+    return Count._draw(self, counts, Words() if words.secure else Words(7))
 
 
-def _draws_nothing(self: Any, counts: Any, entropy: Entropy) -> Any:
-    return self._publish(counts, self.noise(), None, not entropy.secure)
+def _draws_nothing(self: Any, counts: Any, words: Words) -> Any:
+    return self._publish(counts, self.noise(), None, not words.secure)
 
 
-def _half_scale(self: Any, counts: Any, entropy: Entropy) -> Any:
+def _half_scale(self: Any, counts: Any, words: Words) -> Any:
     noise = type(self.noise())(self.noise().scale / 2)
-    return self._publish(counts + noise.draw(1, entropy), self.noise(), None, not entropy.secure)
+    return self._publish(counts + noise.sample(1, words), self.noise(), None, not words.secure)
 
 
 def _logs(self: Any, column: Any) -> Any:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from bruit import Ledger
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.kernels import noise as kernels
 from bruit.releases import (
@@ -266,11 +266,11 @@ def test_wide_gaussian_half_widths_follow_the_normal_law() -> None:
 # The kernels against slow, obvious versions that read the same words.
 
 
-class Words:
+class Tape:
     """Words one by one, in Python's whole numbers."""
 
     def __init__(self, seed: int) -> None:
-        self.words = [int(word) for word in Entropy(seed).child(0).words(400_000)]
+        self.words = [int(word) for word in Words(seed).part(0).stream().words(400_000)]
         self.at = 0
 
     def next(self) -> int:
@@ -360,34 +360,34 @@ def slow_staircase(words: Words, found: StaircaseNoise) -> int:
 
 @pytest.mark.parametrize("scale", [*LAPLACE, Fraction(2**40), Fraction(2**55 - 55, 2**40 + 15)], ids=str)
 def test_the_laplace_kernel_draws_what_the_slow_version_draws(scale: Fraction) -> None:
-    words = Words(11)
-    assert discrete_laplace(scale, 4000, Entropy(11)).tolist() == [slow_laplace(words, scale) for _ in range(4000)]
+    words = Tape(11)
+    assert DiscreteLaplace(scale).sample(4000, Words(11)).tolist() == [slow_laplace(words, scale) for _ in range(4000)]
 
 
 @pytest.mark.parametrize("sigma2", [*GAUSSIAN, Fraction(2**80), Fraction(1, 100), Fraction(10**12, 7)], ids=str)
 def test_the_gaussian_kernel_draws_what_the_slow_version_draws(sigma2: Fraction) -> None:
-    words = Words(12)
-    assert discrete_gaussian(sigma2, 2000, Entropy(12)).tolist() == [slow_gaussian(words, sigma2) for _ in range(2000)]
+    words, drawn = Tape(12), DiscreteGaussian(sigma2).sample(2000, Words(12))
+    assert drawn.tolist() == [slow_gaussian(words, sigma2) for _ in range(2000)]
 
 
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [*STAIRCASES, (2**40, 1.0)])
 def test_the_staircase_kernel_draws_what_the_slow_version_draws(sensitivity: int, epsilon: float) -> None:
-    words, found = Words(13), StaircaseNoise.calibrate(sensitivity, epsilon)
-    assert found.draw(3000, Entropy(13)).tolist() == [slow_staircase(words, found) for _ in range(3000)]
+    words, found = Tape(13), StaircaseNoise.calibrate(sensitivity, epsilon)
+    assert found.sample(3000, Words(13)).tolist() == [slow_staircase(words, found) for _ in range(3000)]
 
 
 @pytest.mark.parametrize("found", NOISES[::2], ids=repr)
 def test_how_many_words_come_at_a_time_changes_nothing(found: Noise, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = found.draw(3000, Entropy(4))
+    usual = found.draw(3000, rng=4)
     monkeypatch.setattr(noise, "_WORDS", 3)
-    assert np.array_equal(found.draw(3000, Entropy(4)), usual)
+    assert np.array_equal(found.draw(3000, rng=4), usual)
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     for threads in ("1", "3"):
         monkeypatch.setenv("BRUIT_THREADS", threads)
-        drawn.append(DiscreteLaplace(Fraction(5)).draw(200_000, Entropy(4)))
+        drawn.append(DiscreteLaplace(Fraction(5)).draw(200_000, rng=4))
     assert np.array_equal(*drawn)
     assert not np.array_equal(drawn[0][:65536], drawn[0][65536:131072])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ import pytest
 
 import bruit
 from bruit import engines
-from bruit.engines import _spark_work, memory
+from bruit.engines import _spark_work
 from bruit.engines import spark as engine
 from bruit.engines.batch import BATCH
-from bruit.entropy import Entropy
+from bruit.entropy import TaskKey, Words
 from bruit.errors import DataError, DataTypeError, ParameterError
 
 Frames = Callable[..., Any]
@@ -52,8 +53,8 @@ def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
 
 def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of: Frames) -> None:
     people = np.random.default_rng(2).integers(0, 1000, 3000)
-    entropy = Entropy.resolve(5, "privatize", GRR.digest)
-    expected = [GRR.privatize_codes(part, entropy, place << 40) for place, part in enumerate(np.split(people, 3))]
+    words = Words.resolve(5, "privatize", GRR.digest)
+    expected = [GRR.randomize(part, words.parts(place << 40, 4)) for place, part in enumerate(np.split(people, 3))]
     frame = frame_of({"x": people}, 3)
     found = collected(engines.privatize(frame, GRR, column="x", rng=5))["x"]
     assert found == np.concatenate(expected).tolist()
@@ -148,7 +149,7 @@ def test_written_reports_hold_one_randomisation_even_if_tasks_fail_and_noise_is_
     frame = frame_of({"x": [3] * 300}, 3)
     oracle, folder = GRR, tmp_path / "reports.parquet"
 
-    def failing(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
+    def failing(batch: dict[str, Any], words: Words) -> dict[str, Any]:
         from pyspark import TaskContext
 
         made = {"x": oracle.privatize(batch["x"])}
@@ -183,17 +184,21 @@ def test_rows_that_may_come_in_another_order_are_not_randomised_lazily(spark: An
 
 def test_other_rows_in_the_same_place_get_other_noise(frame_of: Frames) -> None:
     """As when files are cut otherwise: position alone would give two people the same noise."""
-    entropy = Entropy()
+    key = Words().task_key()
+    seeded = Words(7).task_key()
 
-    def noise(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
-        word = entropy.child(first_block).words(1) >> np.uint64(1)
+    def noise(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        word = words.stream().words(1) >> np.uint64(1)
         return {"n": np.full(batch["x"].size, word.astype(np.int64)[0])}
 
-    def drawn(values: list[int]) -> list[int]:
-        return collected(engine.mapped(frame_of({"x": values}, 1), noise))["n"]
+    def drawn(values: list[int], key: TaskKey) -> list[int]:
+        """As if the files behind one job were cut otherwise in between."""
+        words: Any = SimpleNamespace(task_key=lambda: key)
+        return collected(engine.mapped(frame_of({"x": values}, 1), noise, words))["n"]
 
-    assert drawn([1, 2]) == drawn([1, 2])
-    assert drawn([1, 2]) != drawn([2, 1])
+    assert drawn([1, 2], key) == drawn([1, 2], key)
+    assert drawn([1, 2], key) != drawn([2, 1], key)
+    assert drawn([1, 2], seeded) == drawn([2, 1], seeded)  # by place alone, as in memory
 
 
 def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does() -> None:
@@ -209,11 +214,10 @@ def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does(
 
 
 def test_blocks_of_one_partition_are_numbered_on(spark: Any) -> None:
-    frame = spark.range(0, BATCH + 3, 1, 1)
-    made = engine.mapped(frame, lambda batch, block: {"block": np.full(len(batch["id"]), block % 2**40)})
-    found = made.groupBy("block").count().collect()
-    seeded = {row["block"]: row["count"] for row in found}
-    assert seeded == {0: BATCH, BATCH // memory.BLOCK: 3}
+    people = np.arange(BATCH + 3) % 1000
+    frame = spark.range(0, BATCH + 3, 1, 1).selectExpr("id % 1000 AS x")
+    reports = engines.privatize(frame, GRR, column="x", rng=5).toPandas()["x"]
+    assert np.array_equal(reports, GRR.privatize(people, rng=5))
 
 
 def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
@@ -244,7 +248,7 @@ def test_what_cannot_be_written_is_refused(frame_of: Frames, tmp_path: Path) -> 
         with pytest.raises(ParameterError):
             engines.privatize(frame, GRR, sink, column="x")
     with pytest.raises(DataTypeError, match="unsigned 64-bit"):
-        engines.map(frame, tmp_path / "u.parquet", lambda batch, block: {"u": batch["x"].astype(np.uint64)})
+        engines.map(frame, tmp_path / "u.parquet", lambda batch, words: {"u": batch["x"].astype(np.uint64)})
     with pytest.raises(ParameterError, match="which column"):
         engines.privatize(frame, GRR)
     with pytest.raises(ParameterError, match="leave column out"):

@@ -13,8 +13,8 @@ import pytest
 
 import bruit
 from bruit import engines
-from bruit.engines import _spark_travel, _spark_work
-from bruit.entropy import Entropy
+from bruit.engines import _spark_travel, _spark_work, spark
+from bruit.entropy import Entropy, Words
 from bruit.errors import DataTypeError, RandomnessError
 from bruit.estimation.tally import RawTally, Tally
 
@@ -30,7 +30,7 @@ def grid_counts(batch: dict[str, Any]) -> RawTally:
 def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     cells = np.random.default_rng(1).choice(CELLS, OCCUPIED, replace=False)
     frame = frame_of({"x": np.repeat(cells, 3)}, 1)
-    job = _spark_work.Job(_spark_travel.function(grid_counts)[0], {"x": "x"}, frozenset())
+    job = _spark_work.Job(_spark_travel.function(grid_counts), {"x": "x"}, frozenset())
 
     def work(found: Any) -> Any:
         return _spark_work.folded(job, found)
@@ -108,33 +108,60 @@ def test_raw_sums_travel_back_only_and_are_shown_nowhere(
         engines.fold(frame, lambda batch: (raw, batch["x"].sum())[1])
 
 
-def test_randomness_travels_out_only_and_draws_by_block(frame_of: Frames, tmp_path: Path) -> None:
-    entropy = Entropy()
+@pytest.mark.parametrize("stream", [Entropy(), Entropy(7), Words(), Words(7)], ids=repr)
+def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
+    frame_of: Frames, tmp_path: Path, stream: Any
+) -> None:
+    """Every task, and every retry, would draw the same from its copy."""
     frame = frame_of({"x": [1, 2]}, 1)
     with pytest.raises(RandomnessError, match="pickled"):
-        _spark_travel.result(entropy)
+        _spark_travel.result(stream)
 
-    def directly(batch: dict[str, Any], first_block: int) -> dict[str, Any]:
-        return {"n": entropy.words(len(batch["x"])).astype(np.int64)}
+    def directly(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        return {"n": batch["x"], "drawn": np.full(len(batch["x"]), bool(stream))}
 
-    with pytest.raises(RandomnessError, match="child"):
+    with pytest.raises(RandomnessError, match="pickled"):
         engines.map(frame, tmp_path / "n.parquet", directly)
+    with pytest.raises(RandomnessError, match="pickled"):
+        engines.fold(frame, lambda batch: (stream, batch["x"].sum())[1])
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("streams", "seeded"),
-    [([], False), ([None], False), ([7], True), ([7, None], False), ([None, 7], False), ([7, 8], True)],
-)
-def test_one_secure_stream_makes_the_content_count(streams: list[int | None], seeded: bool) -> None:
-    made = [Entropy(seed) for seed in streams]
-    assert _spark_travel.function(lambda: made)[1] is seeded
+def test_the_key_of_a_job_travels_out_only() -> None:
+    key = Words().task_key()
+    function, there = _spark_travel.received(_spark_travel.function((len, key)))
+    assert function is len
+    assert there.to_bytes() == key.to_bytes()
+    with pytest.raises(RandomnessError, match="by the engine alone"):
+        _spark_travel.result(key)
+
+
+def test_a_job_uses_its_words_up(frame_of: Frames) -> None:
+    words, frame = Words(), frame_of({"x": [1, 2]}, 1)
+
+    def work(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        return {"n": batch["x"]}
+
+    assert spark.mapped(frame, work, words).columns == ["n"]
+    with pytest.raises(RandomnessError, match="used once"):
+        spark.mapped(frame, work, words)
+
+
+def test_within_a_task_words_are_used_once(frame_of: Frames, tmp_path: Path) -> None:
+    oracle = bruit.oracle("GRR", epsilon=1.0, k=4)
+
+    def twice(batch: dict[str, Any], words: Words) -> dict[str, Any]:
+        return {name: oracle.randomize(batch["x"], words) for name in ("a", "b")}
+
+    with pytest.raises(RandomnessError, match="used once"):
+        engines.map(frame_of({"x": [1, 2]}, 1), tmp_path / "n.parquet", twice)
 
 
 def test_a_key_does_not_stand_in_the_plan_that_spark_shows(frame_of: Frames) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, k=4)
     reports = engines.privatize(frame_of({"x": [1, 2]}, 1), oracle, column="x", rng=3)
     shown = reports._jdf.queryExecution().toString()
-    key = Entropy.resolve(3, "privatize", oracle.digest).key_for_tasks()[1:]
+    key = Words.resolve(3, "privatize", oracle.digest).task_key().to_bytes()[1:]
     assert "MapInArrow" in shown
     assert key.hex() not in shown.lower()
     assert repr(key) not in shown

@@ -14,7 +14,7 @@ from bruit.collection.design import Reports
 from bruit.collection.fake import Fake
 from bruit.domains.domain import Codes
 from bruit.engines import memory
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import ParameterError, ParameterTypeError
 
 #: Which law of fakes an attacker goes by: that of the plan, or the uniform one, which is a mistake where there is a
@@ -37,10 +37,10 @@ def with_fakes(plan: Plan, fakes: Fakes = "plan") -> Fake:
     return Fake.of(design.schema, design.kind, columns)
 
 
-def replay(design: Fake, codes: Mapping[str, Codes], entropy: Entropy) -> tuple[Reports, NDArray[np.int64]]:
+def replay(design: Fake, codes: Mapping[str, Codes], words: Words) -> tuple[Reports, NDArray[np.int64]]:
     """Reports of people with these codes, and the number of the attribute that each told truly.
 
-    With the same entropy the reports are those of `privatize_codes`.
+    With the same words the reports are those of `Design.randomize`.
     """
     n = len(next(iter(codes.values())))
     out = design.empty_reports(n)
@@ -48,7 +48,7 @@ def replay(design: Fake, codes: Mapping[str, Codes], entropy: Entropy) -> tuple[
     for index, block in memory.blocks(n):
         people = {name: column[block] for name, column in codes.items()}
         reports = {name: column[block] for name, column in out.items()}
-        sampled[block] = design.randomize_knowing(people, entropy.child(index), reports)
+        sampled[block] = design.randomize_knowing(people, words.part(index), reports)
     return out, sampled
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bruit.attacks.result import AttackResult, scored
 from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
 from bruit.kernels import hash_family
@@ -66,11 +66,11 @@ def guess(
     (0.25, 0.475, 0.481)
     """
     _check_mechanism(mechanism)
-    entropy = Entropy.resolve(rng, "guess", mechanism.digest)
+    noise, choice = Words.resolve(rng, "guess", mechanism.digest).split(2)
     codes = mechanism.domain.encode(values)
-    reports = mechanism.privatize_codes(codes, entropy.child(0), 0)
+    reports = mechanism.randomize(codes, noise)
     belief = _belief(mechanism, reports, prior)
-    guesses = best_guess(mechanism, reports, belief, entropy.child(1))
+    guesses = best_guess(mechanism, reports, belief, choice.stream())
     baseline = 1 / mechanism.size
     if belief is not None and codes.size:
         baseline = float(np.mean(codes == np.argmax(belief)))

@@ -25,7 +25,7 @@ from bruit.collection.fake import Fake
 from bruit.collection.sample import ATTRIBUTE, REPORT, Sample
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 
 Places: TypeAlias = NDArray[np.int64]
@@ -116,7 +116,7 @@ def reidentification(
     attributes = _attributes(surveys)
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
-    entropy = Entropy.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
+    words = Words.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
     codes = Schema({name: attribute.domain for name, attribute in attributes.items()}).encode(table)
     n = how_many(codes)
     records = codes
@@ -125,13 +125,14 @@ def reidentification(
     size = how_many(records, "The background")
     if size < n:
         raise DataError("The background must have a record for every person, in the same order.")
+    *own, choice = words.split(len(surveys) + 1)
     profile = [
         prediction
-        for index, plan in enumerate(surveys)
-        for prediction in _predicted(plan, codes, entropy.child(index))
+        for plan, part in zip(surveys, own, strict=True)
+        for prediction in _predicted(plan, codes, part)
         if prediction.name in names
     ]
-    places = _places(profile, records, n, size, entropy.child(len(surveys)).generator())
+    places = _places(profile, records, n, size, choice.stream().generator())
     methods = ", ".join(dict.fromkeys(plan.method for plan in surveys))
     return Reidentification(
         {
@@ -146,13 +147,12 @@ def reidentification(
     )
 
 
-def _predicted(plan: Plan, codes: Mapping[str, Codes], entropy: Entropy) -> Iterator[Prediction]:
+def _predicted(plan: Plan, codes: Mapping[str, Codes], words: Words) -> Iterator[Prediction]:
     """What one survey tells about each attribute."""
     asked = {name: codes[name] for name in plan.schema}
-    reports = plan.design.privatize_codes(asked, entropy.child(0), 0)
-    chance = entropy.child(1)
-    for place, (name, people, own) in enumerate(_told(plan, reports)):
-        yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=chance.child(place)))
+    noise, choices = words.split(2)
+    for place, (name, people, own) in enumerate(_told(plan, plan.randomize(asked, noise))):
+        yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=choices.part(place).stream()))
 
 
 def _told(plan: Plan, reports: Reports) -> Iterator[tuple[str, Places, NDArray[Any]]]:

@@ -27,7 +27,7 @@ from bruit.collection.fake import Fake
 from bruit.collection.sample import Sample
 from bruit.domains import Attribute
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.oracles import Oracle
 
@@ -113,22 +113,22 @@ def risks(
     if not set(known) <= set(plan.schema):
         raise ParameterError("frequencies must name attributes of the schema.")
     shares = {name: _shares(name, known.get(name), found.size) for name, found in plan.schema.items()}
-    entropy = Entropy.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest)
+    words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
     return (
-        *_values(plan, shares, set(known), people, entropy.child(0)),
-        *_sampled(plan, shares, people, entropy.child(1)),
-        *_found_again(plan, shares, people, entropy.child(2)),
+        *_values(plan, shares, set(known), people, words[0]),
+        *_sampled(plan, shares, people, words[1]),
+        *_found_again(plan, shares, people, words[2]),
     )
 
 
-def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int, entropy: Entropy) -> Iterator[Risk]:
-    for place, (name, own) in enumerate(shares.items()):
+def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int, words: Words) -> Iterator[Risk]:
+    for part, (name, own) in zip(words.split(len(shares)), shares.items(), strict=True):
         baseline = float(own.max())
         try:
             if name not in uneven:
                 rate, error = _guessed_evenly(plan, name), 0.0
             else:
-                rate, error = _guessed(plan, name, shares, people, entropy.child(place))
+                rate, error = _guessed(plan, name, shares, people, part)
         except LimitError:
             continue
         yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
@@ -153,18 +153,19 @@ def _chance(plan: Plan, name: str) -> float:
     return design.chance(name) if isinstance(design, Sample) else 1.0
 
 
-def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, entropy: Entropy) -> tuple[float, float]:
+def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, words: Words) -> tuple[float, float]:
     """The mean of the posterior of the likeliest value of one attribute."""
     own, found, design = shares[name], plan.mechanisms[name], plan.design
     n = max(10, min(people, MOST_NUMBERS // own.size))
-    generator = entropy.child(0).generator()
+    who, noise = words.split(2)
+    generator = who.stream().generator()
     if not isinstance(design, Fake):
         codes = draw_codes({name: own}, n, generator)[name]
-        weight = likelihood_of(found)(found.privatize_codes(codes, entropy.child(1), 0)) * own
+        weight = likelihood_of(found)(found.randomize(codes, noise)) * own
         best = weight.max(axis=1) / weight.sum(axis=1)
         chance = _chance(plan, name)
         return _mean(chance * best + (1 - chance) * own.max())
-    reports, _ = replay(design, draw_codes(shares, n, generator), entropy.child(1))
+    reports, _ = replay(design, draw_codes(shares, n, generator), noise)
     true = likelihood_of(found)(reports[name])
     ratios = {each: column.likelihood_ratio(reports[each], shares[each]) for each, column in design.columns.items()}
     # P(value | reports) ∝ f(value)·(ρ(report, value) + Σ of the other attributes' ρ).
@@ -174,17 +175,17 @@ def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, entr
     return _mean(best)
 
 
-def _sampled(plan: Plan, shares: dict[str, Floats], people: int, entropy: Entropy) -> Iterator[Risk]:
+def _sampled(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
     design = plan.design
     if not isinstance(design, Fake):
         return
     # Everybody with the value that fakes have least often.
     alike = {name: np.eye(1, own.size, _rarest(design, name))[0] for name, own in shares.items()}
-    for place, (attack, population) in enumerate(((SAMPLED, shares), (ALIKE, alike))):
+    for part, (attack, population) in zip(words.split(2), ((SAMPLED, shares), (ALIKE, alike)), strict=True):
         widest = sum(own.size for own in population.values())
         n = max(100, min(20 * people, MOST_NUMBERS // widest))
-        chance = entropy.child(place)
-        reports, _ = replay(design, draw_codes(population, n, chance.child(0).generator()), chance.child(1))
+        who, noise = part.split(2)
+        reports, _ = replay(design, draw_codes(population, n, who.stream().generator()), noise)
         rate, error = _mean(_posterior(design, reports, population).max(axis=1))
         yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / plan.d, error=error)
 
@@ -193,15 +194,16 @@ def _rarest(design: Fake, name: str) -> int:
     return int(np.argmin(design.columns[name].prior_frequency))
 
 
-def _found_again(plan: Plan, shares: dict[str, Floats], people: int, entropy: Entropy) -> Iterator[Risk]:
+def _found_again(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
     if any(found.domain.missing == "drop" for found in plan.schema.values()):
         return
     if people * sum(own.size for own in shares.values()) > MOST_WORK:
         return
-    codes = draw_codes(shares, people, entropy.child(0).generator())
+    who, noise = words.split(2)
+    codes = draw_codes(shares, people, who.stream().generator())
     made_up = {name: _values_of(found, codes[name]) for name, found in plan.schema.items()}
     try:
-        found = reidentification([plan], made_up, rng=entropy.child(1))
+        found = reidentification([plan], made_up, rng=noise.stream())
     except LimitError:
         return
     for many, result in found.top.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from bruit.attacks.result import AttackResult, rows, scored
 from bruit.collection import Plan
 from bruit.collection.design import Reports
 from bruit.collection.fake import Fake
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
@@ -117,11 +117,11 @@ def sampled_attribute(
     _checks.positive(synthetic=synthetic)
     _checks.probability(share=share)
     imagined = with_fakes(plan, fakes)
-    entropy = Entropy.resolve(rng, "sampled_attribute", plan.digest)
+    words = words_of(plan, rng)
     codes = plan.schema.encode(table)
     how_many(codes)
-    reports, sampled = replay(with_fakes(plan), codes, entropy.child(0))
-    generator = entropy.child(1).generator()
+    reports, sampled = replay(with_fakes(plan), codes, words.reports)
+    generator = words.choices.stream().generator()
     compromised = np.zeros(sampled.size, np.bool_)
     if knowledge != "none":
         compromised[generator.permutation(sampled.size)[: max(1, round(share * sampled.size))]] = True
@@ -130,7 +130,7 @@ def sampled_attribute(
         guesses, name = case.by_posterior(), "Bayes"
     else:
         machine = classifiers.fresh(attacker, plan.d, generator)
-        guesses = case.by_learning(machine, synthetic, entropy.child(2), generator)
+        guesses = case.by_learning(machine, synthetic, words.made_up, generator)
         name = classifiers.name_of(attacker)
     return scored(
         guesses == sampled[~compromised],
@@ -138,6 +138,19 @@ def sampled_attribute(
         description=f"sampled attribute of {plan.method} by {name}, {_words(knowledge, share, fakes)}",
         level=level,
     )
+
+
+class _AttackWords(NamedTuple):
+    """What is drawn for the reports of the people, for the attacker's choices, and for made-up people."""
+
+    reports: Words
+    choices: Words
+    made_up: Words
+
+
+def words_of(plan: Plan, rng: Randomness) -> _AttackWords:
+    """The words of one attack on a plan."""
+    return _AttackWords(*Words.resolve(rng, "sampled_attribute", plan.digest).split(3))
 
 
 @dataclass(frozen=True)
@@ -157,14 +170,14 @@ class _Case:
         return np.asarray(found.argmax(axis=1), np.int64)
 
     def by_learning(
-        self, machine: classifiers.Classifier, synthetic: float, entropy: Entropy, generator: np.random.Generator
+        self, machine: classifiers.Classifier, synthetic: float, words: Words, generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """What a classifier says of them, after it has learnt from what the attacker knows."""
         table, labels = [], []
         if self.knowledge != "partial":
             size = max(1, round(synthetic * self.sampled.size))
             made_up = draw_codes(estimated(self.plan, self.reports), size, generator)
-            fresh, true = replay(self.imagined, made_up, entropy)
+            fresh, true = replay(self.imagined, made_up, words)
             table.append(features(self.imagined, fresh))
             labels.append(true)
         if self.knowledge != "none":

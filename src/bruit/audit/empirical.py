@@ -22,7 +22,7 @@ from scipy import special
 from bruit import _checks
 from bruit.audit import binning
 from bruit.audit.binning import Floats, Score
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.privacy.guarantee import Guarantee
 
@@ -138,10 +138,10 @@ def empirical(
     _checks.probability(level=level)
     # Where every report carries a seed of its own, a twin with few seeds has the same law and can be learnt.
     draw = _sampler(mechanism if score is not None else getattr(mechanism, "twin", mechanism))
-    entropy = Entropy.resolve(rng, "audit", "empirical")
+    words = Words.resolve(rng, "audit", "empirical").split(6)
     sizes = (trials // 4, trials // 2 - trials // 4, trials - trials // 2)
     learning, choosing, certifying = (
-        [_drawn(draw, value, size, entropy.child(2 * part + side)) for side, value in enumerate((first, second))]
+        [_drawn(draw, value, size, words[2 * part + side].stream()) for side, value in enumerate((first, second))]
         for part, size in enumerate(sizes)
     )
     tail = (1 - level) / 2

@@ -27,7 +27,7 @@ from bruit.collection.fake import Fake
 from bruit.collection.fake_column import FakeColumn
 from bruit.collection.sample import ATTRIBUTE, REPORT, Sample
 from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterTypeError
 
 #: The most records times reports that are written down.
@@ -98,7 +98,7 @@ def empirical_plan(
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:
         # The ratio of the two probabilities tells all that reports tell about which record it was.
         codes = {name: np.full(size, code, np.min_scalar_type(plan.schema[name].size)) for name, code in record.items()}
-        return _log_ratio(plan, plan.design.privatize_codes(codes, entropy, 0), first, second)
+        return _log_ratio(plan, plan.randomize(codes, Words.resolve(entropy, "audit", plan.digest)), first, second)
 
     return empirical(draw, first, second, trials=trials, level=level, rng=rng, score=lambda outputs: outputs)
 

@@ -14,7 +14,7 @@ from bruit.errors import DataError, DataTypeError, ParameterError
 if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.engines import TextOptions
-    from bruit.entropy import Entropy
+    from bruit.entropy import Words
 
 _NO_COLUMN = "--column must be given: the column that holds the answers."
 _NO_EPSILON = "--epsilon must be given: the most that one report may tell, for example 1."
@@ -135,26 +135,26 @@ def privatize(
 def _randomise(plan: Plan, source: Any, output: Path, text: TextOptions, *, seed: int | None, unit: str) -> int:
     """Write the reports and their plan, and return how many reports there are."""
     from bruit import engines
-    from bruit.entropy import Entropy
+    from bruit.entropy import Words
 
-    entropy = Entropy.resolve(seed, "privatize", plan.digest)
     with console.progress("privatize", unit) as report, _reports.publishing(plan, output) as made:
         return engines.map(
             source,
             made,
-            lambda batch, block: _private(plan, batch, entropy, block),
+            lambda batch, words: _private(plan, batch, words),
             columns=list(plan.schema),
             text=text,
             metadata=_reports.metadata(plan, simulated=seed is not None),
             progress=report,
+            rng=Words.resolve(seed, "privatize", plan.digest),
         )
 
 
-def _private(plan: Plan, batch: dict[str, Any], entropy: Entropy, first_block: int) -> dict[str, Any]:
+def _private(plan: Plan, batch: dict[str, Any], words: Words) -> dict[str, Any]:
     """Reports of a batch; where a plan has several columns, an error says which one breaks a rule."""
     columns = _answers.readable(plan, batch)
     try:
-        return plan.privatize_batch(columns, entropy, first_block)
+        return plan.randomize(plan.schema.encode(columns), words)
     except (DataError, DataTypeError):
         if plan.d > 1:
             _blame(plan, columns)

@@ -12,7 +12,7 @@ import numpy as np
 from bruit.collection._honest import honest
 from bruit.collection.design import Design, Folded, Reports, column
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ColumnDesign(Design):
         return {name: found._empty_reports(n) for name, found in self.mechanisms.items()}
 
     @abstractmethod
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         """Write the reports of one block of people."""
 
     def _check_reports(self, reports: Any) -> Reports:

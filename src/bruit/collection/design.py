@@ -22,7 +22,7 @@ from bruit.collection.bases import Mechanism
 from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.engines import memory
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import DataError
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
@@ -73,17 +73,17 @@ class Design(ABC):
 
     # What a person does.
 
-    def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
-        """Reports of people whose codes are checked; block i uses child `first_block` + i of `entropy`."""
+    def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Reports of people whose codes are checked; block i of them uses up part i of the words."""
         n = _people(codes)
         out = self.empty_reports(n)
 
-        def randomize(index: int, block: slice) -> None:
+        def write(index: int, block: slice) -> None:
             people = {name: column[block] for name, column in codes.items()}
             reports = {name: column[block] for name, column in out.items()}
-            self._randomize(people, entropy.child(first_block + index), reports)
+            self._randomize(people, words.part(index), reports)
 
-        memory.each_block(n, randomize)
+        memory.each_block(n, write)
         return out
 
     # What the collector does.
@@ -159,7 +159,7 @@ class Design(ABC):
         """Room for the reports of n people."""
 
     @abstractmethod
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         """Write the reports of one block of people."""
 
     @abstractmethod

@@ -27,7 +27,7 @@ from bruit.collection.sample import divided, some
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, code_dtype
 from bruit.engines import memory
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.mixture import MixtureModel
 from bruit.estimation.tally import Counts
@@ -110,17 +110,18 @@ class Fake(ColumnDesign):
 
     # What a person does.
 
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
-        self.randomize_knowing(codes, entropy, out)
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
+        self.randomize_knowing(codes, words, out)
 
-    def randomize_knowing(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> NDArray[Any]:
+    def randomize_knowing(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> NDArray[Any]:
         """Write the reports of one block, and return which attribute each person told truly: attacks learn from it."""
         n = len(next(iter(out.values())))
-        chance = entropy.child(self.d)
+        *own, choice = words.split(self.d + 1)
+        chance = choice.stream()
         sampled = chance.integers(self.d, n).astype(code_dtype(self.d + 1))
         kept = self._kept(sampled, chance)
         for place, (name, found) in enumerate(self.columns.items()):
-            found.randomize(codes[name], Drawn(sampled, kept, place), entropy.child(place), out[name])
+            found.randomize(codes[name], Drawn(sampled, kept, place), own[place].stream(), out[name])
         return sampled
 
     @cached_property

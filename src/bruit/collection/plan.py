@@ -21,7 +21,8 @@ from bruit.collection.answers import Answers
 from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.domains import Attribute, Schema
-from bruit.entropy import Entropy, Randomness
+from bruit.domains.domain import Codes
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
@@ -212,14 +213,11 @@ class Plan:
         One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
         of the attribute that each person reports, and a column ``report``.
         """
-        return self.privatize_batch(table, Entropy.resolve(rng, "privatize", self.digest), 0)
+        return self.randomize(self.schema.encode(table), Words.resolve(rng, "privatize", self.digest))
 
-    def privatize_batch(self, batch: Any, entropy: Entropy, first_block: int) -> Reports:
-        """Reports of one batch of a larger source, whose first block of people has this number.
-
-        Count blocks on from batch to batch: the same number twice is the same noise twice.
-        """
-        return self.design.privatize_codes(self.schema.encode(batch), entropy, first_block)
+    def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Reports of people whose codes `schema.encode` gave; block i of them uses up part i of the words."""
+        return self.design.randomize(codes, words)
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""

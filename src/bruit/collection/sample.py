@@ -24,7 +24,7 @@ from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Chance, Design, Floats, Folded, Reports, Unit, column, variance_of
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, code_dtype
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
@@ -138,16 +138,17 @@ class Sample(Design):
         report = np.zeros((n, self._width), np.uint8) if self._width else np.empty(n, self._dtype)
         return {ATTRIBUTE: np.empty(n, code_dtype(max(self.d, 2))), REPORT: report}
 
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         n = len(out[ATTRIBUTE])
         # An attribute has as many numbers as its weight; one number per person, all equally likely.
         ends = np.cumsum([self.weights[name] for name in self.schema]).astype(np.uint64)
-        drawn = entropy.child(self.d).integers(int(ends[-1]), n)
+        *own, choice = words.split(self.d + 1)
+        drawn = choice.stream().integers(int(ends[-1]), n)
         out[ATTRIBUTE][:] = np.searchsorted(ends, drawn, side="right")
         for place, (name, found) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(out[ATTRIBUTE] == place)
             reports = found._empty_reports(rows.size)
-            found._randomize(codes[name][rows], entropy.child(place), reports)
+            found._randomize(codes[name][rows], own[place].stream(), reports)
             if self._width:
                 out[REPORT][rows, : _row_bytes(reports)] = _as_rows(reports)
             else:

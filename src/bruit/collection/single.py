@@ -10,7 +10,7 @@ from typing import Any
 from bruit.collection.columns import ColumnDesign
 from bruit.collection.design import Answer, Chance, Floats, Folded, Reports, Unit, variance_of
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
@@ -25,10 +25,10 @@ class Single(ColumnDesign):
         (found,) = self.mechanisms.values()
         return found._law.ratio  # type: ignore[union-attr]
 
-    def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
+    def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """What the mechanism reports by itself."""
         ((name, found),) = self.mechanisms.items()
-        return {name: found.privatize_codes(codes[name], entropy, first_block)}
+        return {name: found.randomize(codes[name], words)}
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What the mechanism finds by itself."""
@@ -48,9 +48,9 @@ class Single(ColumnDesign):
         """A table of one attribute is its marginal."""
         return self.simulate({next(iter(self.mechanisms)): table}, generator)
 
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         ((name, found),) = self.mechanisms.items()
-        found._randomize(codes[name], entropy, out[name])
+        found._randomize(codes[name], words.stream(), out[name])
 
     def _count(self, reports: Reports) -> Folded:
         ((name, found),) = self.mechanisms.items()

@@ -19,7 +19,7 @@ from bruit.collection.columns import ColumnDesign
 from bruit.collection.design import Answer, Chance, Floats, Reports, Unit, variance_of
 from bruit.domains import Schema
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
@@ -54,9 +54,9 @@ class Split(ColumnDesign):
         """The same from the table's marginals."""
         return self.simulate(marginals(table, self.schema), generator)
 
-    def _randomize(self, codes: Mapping[str, Codes], entropy: Entropy, out: Reports) -> None:
-        for place, (name, found) in enumerate(self.mechanisms.items()):
-            found._randomize(codes[name], entropy.child(place), out[name])
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
+        for own, (name, found) in zip(words.split(self.d), self.mechanisms.items(), strict=True):
+            found._randomize(codes[name], own.stream(), out[name])
 
 
 def even_budget(epsilon: float, d: int) -> float:

@@ -1,9 +1,9 @@
 """What travels between the driver and Spark's workers, pickled: functions out, sums back.
 
-Two things travel here that nothing else may pickle. *Out* goes an `Entropy` that a function uses, as its key for tasks.
+Two things travel here that nothing else may pickle. *Out* goes the `TaskKey` of a job, by which its tasks get words.
 *Back* comes a `RawTally`, in clear: its bytes cross the network as the rows themselves do. Only `received` opens it, in
 the task that adds up parts and on the driver, and what it gives is redacted again. A function that holds a `RawTally`,
-and a result that holds an `Entropy`, are refused.
+an `Entropy` or `Words`, and a result that holds any of the last two, are refused.
 
 Sums of whole numbers are packed: as cells that are not zero, where that is shorter.
 
@@ -20,23 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.entropy import Entropy
+from bruit.entropy import TaskKey
 from bruit.errors import BruitError, ParameterTypeError
 from bruit.estimation.tally import RawTally
 
 
-def function(value: Any) -> tuple[bytes, bool]:
-    """A function for the workers, and whether its randomness is all from seeds."""
-    secure: list[bool] = []
-
-    def reduced(found: Any) -> Any:
-        if not isinstance(found, Entropy):
-            return NotImplemented
-        secure.append(found.secure)
-        return Entropy.from_task_key, (found.key_for_tasks(),)
-
+def function(value: Any) -> bytes:
+    """A function for the workers, alone or with the key of its job."""
     try:
-        return _pickled(value, reduced), bool(secure) and not any(secure)
+        return _pickled(value, _reduced_key)
     except BruitError:
         raise
     except Exception as error:  # pickling raises what it likes
@@ -67,6 +59,10 @@ def _pickled(value: Any, reduced: Callable[[Any], Any]) -> bytes:
     target = io.BytesIO()
     Pickler(target).dump(value)
     return target.getvalue()
+
+
+def _reduced_key(found: Any) -> Any:
+    return (TaskKey.from_bytes, (found.to_bytes(),)) if isinstance(found, TaskKey) else NotImplemented
 
 
 def _reduced_result(found: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import _spark_travel, arrow, foreign, memory, sinks
 from bruit.engines import batch as batching
-from bruit.engines.batch import BATCH, Batch
+from bruit.engines.batch import BLOCKS, Batch
 from bruit.errors import BruitError, DataTypeError
 
 #: The one column of a folded part, and its type as Spark writes it.
@@ -32,7 +32,7 @@ _BLOCK_BITS, _PARTITION_BITS = 40, 32
 class Job(NamedTuple):
     """What a task must know."""
 
-    function: bytes  # pickled
+    function: bytes  # pickled, to map with the key of the job
     names: dict[str, str]  # how each column is called for the function, and in Spark's batches
     missing: frozenset[str]
 
@@ -58,13 +58,14 @@ def _part(results: Iterator[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict({PART: pa.array([_spark_travel.result(total)], pa.binary())})
 
 
-def mapped(job: Job, form: Mapping[str, Any], by_content: bool, found: Iterable[Any]) -> Iterator[Any]:
-    """What the function makes of every batch of a partition."""
+def mapped(job: Job, form: Mapping[str, Any], found: Iterable[Any]) -> Iterator[Any]:
+    """What the function makes of every batch of a partition, with the same words whenever it is run again."""
     with quiet():
-        function = _function(job)
-        place = _Place(by_content)
+        function, key = _function(job)
+        place = _Place(by_content=key.secure)
         for index, batch in enumerate(batching.rebatch(_pieces(job, map(place.noted, found)))):
-            made = sinks.checked(function(batch, place.first_block(index, batch)))
+            words = key.derive_again(place.first_block(index, batch), BLOCKS)
+            made = sinks.checked(function(batch, words))
             sinks.same_form(made, dict(form))
             yield record_batch(made)
 
@@ -95,7 +96,7 @@ class _Place:
         With the content in it, a batch that is not the same when its partition is computed again gets noise of its
         own, instead of the noise that others had.
         """
-        number = (self._partition or 0) << _BLOCK_BITS | index * (BATCH // memory.BLOCK)
+        number = (self._partition or 0) << _BLOCK_BITS | index * BLOCKS
         if not self._by_content:
             return number
         return content(batch) << (_BLOCK_BITS + _PARTITION_BITS) | number
@@ -133,10 +134,9 @@ def form_of(made: Batch) -> dict[str, Any]:
     return sinks.same_form(made, None)
 
 
-def _function(job: Job) -> Callable[..., Any]:
+def _function(job: Job) -> Any:
     memory._note_worker()
-    function: Callable[..., Any] = _spark_travel.received(job.function)
-    return function
+    return _spark_travel.received(job.function)
 
 
 def _pieces(job: Job, found: Iterable[Any]) -> Iterator[Batch]:

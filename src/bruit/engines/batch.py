@@ -21,6 +21,8 @@ from bruit.errors import DataError, DataTypeError, ParameterError, ParameterType
 
 #: How many rows every batch but the last one has: a multiple of the block of people that shares a random stream.
 BATCH = 4 * BLOCK
+#: How many blocks of people that is.
+BLOCKS = BATCH // BLOCK
 
 Column: TypeAlias = NDArray[Any] | DictionaryColumn
 Batch: TypeAlias = dict[str, Any]

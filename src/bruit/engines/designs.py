@@ -12,7 +12,7 @@ from bruit.engines import running
 from bruit.engines.batch import Batch
 from bruit.engines.sources import Progress, is_spark
 from bruit.engines.text import TextOptions
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError
 
 
@@ -58,15 +58,18 @@ def privatize(
     >>> tally(reports, survey, column="smokes").n
     3
     """
-    columns, work = _person(design, column, Entropy.resolve(rng, "privatize", design.digest))
+    columns, work = _person(design, column)
+    words = Words.resolve(rng, "privatize", design.digest)
     if sink is not None:
-        return running.map(source, sink, work, columns=columns, text=text, metadata=metadata, progress=progress)
+        return running.map(
+            source, sink, work, columns=columns, text=text, metadata=metadata, progress=progress, rng=words
+        )
     if is_spark(source):
         from bruit.engines import spark
 
-        return spark.mapped(source, work, columns=columns, text=text, metadata=metadata)
+        return spark.mapped(source, work, words, columns=columns, text=text, metadata=metadata)
     made: list[Batch] = []
-    running.map(source, made, work, columns=columns, text=text, progress=progress)
+    running.map(source, made, work, columns=columns, text=text, progress=progress, rng=words)
     return {name: np.concatenate([batch[name] for batch in made]) for name in made[0]}
 
 
@@ -97,7 +100,7 @@ def tally(
 
 
 def _is_plan(design: Any) -> bool:
-    return hasattr(design, "privatize_batch")
+    return hasattr(design, "schema")
 
 
 def _name(column: str | None) -> str:
@@ -106,15 +109,15 @@ def _name(column: str | None) -> str:
     return batching.clean_name(column)
 
 
-def _person(design: Any, column: str | None, entropy: Entropy) -> tuple[list[str], Callable[[Batch, int], Batch]]:
+def _person(design: Any, column: str | None) -> tuple[list[str], Callable[[Batch, Words], Batch]]:
     """The columns that a person's side reads, and what it makes of a batch."""
     if _is_plan(design):
         if column is not None:
             raise ParameterError("A plan knows its columns: leave column out.")
-        return list(design.schema), lambda batch, block: design.privatize_batch(batch, entropy, block)
+        return list(design.schema), lambda batch, words: design.randomize(design.schema.encode(batch), words)
     name = _name(column)
 
-    def work(batch: Batch, block: int) -> Batch:
-        return {name: design.privatize_codes(design.domain.encode(batch[name]), entropy, block)}
+    def work(batch: Batch, words: Words) -> Batch:
+        return {name: design.randomize(design.domain.encode(batch[name]), words)}
 
     return [name], work

@@ -1,7 +1,7 @@
 """All cores on arrays in memory: threads over fixed blocks of people.
 
-Block number i always covers the same people and uses the randomness of child i, so the number of threads changes
-nothing in what comes out.
+Block number i always covers the same people and uses part i of the random words of a call, so the number of threads
+changes nothing in what comes out.
 """
 
 from __future__ import annotations

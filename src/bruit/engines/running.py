@@ -12,6 +12,7 @@ from bruit.engines import memory, sinks
 from bruit.engines.batch import Batch
 from bruit.engines.sources import Progress, is_parquet, is_spark, open_source
 from bruit.engines.text import TextOptions
+from bruit.entropy import Randomness, Words
 
 Result = TypeVar("Result")
 
@@ -63,12 +64,13 @@ def fold(
 def map(  # the word of the trade; within this module the built-in is not used
     source: Any,
     sink: Any,
-    function: Callable[[Batch, int], Batch],
+    function: Callable[[Batch, Words], Batch],
     *,
     columns: Iterable[str] | None = None,
     text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
     metadata: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    rng: Randomness | Words = None,
 ) -> int:
     """Write what `function` makes of every batch, in order, and return how many rows were written.
 
@@ -81,29 +83,34 @@ def map(  # the word of the trade; within this module the built-in is not used
         output; a list to append to; or a function to call with each result. For a Spark DataFrame, the path of a
         ``.parquet`` folder that does not exist yet, or its address in a store that Spark knows.
     function
-        Takes a batch and the number of its first block of people, and returns a dictionary from column name to array:
-        one-dimensional numbers, two-dimensional bytes, or records with fields, which files keep as their bytes. Batches
-        are handed to several threads at a time.
+        Takes a batch and its random `Words`, which no other batch has, and returns a dictionary from column name to
+        array: one-dimensional numbers, two-dimensional bytes, or records with fields, which files keep as their bytes.
+        Batches are handed to several threads at a time.
     metadata
         Texts to keep in a Parquet file; `metadata_of` reads them.
+    rng
+        Where the words of the batches come from, as for every verb; or the `Words` of a call, which are used up.
 
     Examples
     --------
     >>> out = []
-    >>> map({"x": [1, 2]}, out, lambda batch, first_block: {"y": 2 * batch["x"]})
+    >>> map({"x": [1, 2]}, out, lambda batch, words: {"y": 2 * batch["x"]})
     2
     >>> out[0]["y"].tolist()
     [2, 4]
     """
+    words = rng if isinstance(rng, Words) else Words.resolve(rng, "map", "")
     if is_spark(source):
         from bruit.engines import spark
 
-        return spark.write(source, sink, function, columns=columns, text=text, metadata=metadata, progress=progress)
+        return spark.write(
+            source, sink, function, words, columns=columns, text=text, metadata=metadata, progress=progress
+        )
     reading = open_source(source, columns, text)
 
     def work(item: tuple[int, Batch]) -> tuple[int, Batch]:
         index, batch = item
-        made = function(batch, index * (batching.BATCH // memory.BLOCK))
+        made = function(batch, words.parts(index * batching.BLOCKS, batching.BLOCKS))
         return batching.rows(batch), sinks.checked(made)
 
     done = written = 0

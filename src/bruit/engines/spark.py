@@ -5,8 +5,8 @@ pickled sum. These are added up by a tree of tasks, so that the driver gets one.
 
 *Map.* Every partition is mapped where it is, lazily. A block of people is numbered by its partition and its place
 there; under a secure key, by what it holds as well. So whatever Spark runs again gives the same reports, as long as the
-rows come in the same order, and if they do not, nobody gets the noise of another. An `Entropy` that the function uses
-travels with it as its key: whoever can read the job's closures can undo the noise, as they can read the rows.
+rows come in the same order, and if they do not, nobody gets the noise of another. The `TaskKey` of the job travels with
+the function: whoever can read the job's closures can undo the noise, as they can read the rows.
 
 `_spark_work` is what tasks do, `_spark_travel` what goes between them and the driver, `_spark_jobs` how a job is
 watched and its errors told, `_spark_plans` which rows keep their order, `_spark_text` CSV. pyspark is imported in these
@@ -32,6 +32,7 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
 from bruit.engines.text import TextOptions
+from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError
 
 #: Up to so many tasks add up parts before the last one does.
@@ -71,7 +72,7 @@ def fold(
 ) -> Any:
     """As `bruit.engines.fold`, for a DataFrame."""
     narrow = _narrow(frame, columns, text)
-    job = _spark_work.Job(_spark_travel.function(function)[0], narrow.names, text.missing_elsewhere)
+    job = _spark_work.Job(_spark_travel.function(function), narrow.names, text.missing_elsewhere)
     parts = narrow.frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
     for groups in _tree(frame):
         parts = parts.repartition(groups).mapInArrow(_spark_work.merged, _spark_work.PART_SCHEMA)
@@ -82,7 +83,8 @@ def fold(
 
 def mapped(
     frame: Any,
-    function: Callable[[Batch, int], Batch],
+    function: Callable[[Batch, Words], Batch],
+    words: Words,
     *,
     columns: Iterable[str] | None = None,
     text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
@@ -97,6 +99,8 @@ def mapped(
         As for `bruit.engines.batches`.
     function
         As for `bruit.engines.map`. It is called once here, with a batch without rows, to see what it returns.
+    words
+        The random words of the job, which are used up here: tasks derive those of their batches.
     metadata
         Texts that each column of the result carries, and Parquet files that Spark writes of it.
     written
@@ -110,19 +114,20 @@ def mapped(
             "randomisation. Give a sink, so that reports are written once, or write the rows first and read them back."
         )
     narrow = _narrow(frame, columns, text)
-    form = _spark_work.form_of(sinks.checked(function(narrow.empty, 0)))
-    blob, seeded = _spark_travel.function(function)
-    job = _spark_work.Job(blob, narrow.names, text.missing_elsewhere)
+    form = _spark_work.form_of(sinks.checked(function(narrow.empty, Words())))
+    pair = _spark_travel.function((function, words.task_key()))
+    job = _spark_work.Job(pair, narrow.names, text.missing_elsewhere)
     # The number of the partition itself is an expression of Spark's; it is not that of the task.
     numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {_spark_work.PARTITION}")
-    work = functools.partial(_spark_work.mapped, job, form, not seeded)
+    work = functools.partial(_spark_work.mapped, job, form)
     return numbered.mapInArrow(work, _schema(form, sinks.checked_metadata(metadata)))
 
 
 def write(
     frame: Any,
     sink: Any,
-    function: Callable[[Batch, int], Batch],
+    function: Callable[[Batch, Words], Batch],
+    words: Words,
     *,
     columns: Iterable[str] | None,
     text: TextOptions,
@@ -140,7 +145,7 @@ def write(
             raise ParameterError(f"{path!r} exists already: Spark writes to a new folder.")
         if not Path(path).parent.is_dir():
             raise ParameterError(f"There is no folder {str(Path(path).parent)!r} to write to.")
-    made = mapped(frame, function, columns=columns, text=text, metadata=metadata, written=True)
+    made = mapped(frame, function, words, columns=columns, text=text, metadata=metadata, written=True)
     # With the first algorithm nothing stands under its name before the whole job is done.
     writer = made.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
     place = address(path)

@@ -98,8 +98,7 @@ class SumNoise:
         noisy = np.empty_like(exact)
         for unit, noise in self.by_unit.items():
             here = units == unit
-            # A key of its own for each unit and call: the same words under two scales give noises that go together.
-            noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy.spawn()))
+            noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy))
         return noisy
 
     def loss_between(self, first: Any, second: Any) -> Fraction:

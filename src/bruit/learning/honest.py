@@ -19,7 +19,7 @@ from bruit import documents
 from bruit.collection import Plan
 from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
 from bruit.learning import _reported
 from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer, _digest
@@ -78,8 +78,8 @@ def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = 
     (3,)
     """
     target = _target(classes, epsilon)
-    entropy = Entropy.resolve(rng, "privatize", target.digest)
-    return _reported_labels(target, target.attribute.encode(y), entropy)
+    words = Words.resolve(rng, "privatize", target.digest)
+    return _reported_labels(target, target.attribute.encode(y), words)
 
 
 def honest_split(
@@ -148,25 +148,26 @@ def honest_split(
     if ledger is not None:
         ledger.spend(guarantee, "honest_split")
     noise = _noise(rng, (model.plan_, codes), (target, told), (train, test))
+    *own, of_labels = noise.split(3)
     X_train, X_test = (
-        model._table(model.plan_.design.privatize_codes(_rows(codes, rows), noise.child(part), 0))
-        for part, rows in enumerate((train, test))
+        model._table(model.plan_.randomize(_rows(codes, rows), words))
+        for rows, words in zip((train, test), own, strict=True)
     )
-    y_train = _reported_labels(target, told[train], noise.child(2))
+    y_train = _reported_labels(target, told[train], of_labels)
     return HonestSplit(X_train, X_test, y_train, labels[test], guarantee, model.guarantee_, not noise.secure)
 
 
 def _noise(
     rng: Randomness, features: tuple[Plan, Mapping[str, Codes]], labels: tuple[Plan, Codes], split: tuple[Any, Any]
-) -> Entropy:
-    """The stream of a split; a seed is mixed with all that is randomised, so that no two tables share their noise."""
+) -> Words:
+    """The words of a split; a seed is mixed with all that is randomised, so that no two tables share their noise."""
     if rng is None or isinstance(rng, Entropy):
-        return Entropy.resolve(rng, "honest_split", features[0].digest)
+        return Words.resolve(rng, "honest_split", features[0].digest)
     (plan, codes), (target, told), (train, test) = features, labels, split
     data = {name: _digest(each).hex() for name, each in (("X", codes), ("y", {"y": told}))}
     places = {"train": _digest({"train": train}).hex(), "test": _digest({"test": test}).hex()}
     design = {"plan": plan.digest, "target": target.digest, **data, **places}
-    return Entropy.resolve(rng, "honest_split", documents.digest(design))
+    return Words.resolve(rng, "honest_split", documents.digest(design))
 
 
 def _target(classes: Any, epsilon: float) -> Plan:
@@ -177,8 +178,8 @@ def _target(classes: Any, epsilon: float) -> Plan:
     return plan
 
 
-def _reported_labels(target: Plan, codes: Codes, entropy: Entropy) -> NDArray[Any]:
-    reports = target.design.privatize_codes({"label": codes}, entropy, 0)
+def _reported_labels(target: Plan, codes: Codes, words: Words) -> NDArray[Any]:
+    reports = target.randomize({"label": codes}, words)
     (column,) = _reported.columns(target, "values")["label"]
     return column.of(reports["label"])
 

@@ -24,7 +24,7 @@ from bruit import _checks, documents
 from bruit.collection import Plan, methods
 from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, ParameterError
 from bruit.learning import _reported
 from bruit.learning._base import is_mapping, seed_of
@@ -162,7 +162,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         self._warn_of_repeats(codes)
         if self.ledger is not None:
             self.ledger.spend(self.guarantee_, type(self).__name__)
-        return self._table(self.plan_.design.privatize_codes(codes, self._entropy(codes), 0))
+        return self._table(self.plan_.randomize(codes, self._words(codes)))
 
     def fit_transform(self, X: Any, y: Any = None, **unused: Any) -> Any:
         """`fit`, then `transform`: one randomisation."""
@@ -282,13 +282,13 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
                 stacklevel=4,
             )
 
-    def _entropy(self, codes: Mapping[str, Codes]) -> Entropy:
-        """A new stream; one from a seed is mixed with the table, as in all models, so that folds have their own."""
+    def _words(self, codes: Mapping[str, Codes]) -> Words:
+        """New words; those from a seed are mixed with the table, as in all models, so that folds have their own."""
         seed = seed_of(self.rng, self.random_state)
         if seed is None or isinstance(seed, Entropy):
-            return Entropy.resolve(seed, "transform", self.plan_.digest)
+            return Words.resolve(seed, "transform", self.plan_.digest)
         design = {"plan": self.plan_.digest, "data": _digest(codes).hex()}
-        return Entropy.resolve(seed, "transform", documents.digest(design))
+        return Words.resolve(seed, "transform", documents.digest(design))
 
     def _table(self, reports: Mapping[str, NDArray[Any]]) -> Any:
         """The features as one array, or as the frame that `set_output` asks for, each column with its own dtype.

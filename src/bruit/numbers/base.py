@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.domain import Codes, code_dtype
 from bruit.domains.grid import Grid
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
@@ -116,10 +116,10 @@ class Number(LocalMechanism):
             None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
             against whoever knows the number); or an `Entropy`.
         """
-        return self.privatize_codes(self.encode(values), Entropy.resolve(rng, "privatize", self.digest), 0)
+        return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
 
     def encode(self, values: Any) -> Codes:
-        """What `privatize_codes` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
+        """What `randomize` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
         if self.rounding == "nearest":
             return self.domain.encode(values)
         return _positions(self.domain, values)

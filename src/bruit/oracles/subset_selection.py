@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.domain import Codes
 from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
@@ -205,7 +205,7 @@ class SubsetSelection(PackedOracle):
         held = np.count_nonzero(people)
         if self._has_matrix() and held * math.comb(self.size, self.omega) <= people.sum():
             return self._simulate_subsets(people, generator.multinomial)
-        return self._simulate_reports(people, Entropy(int(generator.integers(2**63))))
+        return self._simulate_reports(people, Words(int(generator.integers(2**63))))
 
     def _simulate_subsets(self, people: Counts, multinomial: Callable[..., Counts]) -> Counts:
         """One multinomial over all subsets per value."""
@@ -217,7 +217,7 @@ class SubsetSelection(PackedOracle):
             counts += multinomial(people[value], law / law.sum()) @ subsets
         return counts
 
-    def _simulate_reports(self, people: Counts, entropy: Entropy) -> Counts:
+    def _simulate_reports(self, people: Counts, words: Words) -> Counts:
         """Draw the reports, some at a time, and keep their counts only."""
         ends = np.concatenate([[0], np.cumsum(people)])
         step = max(1, min(memory.BLOCK, BUFFER_REPORTS // self._width))
@@ -226,7 +226,7 @@ class SubsetSelection(PackedOracle):
         def count(index: int) -> Counts:
             codes = np.repeat(values, np.diff(np.clip(ends, index * step, (index + 1) * step)))
             reports = self._empty_reports(codes.size)
-            self._randomize(codes, entropy.child(index), reports)
+            self._randomize(codes, words.part(index).stream(), reports)
             return self._count(reports)[0]
 
         chunks = range(-(-int(ends[-1]) // step))

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DataTypeError, LedgerError
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import CENTRAL, Books, CentralNeighbours
@@ -156,10 +156,10 @@ class AboveThreshold:
             What the ledger writes down; public.
         """
         # From an Entropy a new key is drawn; a bad seed must be found before anything is spent.
-        entropy = Entropy.resolve(rng, "above-threshold", self.digest)
+        words = Words.resolve(rng, "above-threshold", self.digest)
         if ledger is not None:
             ledger.spend(self.guarantee, label or "first above threshold")
-        return AboveThresholdSession(self, entropy)
+        return AboveThresholdSession(self, words)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
@@ -185,10 +185,10 @@ class AboveThresholdSession:
     forked cannot go on with it. Threads may share it.
     """
 
-    def __init__(self, design: AboveThreshold, entropy: Entropy) -> None:
+    def __init__(self, design: AboveThreshold, words: Words) -> None:
         self._design = design
-        self._entropy = entropy
-        self._threshold = design.threshold + int(design.threshold_noise.draw(1, entropy.child(0))[0])
+        self._words = words
+        self._threshold = design.threshold + int(design.threshold_noise.sample(1, words.part(0))[0])
         self._noise: NDArray[np.int64] = np.empty(0, np.int64)
         self._blocks = 0
         self._asked = 0
@@ -224,7 +224,7 @@ class AboveThresholdSession:
     @property
     def simulated(self) -> bool:
         """Whether the noise came from a seed."""
-        return not self._entropy.secure
+        return not self._words.secure
 
     def ask(self, true_answer: Any) -> bool:
         """Whether this answer is above the threshold, noise on both; True closes the session."""
@@ -260,7 +260,7 @@ class AboveThresholdSession:
         """Noise that was never used, the same however the answers come in pieces."""
         while self._noise.size < size:
             self._blocks += 1
-            fresh = self._design.answer_noise.draw(_BLOCK, self._entropy.child(self._blocks))
+            fresh = self._design.answer_noise.sample(_BLOCK, self._words.part(self._blocks))
             self._noise = np.concatenate([self._noise, fresh])
         noise, self._noise = self._noise[:size], self._noise[size:]
         return noise

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bruit import _checks
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.accounting import pure_rho
@@ -95,12 +95,12 @@ class AdditiveRelease(Release):
         super()._check(raw)
         self._public_n(raw.reveal(design=self.digest))  # public, so that an impossible one is found before spending
 
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+    def _draw(self, counts: Counts, words: Words) -> Released:
         n = self._public_n(counts)
         noise = self.noise(n)
         sums = self._sums(counts)
-        noisy = add(sums, noise.draw(len(sums), entropy))
-        return self._publish(noisy, noise, n, not entropy.secure)
+        noisy = add(sums, noise.sample(len(sums), words))
+        return self._publish(noisy, noise, n, not words.secure)
 
 
 def whole(*numbers: Any) -> Integers:

@@ -21,7 +21,7 @@ from bruit import documents, engines
 from bruit.engines import TextOptions
 from bruit.engines import batch as batching
 from bruit.engines.sources import Progress
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
@@ -149,7 +149,7 @@ class Release(ABC):
             rng = Entropy.resolve(rng, "release", self.digest)
         if ledger is not None:
             self._book(ledger, label or self.name)
-        return self._draw(raw.reveal(design=self.digest), rng.spawn())
+        return self._draw(raw.reveal(design=self.digest), Words.resolve(rng, "release", self.digest))
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
         """The largest privacy loss between two raw tallies: of ln P(outcome | first)/P(outcome | second), either way.
@@ -163,7 +163,7 @@ class Release(ABC):
         """The whole numbers of one batch's column."""
 
     @abstractmethod
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+    def _draw(self, counts: Counts, words: Words) -> Released:
         """Noise, and the result."""
 
     def _book(self, ledger: Books, label: str) -> None:

@@ -21,7 +21,7 @@ from bruit.domains.domain import DictionaryColumn
 from bruit.engines import TextOptions
 from bruit.engines import batch as batching
 from bruit.engines.sources import Progress
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.composition import parallel
@@ -160,9 +160,10 @@ class Grouped(Release):
             for group in self.groups:
                 parts.spend(self.of.guarantee, _part_name(group))
 
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+    def _draw(self, counts: Counts, words: Words) -> Released:
         pieces = np.split(counts, self._keys.size)
-        parts = [self.of._draw(piece, entropy.child(index)) for index, piece in enumerate(pieces)]
+        own = words.split(len(pieces))
+        parts = [self.of._draw(piece, part) for piece, part in zip(pieces, own, strict=True)]
         return self._together(parts)
 
     def _together(self, parts: list[Released]) -> Released:

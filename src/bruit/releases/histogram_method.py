@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.domain import ABSENT, keep_present
-from bruit.entropy import Entropy
+from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
@@ -223,13 +223,13 @@ class HistogramQuantiles(Release):
         """The edges of the cells that are counted."""
         return self.edges
 
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+    def _draw(self, counts: Counts, words: Words) -> Released:
         n, below = int(counts.sum()), np.cumsum(counts)[: self.steps]
         if n * MOST_DENOMINATOR > MOST_SUM:
             raise LimitError("There are more records than this method counts exactly.")
         found = [
-            self._first_above(q.denominator * below - q.numerator * n, pair, entropy.child(place))
-            for place, (q, pair) in enumerate(zip(self.fractions, self.noises, strict=True))
+            self._first_above(q.denominator * below - q.numerator * n, pair, part)
+            for q, pair, part in zip(self.fractions, self.noises, words.split(len(self.fractions)), strict=True)
         ]
         return Released(
             name=self.name,
@@ -237,15 +237,16 @@ class HistogramQuantiles(Release):
             labels=self.quantiles,
             error=self.expected_error(),
             guarantee=self.guarantee,
-            simulated=not entropy.secure,
+            simulated=not words.secure,
             release=self.to_dict(),
             notes=self._notes,
         )
 
-    def _first_above(self, answers: Counts, noise: NoisePair, entropy: Entropy) -> int | None:
+    def _first_above(self, answers: Counts, noise: NoisePair, words: Words) -> int | None:
         """A whole session of AboveThreshold at once: the index of the first answer above 0, noise on both."""
-        threshold = noise.threshold.draw(1, entropy.child(0))
-        above = np.flatnonzero(self._is_above(answers + noise.answers.draw(answers.size, entropy.child(1)), threshold))
+        first, second = words.split(2)
+        threshold = noise.threshold.sample(1, first)
+        above = np.flatnonzero(self._is_above(answers + noise.answers.sample(answers.size, second), threshold))
         return int(above[0]) if above.size else None
 
     def _is_above(self, answers: Counts, threshold: Counts) -> NDArray[np.bool_]:

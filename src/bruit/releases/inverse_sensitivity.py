@@ -20,7 +20,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
@@ -193,8 +193,8 @@ class InverseSensitivity(Release):
     def _count(self, column: Any) -> Counts:
         return np.bincount(self.grid.encode(column, clip=True), minlength=self.cells).astype(np.int64)
 
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
-        place = self.choice.choose(self.lengths(counts), entropy)
+    def _draw(self, counts: Counts, words: Words) -> Released:
+        place = self.choice.choose(self.lengths(counts), words.stream())
         error: Floats = np.array([self.expected_error()])
         return Released(
             name=self.name,
@@ -202,7 +202,7 @@ class InverseSensitivity(Release):
             labels=(self.name,),
             error=error,
             guarantee=self.guarantee,
-            simulated=not entropy.secure,
+            simulated=not words.secure,
             release=self.to_dict(),
         )
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.engines import memory
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterTypeError
 from bruit.kernels import noise as kernels
 
@@ -47,11 +47,23 @@ _WORDS = 1 << 14
 class Noise(ABC):
     """A symmetric law on the whole numbers that can be drawn from exactly."""
 
-    def draw(self, size: int, entropy: Entropy) -> Integers:
-        """`size` independent draws; block i of them uses child i of the stream."""
+    def draw(self, size: int, rng: Randomness = None) -> Integers:
+        """`size` independent draws.
+
+        Parameters
+        ----------
+        size
+            How many.
+        rng
+            None for secure noise; a whole number for reproducible draws; or an `Entropy`.
+        """
+        return self.sample(size, Words.resolve(rng, "draw", repr(self)))
+
+    def sample(self, size: int, words: Words) -> Integers:
+        """`size` independent draws; block i of them uses up part i of the words."""
         out = np.empty(_checks.integer(low=0, size=size), np.int64)
         kernel, parameters = self._kernel()
-        memory.each_block(size, lambda index, block: _fill(out[block], entropy.child(index), kernel, parameters))
+        memory.each_block(size, lambda index, block: _fill(out[block], words.part(index).stream(), kernel, parameters))
         return out
 
     @property
@@ -108,7 +120,7 @@ class DiscreteLaplace(Noise):
     >>> noise = DiscreteLaplace.calibrate(sensitivity=1, epsilon=0.5)
     >>> noise.scale, round(noise.error, 3)
     (Fraction(2, 1), 2.799)
-    >>> noise.draw(5, Entropy(7)).dtype
+    >>> noise.draw(5).dtype
     dtype('int64')
     """
 
@@ -253,14 +265,14 @@ class DiscreteGaussian(Noise):
         return kernels.gaussian, (scale, centre.as_integer_ratio())
 
 
-def discrete_laplace(scale: Fraction, size: int, entropy: Entropy) -> Integers:
+def discrete_laplace(scale: Fraction, size: int, rng: Randomness = None) -> Integers:
     """`size` draws of discrete Laplace noise of this scale, exactly; see `DiscreteLaplace`."""
-    return DiscreteLaplace(scale).draw(size, entropy)
+    return DiscreteLaplace(scale).draw(size, rng)
 
 
-def discrete_gaussian(sigma2: Fraction, size: int, entropy: Entropy) -> Integers:
+def discrete_gaussian(sigma2: Fraction, size: int, rng: Randomness = None) -> Integers:
     """`size` draws of discrete Gaussian noise of this σ², exactly; see `DiscreteGaussian`."""
-    return DiscreteGaussian(sigma2).draw(size, entropy)
+    return DiscreteGaussian(sigma2).draw(size, rng)
 
 
 def add(sums: Any, noise: Integers) -> Integers:

@@ -27,7 +27,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.domain import Missing
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
@@ -232,18 +232,18 @@ class Quantiles(Release):
         counts: Counts = self.scale.count(column)
         return counts
 
-    def _draw(self, counts: Counts, entropy: Entropy) -> Released:
+    def _draw(self, counts: Counts, words: Words) -> Released:
         n = int(counts.sum())
         if n > _MOST_RECORDS:
             raise LimitError("There are more records than quantiles are exact for.")
-        values = self.scale.values(self.draw_places(Points(counts), entropy), PLACE_BITS)
+        values = self.scale.values(self.draw_places(Points(counts), words.stream()), PLACE_BITS)
         return Released(
             name=self.name,
             values=self._asked_order(values),
             labels=self.quantiles,
             error=self.expected_error(),
             guarantee=self.guarantee,
-            simulated=not entropy.secure,
+            simulated=not words.secure,
             release=self.to_dict(),
             ends=self._ends(values, n) if self.public and self.forest else None,
             notes=("idealised numerics",) if self.method == "joint" else (),

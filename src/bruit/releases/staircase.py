@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from bruit import _checks
-from bruit.entropy import Entropy
+from bruit.entropy import Randomness
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
 from bruit.privacy.law import exp_floor, log_ceiling
@@ -170,9 +170,9 @@ class StaircaseNoise(Noise):
         return kernels.staircase, ((self.step, self.inner), (np.uint64(self.outside), np.uint64(self.decay)))
 
 
-def staircase(sensitivity: int, epsilon: float, size: int, entropy: Entropy, loss: Loss = "absolute") -> Integers:
+def staircase(sensitivity: int, epsilon: float, size: int, rng: Randomness = None, loss: Loss = "absolute") -> Integers:
     """`size` draws of staircase noise for this sensitivity and ε; see `StaircaseNoise`."""
-    return StaircaseNoise.calibrate(sensitivity, epsilon, loss).draw(size, entropy)
+    return StaircaseNoise.calibrate(sensitivity, epsilon, loss).draw(size, rng)
 
 
 def _best_share(epsilon: float, loss: Loss) -> float:

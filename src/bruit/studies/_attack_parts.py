@@ -17,7 +17,6 @@ from bruit.studies.study import Skipped
 if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.domains import Schema
-    from bruit.entropy import Entropy
 
 Floats = NDArray[np.float64]
 
@@ -106,14 +105,15 @@ def people(table: str) -> People:
     return people_of(schema, {name: data[name] for name in names})
 
 
-def replayed(plan: Plan, people: People, rng: Entropy) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """Reports, and the number of the attribute that each person told truly.
 
-    The reports are those on which ``sampled_attribute(plan, people.table, rng=rng)`` counts.
+    The reports are those on which ``sampled_attribute(plan, people.table, rng=seed)`` counts.
     """
     from bruit.attacks._replay import replay, with_fakes
+    from bruit.attacks.sampled_attribute import words_of
 
-    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people.table), rng.child(0))
+    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people.table), words_of(plan, seed).reports)
     return dict(reports), sampled
 
 

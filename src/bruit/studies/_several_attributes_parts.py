@@ -55,9 +55,9 @@ def trial(*, part: str, data: str, calibration: str, epsilon: float, rng: Entrop
     measure = _error if part == "error" else _exact
     plans = {method: _plan(data, calibration, epsilon, method) for method in METHODS if "RFD" not in method}
     # What is exact draws nothing: its prior is the same at every ε.
-    prior = _prior(data, rng.child(len(METHODS)) if part == "error" else Entropy(1))
+    prior = _prior(data, rng if part == "error" else Entropy(1))
     plans |= {method: _make(data, calibration, epsilon, method, prior) for method in METHODS if "RFD" in method}
-    return [{"method": method, **measure(plans[method], data, rng.child(i))} for i, method in enumerate(METHODS)]
+    return [{"method": method, **measure(plans[method], data, rng)} for method in METHODS]
 
 
 @cache

@@ -45,14 +45,15 @@ def _rate(
     """
     from bruit.attacks import sampled_attribute, sampled_posterior
 
-    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.child(9).generator())
-    reports, sampled = parts.replayed(plan, asked, rng)
+    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.generator())
+    seed = int(rng.integers(2**63, 1)[0])
+    reports, sampled = parts.replayed(plan, asked, seed)
     closed = parts.percent(sampled_posterior(plan, reports).argmax(axis=1) == sampled)
     row = {"n": asked.n, "baseline": 100 / plan.d, "closed": closed}
     if attacker == "bayes":
         informed = sampled_posterior(plan, reports, asked.frequencies).argmax(axis=1)
         return {**row, "rate": closed, "informed": parts.percent(informed == sampled)}
-    learnt = sampled_attribute(plan, asked.table, attacker=attacker, synthetic=synthetic, rng=rng)
+    learnt = sampled_attribute(plan, asked.table, attacker=attacker, synthetic=synthetic, rng=seed)
     return {**row, "rate": 100 * learnt.accuracy}
 
 
@@ -60,8 +61,9 @@ def _who(*, method: str, epsilon: float, people: float, rng: Entropy) -> list[di
     """Of those who told an attribute truly, how many are found out: a row per attribute."""
     from bruit.attacks import sampled_posterior
 
-    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.child(9).generator())
-    reports, sampled = parts.replayed(plan, asked, rng)
+    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.generator())
+    seed = int(rng.integers(2**63, 1)[0])
+    reports, sampled = parts.replayed(plan, asked, seed)
     right = sampled_posterior(plan, reports).argmax(axis=1) == sampled
     return [
         {"attribute": name, "told": told.sum(), "found": parts.percent(right[told])}
@@ -330,4 +332,5 @@ STUDY = Study(
              "the mean.", _draw_who),
     ],
     table=_table,
+    version=2,
 )  # fmt: skip

@@ -53,12 +53,12 @@ def trial(
     from bruit.attacks import reidentification, risks
 
     everybody = parts.people(table)
-    asked = everybody.some(people, rng.child(0).generator())
-    plan = _plan(everybody, asked, rng.child(1), method=method, unit=unit, epsilon=epsilon)
-    answers = plan.estimate(plan.simulate(asked.counts, rng.child(2)))
+    asked = everybody.some(people, rng.generator())
+    plan = _plan(everybody, asked, rng, method=method, unit=unit, epsilon=epsilon)
+    answers = plan.estimate(plan.simulate(asked.counts, rng))
     errors = [np.mean((answers[name].frequency - share) ** 2) for name, share in asked.frequencies.items()]
-    found = reidentification([plan] * int(surveys), asked.table, rng=rng.child(3))
-    looked = risks(plan, asked.frequencies, people=500, rng=int(rng.child(4).integers(2**31, 1)[0]))
+    found = reidentification([plan] * int(surveys), asked.table, rng=rng)
+    looked = risks(plan, asked.frequencies, people=500, rng=int(rng.integers(2**31, 1)[0]))
     guessed = [risk for risk in looked if risk.attack.startswith("value")]
     return {
         "n": asked.n,
@@ -329,4 +329,5 @@ STUDY = Study(
              "interval of the mean.", _draw_guess),
     ],
     table=_table,
+    version=2,
 )  # fmt: skip

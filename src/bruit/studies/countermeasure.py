@@ -69,8 +69,8 @@ def trial(*, attacker: str, fakes: str, prior: str, epsilon: float, people: floa
     from bruit.attacks import sampled_attribute
 
     everybody = parts.acs()
-    plan = _plan(prior, epsilon, everybody, rng.child(8).generator())
-    asked = everybody.some(people, rng.child(9).generator())
+    plan = _plan(prior, epsilon, everybody, rng.generator())
+    asked = everybody.some(people, rng.generator())
     found = sampled_attribute(plan, asked.table, attacker=attacker, synthetic=1.0, fakes=fakes, rng=rng)  # type: ignore[arg-type]
     return {
         "rate": 100 * found.accuracy,
@@ -290,4 +290,5 @@ STUDY = Study(
              _draw_attackers),
     ],
     table=_table,
+    version=2,
 )  # fmt: skip

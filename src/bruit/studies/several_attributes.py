@@ -312,4 +312,5 @@ STUDY = Study(
              "only.", figures.guarantees),
     ],
     table=figures.table,
+    version=2,
 )  # fmt: skip

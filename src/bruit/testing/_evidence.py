@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Randomness
+from bruit.errors import ParameterError
 from bruit.numbers import Number
 from bruit.oracles import Oracle
+from bruit.releases import Bins, Grouped, Release
 
 #: What can be checked: a category per person, or a number.
 Mechanism: TypeAlias = Oracle | Number
@@ -79,6 +82,27 @@ def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
 def crowd(oracle: Mechanism, n: int) -> NDArray[Any]:
     """The values of n example people, in the order of their codes."""
     return values_of(oracle, np.repeat(np.arange(oracle.size), people(oracle, n)))
+
+
+def record_values(release: Release) -> list[Any]:
+    """Values of records: the ends of what is declared, what lies outside, and something between.
+
+    Numbers where nothing is declared.
+    """
+    if isinstance(release, Grouped):
+        raise ParameterError("A grouped release is checked with values and fold of your own.")
+    domain = getattr(release, "domain", getattr(release, "grid", None))
+    if isinstance(domain, Categories):
+        return list(domain.names[: domain.k])
+    bounds: Any = getattr(release, "bounds", (0.0, 1.0))
+    if isinstance(domain, Bins):
+        bounds = domain.edges[0], domain.edges[-1]
+    elif isinstance(domain, Grid):
+        bounds = domain.low, domain.high
+    low, high = float(bounds[0]), float(bounds[1])
+    width = high - low
+    inside = [low + width * share for share in (0.5, 0.25, 1 / 3, 1e-6)]
+    return [low, high, *inside, low - width, high + 10 * width]
 
 
 def cells_text(bad: NDArray[np.bool_]) -> str:

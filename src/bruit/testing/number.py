@@ -17,6 +17,7 @@ from bruit.testing.estimates import DISCRETENESS, check_simulate
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.single_use import check_single_use
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 Floats = NDArray[np.float64]
@@ -49,6 +50,7 @@ def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict)
     check_merge(number, rng=rng)
     check_round_trip(number, rng=rng, read=read)
     check_seeds(number, rng=rng)
+    check_single_use(number, rng=rng)
     check_bad_input(number, rng=rng)
     check_silence(number, rng=rng)
 

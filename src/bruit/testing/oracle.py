@@ -8,6 +8,7 @@ from bruit.testing.estimates import check_coverage, check_simulate, check_unbias
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.single_use import check_single_use
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 
@@ -37,5 +38,6 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     check_merge(oracle, rng=rng)
     check_round_trip(oracle, rng=rng, read=read)
     check_seeds(oracle, rng=rng)
+    check_single_use(oracle, rng=rng)
     check_bad_input(oracle, rng=rng)
     check_silence(oracle, rng=rng)

@@ -1,4 +1,4 @@
-"""The common laws of a release from raw records: guarantee, books, fold, seeds, documents, silence."""
+"""The common laws of a release from raw records: guarantee, books, fold, seeds, single use, documents, silence."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import audit, documents
-from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, BudgetError, DesignError, ParameterError, RandomnessError
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee, Ledger
-from bruit.releases import Bins, Grouped, Release, Released
-from bruit.testing._evidence import ALARM, require
+from bruit.releases import Release, Released
+from bruit.testing._evidence import ALARM, record_values, require
 from bruit.testing.manners import SECRET, SECRET_NUMBER, _listening
+from bruit.testing.single_use import check_single_use
 
 #: From records to a raw tally.
 Fold = Callable[[Any], RawTally]
@@ -66,13 +66,14 @@ def check_release(
     >>> from bruit.releases import Count
     >>> check_release(Count(epsilon=0.5), attained=1 - 1e-9)
     """
-    case = _Case(release, list(values) if values is not None else _values(release), fold or release.fold)
+    case = _Case(release, list(values) if values is not None else record_values(release), fold or release.fold)
     entropy = Entropy.resolve(rng, "check_release", release.digest)
     _check_promise(case)
     _check_loss(case, attained, trials, entropy)
     _check_books(case)
     _check_merge(case)
     _check_seeds(case, entropy)
+    _check_single_use(case, entropy)
     _check_documents(case, entropy)
     _check_error(case, entropy)
     _check_silence(case, entropy)
@@ -92,24 +93,6 @@ class _Case(NamedTuple):
     def some(self) -> list[Any]:
         """A few dozen records."""
         return (self.values * 40)[:40]
-
-
-def _values(release: Release) -> list[Any]:
-    """The ends of what is declared, what lies outside, and something between; numbers where nothing is declared."""
-    if isinstance(release, Grouped):
-        raise ParameterError("A grouped release is checked with values and fold of your own.")
-    domain = getattr(release, "domain", getattr(release, "grid", None))
-    if isinstance(domain, Categories):
-        return list(domain.names[: domain.k])
-    bounds: Any = getattr(release, "bounds", (0.0, 1.0))
-    if isinstance(domain, Bins):
-        bounds = domain.edges[0], domain.edges[-1]
-    elif isinstance(domain, Grid):
-        bounds = domain.low, domain.high
-    low, high = float(bounds[0]), float(bounds[1])
-    width = high - low
-    inside = [low + width * share for share in (0.5, 0.25, 1 / 3, 1e-6)]
-    return [low, high, *inside, low - width, high + 10 * width]
 
 
 def _check_promise(case: _Case) -> None:
@@ -149,8 +132,8 @@ def _check_loss(case: _Case, attained: float, trials: int, entropy: Entropy) -> 
     if known:
         require(worst >= attained * promise.epsilon, f"No pair attains more than {float(worst):.6g} of the stated ε.")
         return
-    for place, (one, other) in enumerate(_most_different(case, pairs, 2)):
-        _audit(case, one, other, trials, entropy.child(place))
+    for one, other in _most_different(case, pairs, 2):
+        _audit(case, one, other, trials, entropy)
 
 
 def _audit(case: _Case, one: Any, other: Any, trials: int, entropy: Entropy) -> None:
@@ -247,6 +230,11 @@ def _check_seeds(case: _Case, entropy: Entropy) -> None:
     require(len({str(each) for each in drawn(*[None] * DRAWS)}) > 1, "Without a seed, results repeat.")
     marks = [release.release(raw, rng=each).simulated for each in (seed, Entropy(seed), None, Entropy())]
     require(marks == [True, True, False, False], "A result does not tell whether its noise came from a seed.")
+
+
+def _check_single_use(case: _Case, entropy: Entropy) -> None:
+    raw = case.fold(case.some())
+    check_single_use({case.release.name: lambda stream: case.release.release(raw, rng=stream).values}, rng=entropy)
 
 
 def _check_documents(case: _Case, entropy: Entropy) -> None:
