@@ -15,7 +15,7 @@ from harness import Check, Job, Work
 from bruit.engines.memory import block_words, blocks
 from bruit.entropy import Entropy
 from bruit.kernels.randomized_response import randomize
-from bruit.privacy.law import TwoLevelLaw
+from bruit.laws.two_level import TwoLevelLaw
 
 #: A block's number and size to its random words.
 Source = Callable[[int, int], Any]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.kernels import distance as kernel
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 
 
 def outcomes(law, row, words):

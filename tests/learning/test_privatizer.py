@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from bruit import Categories, Entropy, Grid, Guarantee, Ledger, Plan, Schema
 from bruit.errors import BudgetError, DataError, DisclosureWarning, LedgerError, ParameterError, RandomnessError
+from bruit.laws.two_level import log_ceiling
 from bruit.learning import LocalPrivatizer
-from bruit.privacy.law import log_ceiling
 
 SCHEMA = Schema({"town": ["Dole", "Dijon", "Metz"], "age": Grid(18, 90), "income": Grid(0.0, 9.0)})
 PEOPLE = {

@@ -78,7 +78,7 @@ def test_without_half_cells_no_scores_would_be_unbiased():
     """A control: why reports lie on the cells and half-way between them."""
     from bruit.errors import LimitError
     from bruit.estimation.scores import unbiased_scores
-    from bruit.privacy.distance import DistanceLaw
+    from bruit.laws.distance import DistanceLaw
 
     law = DistanceLaw.scale(np.where(np.arange(64) < 24, np.e, 1.0))
     with pytest.raises(LimitError, match="affine"):

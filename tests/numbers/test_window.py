@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bruit.entropy import Entropy
 from bruit.kernels import window
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.numbers._coin import LeaningLaw, MixedLaw
 from bruit.numbers._laws import words_below
 from bruit.numbers._window import WindowLaw
-from bruit.privacy.law import TwoLevelLaw
 
 
 def _small_window(outside, more, cells, width):

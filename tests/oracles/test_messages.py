@@ -19,9 +19,9 @@ from bruit.entropy import Entropy
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, LimitError
 from bruit.estimation import Tally
 from bruit.kernels import two_level
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.projective_geometry import ProjectiveGeometry
-from bruit.privacy.law import TwoLevelLaw
 
 KINDS = [HadamardResponse, ProjectiveGeometry]
 SMALL = [

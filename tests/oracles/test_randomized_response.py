@@ -14,8 +14,8 @@ from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError, ParameterError
 from bruit.kernels import counting, randomized_response
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.oracles import RandomizedResponse, from_dict
-from bruit.privacy.law import TwoLevelLaw
 
 
 def _slow(code, word, law):

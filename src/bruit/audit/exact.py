@@ -15,8 +15,8 @@ from numbers import Rational
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.laws.two_level import exp_floor, log_ceiling
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import exp_floor, log_ceiling
 
 
 class Mechanism(Protocol):

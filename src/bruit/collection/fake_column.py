@@ -27,8 +27,8 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture
 from bruit.estimation.tally import Counts
+from bruit.laws.two_level import WORD_BITS
 from bruit.oracles import RandomizedResponse, SubsetSelection, UnaryEncoding
-from bruit.privacy.law import WORD_BITS
 
 Floats: TypeAlias = NDArray[np.float64]
 #: What a fake is.

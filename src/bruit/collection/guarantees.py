@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from bruit import _checks
-from bruit.privacy.law import log_ceiling
+from bruit.laws.two_level import log_ceiling
 
 
 class Odds(NamedTuple):

@@ -16,8 +16,8 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import ParameterTypeError
 from bruit.estimation.scores import Floats
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 from bruit.numbers.base import Number
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
 
 
 @dataclass(frozen=True, kw_only=True)

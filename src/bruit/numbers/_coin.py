@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bruit.domains.domain import Codes
 from bruit.estimation.scores import Floats
 from bruit.estimation.tally import Counts
+from bruit.laws.two_level import exp_floor, log_ceiling
 from bruit.numbers._laws import WORDS
 from bruit.numbers._window import WindowLaw
-from bruit.privacy.law import exp_floor, log_ceiling
 
 
 @dataclass(frozen=True, kw_only=True)

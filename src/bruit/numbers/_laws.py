@@ -18,7 +18,7 @@ from bruit.entropy import Entropy
 from bruit.estimation.fitting import Channel
 from bruit.estimation.scores import Floats
 from bruit.estimation.tally import Counts
-from bruit.privacy.law import WORD_BITS
+from bruit.laws.two_level import WORD_BITS
 
 #: How many random words there are: the most that the weights of a law may sum to.
 WORDS = 2**WORD_BITS

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bruit.domains.domain import Codes
 from bruit.estimation.scores import Floats
 from bruit.estimation.tally import Counts
+from bruit.laws.two_level import TwoLevelLaw, exp_floor
 from bruit.numbers._laws import WORDS
-from bruit.privacy.law import TwoLevelLaw, exp_floor
 
 #: How many people are drawn at a time when simulating.
 CHUNK = 1 << 20

@@ -16,11 +16,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from bruit.errors import LimitError
+from bruit.laws.two_level import exp_floor
 from bruit.numbers._affine import AffineNumber
 from bruit.numbers._coin import LeaningLaw, MixedLaw
 from bruit.numbers._laws import WORDS, GridLaw
 from bruit.numbers._window import WindowLaw
-from bruit.privacy.law import exp_floor
 
 #: From this many cells per e^{ε/2} on, the grid costs less than 3 % of variance.
 FINE_ENOUGH = 17

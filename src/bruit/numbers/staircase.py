@@ -18,9 +18,9 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.scores import Floats
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 from bruit.numbers._by_distance import ByDistance
 from bruit.numbers.staircase_noise import Error, optimal_gamma
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,8 @@ from bruit.errors import ParameterError
 from bruit.estimation.hadamard import HadamardModel, block_sums, block_variance
 from bruit.estimation.support import Floats, Target
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.oracles.messages import MessageOracle
-from bruit.privacy.law import TwoLevelLaw
 
 #: The most blocks: more than any domain has values.
 BLOCKS_LIMIT = 1 << 20

@@ -30,12 +30,12 @@ from bruit.estimation.estimate import Consistent
 from bruit.estimation.support import SupportModel, Target
 from bruit.estimation.tally import Counts, Tally
 from bruit.kernels import hash_family
+from bruit.laws.two_level import TwoLevelLaw, exp_floor
 from bruit.oracles._hash_lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles._pooled_support import PooledModel, PoolError
 from bruit.oracles._seed_pool import SeedPool
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw, exp_floor
 
 Kind = Literal["OLH", "BLH", "LH"]
 

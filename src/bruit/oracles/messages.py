@@ -22,10 +22,10 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.mechanism import message_numbers
 from bruit.oracles.base import Oracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw
 
 if TYPE_CHECKING:
     from bruit.kernels.two_level import Weights

@@ -13,8 +13,8 @@ from bruit.engines import memory
 from bruit.errors import DataError, DataTypeError
 from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
+from bruit.laws.two_level import BitsLaw, TwoLevelLaw
 from bruit.oracles.base import SupportOracle
-from bruit.privacy.law import BitsLaw, TwoLevelLaw
 
 Rows = NDArray[np.uint8]
 

@@ -26,9 +26,9 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.hyperplanes import HyperplaneModel, ProjectiveSpace
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.oracles.base import SupportOracle
 from bruit.oracles.messages import MESSAGE_LIMIT, MessageOracle
-from bruit.privacy.law import TwoLevelLaw
 
 if TYPE_CHECKING:
     from bruit.kernels.projective_geometry import Points

@@ -25,10 +25,10 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import WORD_BITS, TwoLevelLaw, log_ceiling
 from bruit.mechanism import message_numbers
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024

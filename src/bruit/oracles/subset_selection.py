@@ -29,11 +29,11 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import LimitError
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import TwoLevelLaw
 from bruit.mechanism import whole_counts
 from bruit.oracles._subset_rows import SubsetRows
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw
 
 #: `matrix` writes one column per subset; above this number of subsets there is none.
 MATRIX_LIMIT = 2048

@@ -27,9 +27,9 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws.two_level import WORD_BITS, BitsLaw
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import WORD_BITS, BitsLaw
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
-from bruit.privacy.law import WORD_BITS, exp_floor, log_ceiling
+from bruit.laws.two_level import WORD_BITS, exp_floor, log_ceiling
 
 Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.uint64]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.errors import BruitError
-from bruit.privacy.law import TwoLevelLaw, exp_floor, log_ceiling
+from bruit.laws.two_level import TwoLevelLaw, exp_floor, log_ceiling
 
 mpmath.mp.dps = 80
 

@@ -2,7 +2,7 @@
 
 A law is a table of whole-number weights. Sampling compares random integers with them, so the probabilities are ratios
 of two integers and nothing else; ε is the logarithm of the largest ratio, computed in 80 digits and rounded up.
-The argument is in ``law.proof.md``.
+The argument is in ``two_level.proof.md``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.errors import LimitError, ParameterError
-from bruit.privacy.distance import TOTAL_BITS, ClampedLaw, DistanceLaw
+from bruit.laws.distance import TOTAL_BITS, ClampedLaw, DistanceLaw
 
 WEIGHTS = st.lists(st.integers(1, 60), min_size=2, max_size=9).map(tuple)
 
