@@ -8,7 +8,7 @@ import pytest
 import bruit
 from bruit.collection import Plan, learnt_prior, prior
 from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterTypeError
-from bruit.laws.two_level import log_ceiling
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
 from bruit.releases import histogram

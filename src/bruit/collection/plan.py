@@ -25,7 +25,7 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
-from bruit.laws.two_level import log_ceiling
+from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import whole_counts
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee

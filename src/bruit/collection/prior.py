@@ -16,7 +16,7 @@ from bruit.domains import Schema
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
-from bruit.laws.two_level import WORD_BITS
+from bruit.laws.words import WORD_BITS
 from bruit.privacy import Guarantee, Ledger
 from bruit.privacy.composition import sequential
 from bruit.privacy.ledger import Part

@@ -23,7 +23,7 @@ class Single(ColumnDesign):
     def ratio(self, unit: Unit) -> Fraction:
         """That of the mechanism, whoever is asked about."""
         (found,) = self.mechanisms.values()
-        return found._law.ratio  # type: ignore[union-attr]
+        return found.law.ratio
 
     def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
         """What the mechanism reports by itself."""

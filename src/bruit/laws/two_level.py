@@ -1,4 +1,4 @@
-"""The exact law of a mechanism, in integers, and the ε that follows from it.
+"""The two-level law: one weight for the messages that support the person's value, a smaller one for all others.
 
 A law is a table of whole-number weights. Sampling compares random integers with them, so the probabilities are ratios
 of two integers and nothing else; ε is the logarithm of the largest ratio, computed in 80 digits and rounded up.
@@ -7,114 +7,15 @@ The argument is in ``two_level.proof.md``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import ClassVar
 
 from bruit import _checks
-
-#: The number of random bits that decide one outcome.
-WORD_BITS = 64
-
-_EXACT = Context(prec=80)
-# exp and ln of the decimal module are correctly rounded; this covers their last digit many times over.
-_MARGIN = Decimal(10) ** -70
-
-
-def exp_floor(epsilon: float, times: int) -> int:
-    """⌊times · e^ε⌋, never above the true value.
-
-    >>> exp_floor(1.0, 10**15)
-    2718281828459045
-    """
-    power = _EXACT.exp(Decimal(epsilon))
-    product = _EXACT.multiply(power, Decimal(times))
-    below = _EXACT.multiply(product, _EXACT.subtract(Decimal(1), _MARGIN))
-    return int(below.to_integral_value(ROUND_FLOOR))
-
-
-def log_ceiling(ratio: Fraction) -> float:
-    """The least double that is at or above ln(ratio), for a ratio of 1 or more.
-
-    >>> log_ceiling(Fraction(3)) == math.log(3)
-    True
-    """
-    quotient = _EXACT.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
-    if ratio == 1:
-        return 0.0
-    # A relative error of the quotient is an absolute error of its logarithm: add it back.
-    above = _EXACT.add(_EXACT.ln(quotient), _MARGIN)
-    nearest = float(above)
-    return nearest if Decimal(nearest) >= above else math.nextafter(nearest, math.inf)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BitsLaw:
-    """Independent bits: the one of the value is set with probability p, each other with q; both in units of 2⁻⁶⁴.
-
-    Unary encoding, and every bit that is flipped or not.
-
-    Parameters
-    ----------
-    own, other
-        p·2⁶⁴ and q·2⁶⁴, with 2⁶⁴ > own > other > 0.
-
-    Guarantee
-    ---------
-    Two values differ in two bits only. A report with the one set and the other not is p(1−q)/((1−p)q) times likelier
-    under the first value than under the second, and no report does worse: ε is the logarithm of that ratio.
-
-    Examples
-    --------
-    >>> law = BitsLaw.calibrate(1.0, own=Fraction(1, 2))
-    >>> law.p, round(float(law.q), 6)
-    (Fraction(1, 2), 0.268941)
-    """
-
-    own: int
-    other: int
-
-    def __post_init__(self) -> None:
-        _checks.integer(low=1, high=2**WORD_BITS - 2, other=self.other)
-        _checks.integer(low=self.other + 1, high=2**WORD_BITS - 1, own=self.own)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, *, own: Fraction | None = None) -> BitsLaw:
-        """The law nearest to ε from below: with this p (optimised unary encoding has ½), or with p = 1 − q if none.
-
-        q is rounded up, which is the private side.
-        """
-        unit = 2**WORD_BITS
-        if own is None:
-            # q = 1/(e^{ε/2} + 1), computed in units of 2⁻¹²⁸ and rounded up.
-            other = -(-unit * unit * unit // (exp_floor(epsilon / 2, unit * unit) + unit * unit))
-            return cls(own=unit - other, other=other)
-        weight = round(own * unit)
-        # (1−q)/q ≤ e^ε·(1−p)/p, so q ≥ p/(p + e^ε·(1−p)).
-        rest = exp_floor(epsilon, (unit - weight) * unit)
-        other = -(-unit * weight * unit // (weight * unit + rest))
-        return cls(own=weight, other=other)
-
-    @property
-    def p(self) -> Fraction:
-        """The exact probability that the value's own bit is set."""
-        return Fraction(self.own, 2**WORD_BITS)
-
-    @property
-    def q(self) -> Fraction:
-        """The exact probability that any other bit is set."""
-        return Fraction(self.other, 2**WORD_BITS)
-
-    @property
-    def ratio(self) -> Fraction:
-        """The largest ratio between the probabilities of one report under two values, exactly."""
-        return self.p * (1 - self.q) / ((1 - self.p) * self.q)
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy loss, rounded up."""
-        return log_ceiling(self.ratio)
+from bruit.errors import LimitError
+from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.sets import Sets
+from bruit.laws.words import WORDS, Words, below
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,10 +29,8 @@ class TwoLevelLaw:
     ----------
     inside, outside
         The weights A ≥ B ≥ 1.
-    members
-        How many outcomes a value's set has.
-    outcomes
-        How many outcomes there are in all.
+    sets
+        Which outcomes the set of a value has, and what they stand for.
 
     Guarantee
     ---------
@@ -142,41 +41,58 @@ class TwoLevelLaw:
     --------
     The two coins of Warner's survey: tell the truth three times out of four.
 
-    >>> law = TwoLevelLaw(inside=3, outside=1, members=1, outcomes=2)
-    >>> law.probability(inside=True), law.probability(inside=False)
-    (Fraction(3, 4), Fraction(1, 4))
-    >>> law.epsilon == math.log(3)
-    True
+    >>> from bruit.laws import Itself
+    >>> law = TwoLevelLaw(inside=3, outside=1, sets=Itself(values=2))
+    >>> law.row(0), [law.sample(0, iter([word])) for word in range(4)]
+    ([Fraction(3, 4), Fraction(1, 4)], [0, 0, 0, 1])
+    >>> round(law.epsilon, 6)
+    1.098612
     """
+
+    shape: ClassVar[str] = "two_level"
 
     inside: int
     outside: int
-    members: int
-    outcomes: int
+    sets: Sets
 
     def __post_init__(self) -> None:
         _checks.integer(low=1, outside=self.outside)
         _checks.integer(low=self.outside, inside=self.inside)
-        _checks.integer(low=2, outcomes=self.outcomes)
         _checks.integer(low=1, high=self.outcomes - 1, members=self.members)
+        if self.total > WORDS:
+            raise LimitError("The weights of a law must have a sum of 2⁶⁴ at most: no word reaches the rest.")
 
     @classmethod
-    def calibrate(cls, epsilon: float, *, members: int, outcomes: int) -> TwoLevelLaw:
-        """The law nearest to ε from below whose total weight is just under 2⁶⁴."""
-        # B = ⌊2⁶⁴ / (members·e^ε + others)⌋ brings the total as near to 2⁶⁴ as it goes, so that one
-        # word nearly always decides. The bracket is computed in units of 2⁻⁶⁴, rounded up.
-        unit = 2**WORD_BITS
-        bracket = exp_floor(epsilon, members * unit) + 1 + (outcomes - members) * unit
-        outside = unit * unit // bracket
-        inside = exp_floor(epsilon, outside)
-        return cls(inside=inside, outside=outside, members=members, outcomes=outcomes)
+    def calibrate(cls, epsilon: float, sets: Sets, *, words: int = WORDS) -> TwoLevelLaw:
+        """The law nearest to ε from below whose total weight is just under `words`."""
+        # B = ⌊words / (members·e^ε + others)⌋ brings the total as near as it goes, so that one word nearly always
+        # decides. The bracket is computed in units of 2⁻⁶⁴, rounded up.
+        others = sets.outcomes - sets.members
+        bracket = exp_floor(epsilon, sets.members * WORDS) + 1 + others * WORDS
+        outside = words * WORDS // bracket
+        return cls(inside=exp_floor(epsilon, outside), outside=outside, sets=sets)
 
     @classmethod
-    def scale(cls, inside: int, outside: int, *, members: int, outcomes: int) -> TwoLevelLaw:
+    def scale(cls, inside: int, outside: int, sets: Sets) -> TwoLevelLaw:
         """The law with exactly these odds, its weights multiplied to bring the total just under 2⁶⁴."""
-        plain = cls(inside=inside, outside=outside, members=members, outcomes=outcomes)
-        factor = max(1, 2**WORD_BITS // plain.total)
-        return cls(inside=inside * factor, outside=outside * factor, members=members, outcomes=outcomes)
+        plain = cls(inside=inside, outside=outside, sets=sets)
+        factor = WORDS // plain.total
+        return cls(inside=inside * factor, outside=outside * factor, sets=sets)
+
+    @property
+    def members(self) -> int:
+        """How many outcomes a value's set has."""
+        return self.sets.members
+
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes there are in all."""
+        return self.sets.outcomes
+
+    @property
+    def messages(self) -> int:
+        """How many messages there are, where each outcome is one."""
+        return self.outcomes
 
     @property
     def total(self) -> int:
@@ -196,3 +112,22 @@ class TwoLevelLaw:
     def probability(self, *, inside: bool) -> Fraction:
         """The exact probability of one outcome inside or outside the value's set."""
         return Fraction(self.inside if inside else self.outside, self.total)
+
+    def row(self, code: int) -> list[Fraction]:
+        """P(message | value) for all messages, exactly."""
+        held = [self.sets.supports(message, code) for message in self.sets.messages()]
+        # A member with weight A − B for each outcome of the set, or any message with weight B for each outcome.
+        own = Fraction((self.inside - self.outside) * self.members, self.total * sum(held))
+        any_message = Fraction(self.outside * self.outcomes, self.total * len(held))
+        return [any_message + own if inside else any_message for inside in held]
+
+    def choose(self, word: int) -> tuple[bool, int]:
+        """Whether a word below the total chooses a member of the own set, and the number of that member, or of any."""
+        step = self.inside - self.outside
+        kept = step * self.members
+        return (True, word // step) if word < kept else (False, (word - kept) // self.outside)
+
+    def sample(self, code: int, words: Words) -> int:
+        """The message of one person: the next word below the total decides, and then those that the sets need."""
+        inside, number = self.choose(below(self.total, words))
+        return self.sets.member(code, number, words) if inside else self.sets.other(number, words)

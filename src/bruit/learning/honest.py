@@ -21,7 +21,7 @@ from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, ParameterTypeError
-from bruit.laws.two_level import log_ceiling
+from bruit.laws.rounding import log_ceiling
 from bruit.learning import _reported
 from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer, _digest
 from bruit.privacy.guarantee import Guarantee

@@ -100,10 +100,11 @@ class Staircase(ByDistance):
         return optimal_gamma(self.epsilon, self.error)
 
     @cached_property
-    def _law(self) -> DistanceLaw | ClampedLaw:
+    def law(self) -> DistanceLaw | ClampedLaw:
+        """Two weights by distance, cut to the grid; or the whole staircase, clamped to it."""
         if self.printed:
             return DistanceLaw.scale(self._shape(self.epsilon), stride=self.STRIDE)
-        return super()._law
+        return super().law
 
     def _shape(self, nominal: float) -> Floats:
         near = max(1, min(round(self.gamma * self.messages), self.messages // 2))

@@ -23,7 +23,7 @@ from bruit.domains import Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
-from bruit.laws.two_level import log_ceiling
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import Books, Floats, Release
 from bruit.releases.exponential import Exponential

@@ -30,7 +30,7 @@ from bruit.domains.domain import Missing
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
-from bruit.laws.two_level import log_ceiling
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees

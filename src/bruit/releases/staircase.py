@@ -19,7 +19,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
-from bruit.laws.two_level import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.releases.noise import Integers, Noise
 
 __all__ = ["StaircaseNoise", "staircase"]
