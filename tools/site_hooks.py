@@ -36,7 +36,7 @@ def pages(root: Path) -> dict[str, str]:
     """The site page of every source file outside docs/.
 
     Sources are paths from the repository's top, pages are paths from docs/:
-    ``src/bruit/privacy/law.proof.md`` becomes ``proofs/privacy/law.md``.
+    ``src/bruit/laws/two_level.proof.md`` becomes ``proofs/laws/two_level.md``.
     """
     found = dict(TOP)
     for path in sorted((root / "src" / "bruit").rglob(f"*{PROOF}")):

@@ -15,7 +15,7 @@ from harness import Check, Job, Work
 from bruit.engines.memory import block_words, blocks
 from bruit.entropy import Words
 from bruit.kernels.randomized_response import randomize
-from bruit.privacy.law import TwoLevelLaw
+from bruit.laws import Itself, TwoLevelLaw
 
 #: A block's number and size to its random words.
 Source = Callable[[int, int], Any]
@@ -43,7 +43,7 @@ def pcg64(job: Job, n: int) -> tuple[Work, Check]:
 
 def _prepared(job: Job, n: int, fresh: Callable[[], Source]) -> tuple[Work, Check]:
     values = grr.people(n, job.k)
-    law = TwoLevelLaw.calibrate(job.epsilon, members=1, outcomes=job.k)
+    law = TwoLevelLaw.calibrate(job.epsilon, Itself(values=job.k))
     keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
 
     def work() -> Any:

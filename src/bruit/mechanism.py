@@ -22,6 +22,7 @@ from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["LocalMechanism"]
@@ -90,6 +91,16 @@ class LocalMechanism(ABC):
         generator = Entropy.resolve(rng, "simulate", self.digest).generator()
         drawn = self._simulate(people, generator)
         return Tally(design=self.digest, counts=drawn, n=int(people.sum()), simulated=True)
+
+    @property
+    @abstractmethod
+    def law(self) -> Law:
+        """The exact law, in whole numbers: every probability of a report follows from it."""
+
+    @property
+    def sets(self) -> Sets | None:
+        """Which messages support a value; None where a message belongs to no value."""
+        return self.law.sets
 
     @property
     @abstractmethod

@@ -232,14 +232,14 @@ def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
     hooks = _tool("site_hooks")
     outside = {
         "CHANGELOG.md": "changes.md",
-        "src/bruit/privacy/law.proof.md": "proofs/privacy/law.md",
+        "src/bruit/laws/bits.proof.md": "proofs/laws/bits.md",
     }
-    text = "[a](docs/design.md#layers) [b](src/bruit/privacy/law.proof.md) [c](https://example.org)"
+    text = "[a](docs/design.md#layers) [b](src/bruit/laws/bits.proof.md) [c](https://example.org)"
     assert hooks.relink(text, "CHANGELOG.md", "changes.md", outside) == (
-        "[a](design.md#layers) [b](proofs/privacy/law.md) [c](https://example.org)"
+        "[a](design.md#layers) [b](proofs/laws/bits.md) [c](https://example.org)"
     )
     text = "[a](../../../docs/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
-    assert hooks.relink(text, "src/bruit/privacy/law.proof.md", "proofs/privacy/law.md", outside) == (
+    assert hooks.relink(text, "src/bruit/laws/bits.proof.md", "proofs/laws/bits.md", outside) == (
         "[a](../../known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
     )
 

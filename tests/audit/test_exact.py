@@ -123,7 +123,7 @@ def test_a_domain_too_large_to_enumerate_is_audited_in_closed_form_and_says_so()
 
 def test_both_ways_agree_where_both_exist() -> None:
     oracle = RandomizedResponse(epsilon=2.5, k=64)
-    assert audit.exact(oracle).ratio == oracle._law.ratio
+    assert audit.exact(oracle).ratio == oracle.law.ratio
 
 
 def test_without_table_and_closed_form_there_is_no_audit() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bruit.collection import Plan, guarantees
 from bruit.collection.guarantees import Extremes, Odds
-from bruit.privacy.law import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 
 SHAPES = [(2, 2), (2, 3), (3, 4), (2, 2, 3)]
 FAKES = ["RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]", "RS+FD[SS]", "RS+FD[ADP]"]

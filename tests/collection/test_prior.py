@@ -8,9 +8,9 @@ import pytest
 import bruit
 from bruit.collection import Plan, learnt_prior, prior
 from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterTypeError
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
-from bruit.privacy.law import log_ceiling
 from bruit.releases import histogram
 
 SCHEMA = {"a": ["x", "y"], "b": ["u", "v", "w"]}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.kernels import distance as kernel
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 
 
 def outcomes(law, row, words):
@@ -35,7 +35,7 @@ def test_every_share_of_a_small_law_gives_exactly_the_weights(weights, clamped):
         found, late = outcomes(law, row, [word_of(share, total) for share in range(total)])
         assert not late
         counted = Counter(found)
-        assert [counted[y] for y in range(law.points)] == [p * total for p in law.probability_row(row)]
+        assert [counted[y] for y in range(law.points)] == [p * total for p in law.row(row)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -45,7 +45,7 @@ def test_values_that_are_a_stride_apart_have_their_own_rows(stride, weights):
     for row in range(law.rows):
         total = law.total(row)
         counted = Counter(outcomes(law, row, [word_of(share, total) for share in range(total)])[0])
-        assert [counted[y] for y in range(law.points)] == [p * total for p in law.probability_row(row)]
+        assert [counted[y] for y in range(law.points)] == [p * total for p in law.row(row)]
 
 
 @pytest.mark.parametrize("total", [3, 5, 1000, 2**32 + 1, 2**54 - 3, 2**63 + 9, 2**64 - 1])

@@ -15,9 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from bruit import Entropy, Grid, Ledger, Plan, Schema, datasets
 from bruit.errors import BudgetError, DataError, ParameterTypeError
+from bruit.laws.rounding import log_ceiling
 from bruit.learning import LocalPrivatizer, honest_split, randomize_labels
 from bruit.oracles import RandomizedResponse
-from bruit.privacy.law import log_ceiling
 
 N = 500
 X = np.column_stack([np.linspace(0, 1, N), np.linspace(1, 0, N)])
@@ -42,7 +42,7 @@ def test_features_of_both_parts_and_the_labels_of_training_are_randomised_and_th
 def test_the_guarantee_of_a_training_person_is_the_exact_product_of_features_and_label():
     split = honest_split(X, Y, PRIVATIZER, **TARGET)
     features = LocalPrivatizer(epsilon=2.0, bounds=(0.0, 1.0)).fit(X).plan_.design.ratio("person")
-    label = RandomizedResponse(epsilon=1.0, labels=("ill", "well"))._law.ratio
+    label = RandomizedResponse(epsilon=1.0, labels=("ill", "well")).law.ratio
     assert split.train_guarantee.epsilon == log_ceiling(features * label) <= 3.0
     assert split.test_guarantee.epsilon == log_ceiling(features) <= 2.0
     assert split.train_guarantee.neighbours == split.test_guarantee.neighbours == "person"

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from bruit import Categories, Entropy, Grid, Guarantee, Ledger, Plan, Schema
 from bruit.errors import BudgetError, DataError, DisclosureWarning, LedgerError, ParameterError, RandomnessError
+from bruit.laws.rounding import log_ceiling
 from bruit.learning import LocalPrivatizer
-from bruit.privacy.law import log_ceiling
 
 SCHEMA = Schema({"town": ["Dole", "Dijon", "Metz"], "age": Grid(18, 90), "income": Grid(0.0, 9.0)})
 PEOPLE = {
@@ -48,7 +48,7 @@ def test_reports_are_values_of_the_declared_domains():
 
 def test_the_guarantee_is_the_exact_product_of_the_laws_of_all_attributes():
     fitted = of().fit(PEOPLE)
-    ratio = math.prod(each._law.ratio for each in fitted.plan_.mechanisms.values())
+    ratio = math.prod(each.law.ratio for each in fitted.plan_.mechanisms.values())
     assert fitted.guarantee_ == Guarantee(epsilon=log_ceiling(ratio), neighbours="person")
     assert 6.0 - 1e-6 < fitted.guarantee_.epsilon <= 6.0
 

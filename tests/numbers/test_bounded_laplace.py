@@ -35,7 +35,7 @@ def test_the_law_is_that_of_drawing_again_until_inside():
         found = np.concatenate([found, tried[(tried >= 0) & (tried <= 1)]])
     # Fine cells, so that a bin of the grid is a bin of the line up to a hundredth of a per cent.
     mechanism = BoundedLaplace(epsilon=1.0, bounds=(0.0, 1.0), cells=4001)
-    row = mechanism._law.probabilities()[800]
+    row = mechanism.law.probabilities()[800]
     expected = np.add.reduceat(row[:-1], np.arange(0, 4000, 4000 // bins)) * n
     seen = np.histogram(found[:n], bins=bins, range=(0, 1))[0]
     assert float(((seen - expected) ** 2 / expected).sum()) < 60

@@ -20,7 +20,7 @@ def test_every_message_is_possible_under_every_input_and_epsilon_is_exact(kind, 
     rows = number.matrix()
     assert all(sum(row) == 1 and min(row) > 0 for row in rows)
     ratio = max(max(column) / min(column) for column in zip(*rows, strict=True))
-    assert ratio == number._law.ratio
+    assert ratio == number.law.ratio
     assert math.log(ratio) <= number.guarantee.epsilon * (1 + 1e-15)
     assert epsilon * (1 - 1e-9) < number.guarantee.epsilon <= epsilon
 

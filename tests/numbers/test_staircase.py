@@ -36,14 +36,14 @@ def test_epsilon_is_what_was_asked_and_every_output_is_possible(clamped, error, 
 @pytest.mark.parametrize(("epsilon", "nominal"), [(0.5, 0.351), (1.0, 0.733), (2.0, 1.566), (5.0, 4.365)])
 def test_the_calibrated_law_runs_at_the_smaller_nominal_epsilon(epsilon, nominal):
     """The step is that of a noise whose γ belongs to the ε asked; the published figures move γ too, hence 4 %."""
-    weights = Staircase(epsilon=epsilon, bounds=(0.0, 1.0), cells=1024)._law.weights
+    weights = Staircase(epsilon=epsilon, bounds=(0.0, 1.0), cells=1024).law.weights
     assert np.log(weights[0] / weights[-1]) == pytest.approx(nominal, rel=0.04)
 
 
 def test_within_the_bounds_there_are_two_steps():
     mechanism = Staircase(epsilon=1.0, bounds=(0.0, 1.0))
-    assert len(set(mechanism._law.weights)) == 2
-    inside = sum(weight == mechanism._law.weights[0] for weight in mechanism._law.weights)
+    assert len(set(mechanism.law.weights)) == 2
+    inside = sum(weight == mechanism.law.weights[0] for weight in mechanism.law.weights)
     assert inside == round(mechanism.gamma * mechanism.messages)
 
 
@@ -54,7 +54,7 @@ def test_the_audit_of_the_calibrated_law_stays_below_and_that_of_the_printed_one
     trials = 400_000
     for mechanism in (honest, printed):
         # The best pair: one end, and of the values with the largest total the farthest from it.
-        totals = mechanism._law.tables.totals
+        totals = mechanism.law.tables.totals
         other = mechanism.points[np.flatnonzero(totals == totals.max())[-1]]
         found = audit.empirical(mechanism, 0.0, float(other), trials=trials, level=1 - 1e-7, rng=5)
         if mechanism is honest:
@@ -78,7 +78,7 @@ def test_without_half_cells_no_scores_would_be_unbiased():
     """A control: why reports lie on the cells and half-way between them."""
     from bruit.errors import LimitError
     from bruit.estimation.scores import unbiased_scores
-    from bruit.privacy.distance import DistanceLaw
+    from bruit.laws.distance import DistanceLaw
 
     law = DistanceLaw.scale(np.where(np.arange(64) < 24, np.e, 1.0))
     with pytest.raises(LimitError, match="affine"):
@@ -95,7 +95,7 @@ def test_the_variance_of_the_clamped_law_does_not_grow_with_the_cells(cells):
 def test_the_clamped_law_uses_the_whole_staircase():
     """What is put on an end is what noise has beyond it: b times the sum of all noise to one side, as on the line."""
     mechanism = Staircase(epsilon=1.0, bounds=(0.0, 1.0), cells=64, clamped=True)
-    weights = mechanism._law.weights
+    weights = mechanism.law.weights
     assert weights[-1] / sum(weights) == pytest.approx(np.exp(-1), rel=1e-12)
 
 

@@ -37,10 +37,10 @@ DESIGNS = [(2, 1), (2, 2), (3, 1), (7, 1), (7, 2), (8, 1), (10, 4), (5, 8), (33,
 @pytest.mark.parametrize(("k", "blocks"), DESIGNS)
 def test_members_are_the_rows_of_even_parity_each_once(k, blocks):
     oracle = HadamardResponse(epsilon=1.0, k=k, blocks=blocks)
-    numbers = np.arange(oracle._law.members)
+    numbers = np.arange(oracle.law.members)
     for value, expected in enumerate(_sets(oracle)):
         assert sorted(oracle._members(np.full(numbers.size, value), numbers).tolist()) == expected
-        assert len(expected) == oracle._law.members
+        assert len(expected) == oracle.law.members
 
 
 @pytest.mark.parametrize(("k", "blocks"), DESIGNS)
@@ -50,7 +50,7 @@ def test_two_sets_of_a_block_share_half_and_sets_of_two_blocks_nothing(k, blocks
     for x, first in enumerate(sets):
         for y, second in enumerate(sets[:x]):
             same = x // oracle._width == y // oracle._width
-            assert len(first & second) == (oracle._law.members // 2 if same else 0)
+            assert len(first & second) == (oracle.law.members // 2 if same else 0)
 
 
 @given(st.integers(0, 20), st.data())

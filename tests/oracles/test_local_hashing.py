@@ -176,7 +176,7 @@ def test_a_step_of_em_is_the_obvious_one():
 @pytest.mark.parametrize(("epsilon", "g"), [(20.0, 485_165_196), (20.0, 2**30), (5.0, 2**22)])
 def test_randomised_response_is_exact_also_over_very_many_buckets(epsilon, g):
     """Borders of its kernel beyond the number of values that randomised response itself allows."""
-    law = LocalHashing(epsilon=epsilon, k=5, kind="LH", g=g)._law
+    law = LocalHashing(epsilon=epsilon, k=5, kind="LH", g=g).law
     keep, width = law.inside - law.outside, law.outside
     borders = [keep + width * y + shift for y in (0, 1, g // 3, g // 2, g - 1, g) for shift in (-1, 0, 1)]
     words = [word for word in borders if 0 <= word < law.total] + [0, law.total - 1]
@@ -216,7 +216,7 @@ def test_with_a_small_pool_the_whole_law_is_enumerated(epsilon, k, pool):
     found = audit.exact(oracle)
     assert found.method == "enumeration"
     assert found.holds
-    assert found.ratio == oracle._law.ratio
+    assert found.ratio == oracle.law.ratio
     a, b = (column.tolist() for column in oracle._pool.seeds)
     value = k // 2
     for seed in range(pool):
@@ -262,9 +262,9 @@ def test_given_its_own_seed_a_report_is_randomised_response(epsilon, g):
         return ((seen - expected) ** 2 / expected).sum() - (g - 1)
 
     limit = 8 * math.sqrt(2 * (g - 1)) + 40
-    assert off(oracle._law) < limit
+    assert off(oracle.law) < limit
     for share in (0.9, 1.1):
-        wrong = RandomizedResponse(epsilon=share * epsilon, k=g)._law
+        wrong = RandomizedResponse(epsilon=share * epsilon, k=g).law
         assert off(wrong) > limit
 
 
@@ -288,8 +288,8 @@ def test_the_seed_does_not_depend_on_the_value():
 def test_words_beyond_the_total_are_drawn_again(monkeypatch):
     """With a law whose total is 2⁶² three words in four are refused; what remains follows the law."""
     oracle = LocalHashing(epsilon=1.0, k=9, kind="LH", g=4)
-    small = type(oracle._law)(inside=2**61, outside=2**61 // 3, members=1, outcomes=4)
-    monkeypatch.setitem(oracle.__dict__, "_law", small)
+    small = type(oracle.law)(inside=2**61, outside=2**61 // 3, sets=oracle.sets)
+    monkeypatch.setitem(oracle.__dict__, "law", small)
     codes = np.arange(60_000) % 9
     reports = oracle.randomize(codes.astype(np.uint8), Words(2))
     seen = np.bincount(_relative(oracle, reports, codes), minlength=4)

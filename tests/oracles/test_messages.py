@@ -19,9 +19,9 @@ from bruit.entropy import Entropy
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, LimitError
 from bruit.estimation import Tally
 from bruit.kernels import two_level
+from bruit.laws import Itself, TwoLevelLaw, Window
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.projective_geometry import ProjectiveGeometry
-from bruit.privacy.law import TwoLevelLaw
 
 KINDS = [HadamardResponse, ProjectiveGeometry]
 SMALL = [
@@ -54,17 +54,11 @@ def frequencies(size):
 # The law.
 
 
-def _slow(word, law):
-    step = law.inside - law.outside
-    kept = step * law.members
-    return (True, word // step) if word < kept else (False, (word - kept) // law.outside)
-
-
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0])
 @pytest.mark.parametrize(("members", "outcomes"), [(1, 3), (16, 32), (121, 364), (1 << 19, 1 << 20), (1, 1 << 22)])
 def test_a_word_chooses_by_exact_quotients(members, outcomes, epsilon):
     """Besides random words, both sides of every kind of border."""
-    law = TwoLevelLaw.calibrate(epsilon, members=members, outcomes=outcomes)
+    law = TwoLevelLaw.calibrate(epsilon, Window(values=outcomes - members + 1, width=members))
     step, width = law.inside - law.outside, law.outside
     borders = [step * m + shift for m in (0, 1, members // 2, members - 1, members) for shift in (-1, 0, 1)]
     borders += [
@@ -73,19 +67,19 @@ def test_a_word_chooses_by_exact_quotients(members, outcomes, epsilon):
     words = [word for word in borders if 0 <= word < law.total] + [0, law.total - 1]
     words += [word for word in Entropy(outcomes).words(500).tolist() if word < law.total]
     weights = two_level.weights(law.inside, law.outside, law.members)
-    assert [two_level.choose(np.uint64(word), weights) for word in words] == [_slow(word, law) for word in words]
+    assert [two_level.choose(np.uint64(word), weights) for word in words] == [law.choose(word) for word in words]
 
 
 @given(st.sampled_from(SMALL), st.integers(1, 9), st.integers(1, 20), st.data())
 @settings(deadline=None, max_examples=60)
 def test_every_word_of_a_small_law_gives_exactly_its_weights(oracle, outside, more, data):
     """Enumerates all words of a law small enough to do so: the counts are the weights."""
-    real = oracle._law
-    law = TwoLevelLaw(inside=outside + more, outside=outside, members=real.members, outcomes=real.outcomes)
+    real = oracle.law
+    law = TwoLevelLaw(inside=outside + more, outside=outside, sets=real.sets)
     value = data.draw(st.integers(0, oracle.k - 1))
     codes, words = np.full(law.total, value, np.uint8), np.arange(law.total, dtype=np.uint64)
     twin = type(oracle)(**{name: getattr(oracle, name) for name in oracle.__dataclass_fields__})
-    twin.__dict__["_law"] = law
+    twin.__dict__["law"] = law
     twin.__dict__["_words"] = lambda _, size: words
     out = np.empty(law.total, np.uint8)
     twin._randomize(codes, Entropy(0), out)
@@ -99,8 +93,8 @@ def test_every_word_of_a_small_law_gives_exactly_its_weights(oracle, outside, mo
 @each_small
 def test_words_beyond_the_total_are_drawn_again(oracle, monkeypatch):
     """With a law whose total is 2⁶² three words in four are refused; what remains is uniform below the total."""
-    small = TwoLevelLaw(inside=2**61, outside=2**61 // 3, members=1, outcomes=4)
-    monkeypatch.setitem(oracle.__dict__, "_law", small)
+    small = TwoLevelLaw(inside=2**61, outside=2**61 // 3, sets=Itself(values=4))
+    monkeypatch.setitem(oracle.__dict__, "law", small)
     words = oracle._words(Entropy(3), 50_000)
     assert int(words.max()) < small.total
     counts = np.bincount((words // np.uint64(small.total // 16)).astype(int), minlength=17)[:16]
@@ -116,7 +110,7 @@ def test_the_worst_ratio_is_below_the_stated_epsilon_and_that_below_what_was_ask
             kind(epsilon=epsilon, k=k)
         return
     oracle = kind(epsilon=epsilon, k=k)
-    ratio = audit.exact(oracle).ratio if k <= 7 else oracle._law.ratio
+    ratio = audit.exact(oracle).ratio if k <= 7 else oracle.law.ratio
     stated = oracle.guarantee.epsilon
     with mpmath.workdps(80):
         worst = mpmath.mpf(ratio.numerator) / ratio.denominator

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import hyperplanes
 from bruit.estimation.hyperplanes import ProjectiveSpace
-from bruit.oracles.projective_geometry import ProjectiveGeometry, _is_prime
+from bruit.laws.sets import is_prime
+from bruit.oracles.projective_geometry import ProjectiveGeometry
 
 SPACES = [(2, 2), (2, 3), (2, 6), (3, 2), (3, 3), (3, 5), (5, 3), (5, 4), (7, 3), (11, 2), (13, 3)]
 each_space = pytest.mark.parametrize(("q", "t"), SPACES)
@@ -55,7 +56,7 @@ def test_hyperplanes_have_the_same_size_and_any_two_share_as_many_points(q, t):
 def test_members_are_the_points_of_the_hyperplane_each_once(q, t):
     oracle = ProjectiveGeometry(epsilon=1.0, k=ProjectiveSpace(q, t).points, prime=q)
     assert oracle.dimension == t
-    numbers = np.arange(oracle._law.members)
+    numbers = np.arange(oracle.law.members)
     for value, row in enumerate(_table(q, t)):
         members = oracle._members(np.full(numbers.size, value), numbers)
         assert sorted(members.tolist()) == np.flatnonzero(row).tolist()
@@ -173,7 +174,7 @@ def test_no_other_prime_nearby_has_less_variance(epsilon, k):
     best = ProjectiveGeometry(epsilon=epsilon, k=k)
     middle = math.exp(epsilon) + 1
     for prime in range(2, int(4 * middle) + 1):
-        if prime * 4 >= middle and _is_prime(prime) and prime < 1000:
+        if prime * 4 >= middle and is_prime(prime) and prime < 1000:
             try:
                 other = ProjectiveGeometry(epsilon=epsilon, k=k, prime=prime)
             except LimitError:
@@ -197,7 +198,7 @@ def test_the_prime_is_a_prime_within_limits(bad):
 def test_two_coordinates_are_randomised_response_on_a_prime_and_one_more():
     oracle = ProjectiveGeometry(epsilon=1.0, k=5, prime=5)
     assert (oracle.dimension, oracle.messages, oracle._space.members, oracle._space.shared) == (2, 6, 1, 0)
-    assert oracle.p / oracle.q == oracle._law.ratio
+    assert oracle.p / oracle.q == oracle.law.ratio
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])

@@ -14,20 +14,14 @@ from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError, ParameterError
 from bruit.kernels import counting, randomized_response
+from bruit.laws import Itself, TwoLevelLaw
 from bruit.oracles import RandomizedResponse, from_dict
-from bruit.privacy.law import TwoLevelLaw
-
-
-def _slow(code, word, law):
-    """Keep with weight A − B, else the outcome into whose stretch of B words the rest falls."""
-    keep = law.inside - law.outside
-    return code if word < keep else (word - keep) // law.outside
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 128, 1024, 10**6])
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0])
-def test_the_kernel_is_the_obvious_loop(k, epsilon):
-    law = TwoLevelLaw.calibrate(epsilon, members=1, outcomes=k)
+def test_the_kernel_agrees_with_sample_word_for_word(k, epsilon):
+    law = TwoLevelLaw.calibrate(epsilon, Itself(values=k))
     keep, width = law.inside - law.outside, law.outside
     # Besides random words, both sides of every kind of border.
     borders = [keep + width * y + shift for y in (0, 1, k // 2, k - 1, k) for shift in (-1, 0, 1)]
@@ -37,14 +31,14 @@ def test_the_kernel_is_the_obvious_loop(k, epsilon):
     codes = (np.arange(words.size) * 7919 % k).astype(np.min_scalar_type(k - 1))
     out = np.empty_like(codes)
     randomized_response.randomize(codes, words, np.uint64(keep), np.uint64(width), out)
-    assert out.tolist() == [_slow(int(code), int(word), law) for code, word in zip(codes, words, strict=True)]
+    assert out.tolist() == [law.sample(int(code), iter([int(word)])) for code, word in zip(codes, words, strict=True)]
 
 
 @given(st.integers(2, 6), st.integers(1, 9), st.integers(1, 20), st.data())
 @settings(deadline=None, max_examples=60)
 def test_every_word_of_a_small_law_gives_exactly_its_weights(k, outside, more, data):
     """Enumerates all words of a law small enough to do so: the counts are the weights."""
-    law = TwoLevelLaw(inside=outside + more, outside=outside, members=1, outcomes=k)
+    law = TwoLevelLaw(inside=outside + more, outside=outside, sets=Itself(values=k))
     value = data.draw(st.integers(0, k - 1))
     words = np.arange(law.total, dtype=np.uint64)
     out = np.empty(law.total, np.uint8)
@@ -55,7 +49,7 @@ def test_every_word_of_a_small_law_gives_exactly_its_weights(k, outside, more, d
 
 def test_words_beyond_the_total_are_drawn_again():
     """With a law whose total is 2⁶² three words in four are refused; what remains is uniform."""
-    small = TwoLevelLaw(inside=2**61, outside=2**61 // 3, members=1, outcomes=4)
+    small = TwoLevelLaw(inside=2**61, outside=2**61 // 3, sets=Itself(values=4))
     words = memory.words_below(Entropy(3), small.total, 50_000)
     assert int(words.max()) < small.total
     counts = np.bincount((words // np.uint64(small.total // 16)).astype(int), minlength=17)[:16]
@@ -85,7 +79,7 @@ def test_a_matrix_row_is_a_probability_law_in_fractions():
     oracle = RandomizedResponse(epsilon=0.7, k=5)
     rows = oracle.matrix()
     assert all(sum(row) == 1 for row in rows)
-    assert rows[2][2] / rows[2][0] == oracle._law.ratio
+    assert rows[2][2] / rows[2][0] == oracle.law.ratio
     with pytest.raises(LimitError, match="p and q say the same"):
         RandomizedResponse(epsilon=1.0, k=2000).matrix()
 

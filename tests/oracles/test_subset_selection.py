@@ -51,7 +51,7 @@ def _packed(rows):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_stated_epsilon_is_true_of_the_integers_and_hardly_below_what_was_asked(epsilon, k):
     oracle = SubsetSelection(epsilon=epsilon, k=k)
-    law, stated = oracle._law, oracle.guarantee.epsilon
+    law, stated = oracle.law, oracle.guarantee.epsilon
     with mpmath.workdps(80):
         exact = mpmath.log(mpmath.mpf(law.inside) / law.outside)
         assert mpmath.mpf(stated) >= exact
@@ -79,7 +79,7 @@ def test_the_closed_forms_are_those_of_the_table_of_all_subsets(k, omega):
     assert {chance(x, x, v) for x in range(k) for v in range(k) if v != x} == {model.both_own}
     for x, u, v in itertools.permutations(range(k), 3):
         assert chance(x, u, v) == model.both_other
-    assert audit.exact(oracle).ratio == oracle._law.ratio
+    assert audit.exact(oracle).ratio == oracle.law.ratio
     assert oracle.guessability == pytest.approx(float(sum(max(column) for column in zip(*rows, strict=True)) / k))
 
 

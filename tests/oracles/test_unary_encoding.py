@@ -164,7 +164,7 @@ def test_privatizing_is_the_obvious_loop_over_the_same_words(k, n, monkeypatch):
     """In slices: eight planes, one word per person, then one word for each tie."""
     monkeypatch.setattr(unary_encoding, "SLICE_WORDS", 100)
     oracle = UnaryEncoding(epsilon=1.0, k=k, kind="SUE")
-    law, width = oracle._law, (k + 7) // 8
+    law, width = oracle.law, (k + 7) // 8
     codes = (np.arange(n) * 5 % k).astype(np.uint8)
     reports = oracle.randomize(codes, Words(9))
     entropy, step = Words(9).part(0).stream(), max(1, 100 // (width + 1))
@@ -206,9 +206,9 @@ def test_enumeration_of_all_reports_finds_the_closed_form(kind, epsilon, k):
     assert all(sum(row) == 1 for row in oracle.matrix())
     found = audit.exact(oracle)
     assert found.method == "enumeration"
-    assert found.ratio == oracle._law.ratio
+    assert found.ratio == oracle.law.ratio
     assert found.holds
-    assert audit.exact(UnaryEncoding(epsilon=epsilon, k=128, kind=kind)).ratio == oracle._law.ratio
+    assert audit.exact(UnaryEncoding(epsilon=epsilon, k=128, kind=kind)).ratio == oracle.law.ratio
 
 
 def test_the_probabilities_are_those_of_the_literature():
@@ -383,7 +383,7 @@ def test_a_step_of_em_is_the_obvious_one(k):
     frequency = np.arange(1.0, k + 1)
     frequency /= frequency.sum()
     better, likelihood = oracle._em_step(reports, frequency)
-    posterior = frequency * float(oracle._law.ratio) ** _bits(reports, k)
+    posterior = frequency * float(oracle.law.ratio) ** _bits(reports, k)
     total = posterior.sum(axis=1, keepdims=True)
     assert better == pytest.approx((posterior / total).mean(axis=0))
     assert likelihood == pytest.approx(np.log(total).mean())

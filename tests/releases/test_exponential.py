@@ -13,7 +13,7 @@ from scipy import stats
 
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from bruit.privacy.law import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.releases.exponential import BITS, Exponential, below, decay
 
 STEPS = [Fraction(1, 2), Fraction(1, 18), Fraction(3), Fraction(20), Fraction(1, 4000)]

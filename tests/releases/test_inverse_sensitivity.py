@@ -16,7 +16,7 @@ from bruit.domains import Grid
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.kernels import extreme_variance
-from bruit.privacy.law import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
 from bruit.releases import lengths as closed
 from bruit.releases.inverse_sensitivity import InverseSensitivity, inverse_sensitivity

@@ -17,7 +17,7 @@ from scipy import stats
 from bruit.domains import Grid
 from bruit.entropy import Entropy
 from bruit.errors import BudgetError, DesignError, ParameterError, ParameterTypeError
-from bruit.privacy.law import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees

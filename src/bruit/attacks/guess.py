@@ -141,7 +141,7 @@ def likelihood_of(mechanism: LocalMechanism) -> Likelihood:
 
 def _two_level(mechanism: Any, supported: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> Likelihood:
     """The law's ratio where the report supports the value, else 1."""
-    ratio = float(mechanism._law.ratio)
+    ratio = float(mechanism.law.ratio)
     return lambda reports: np.where(supported(reports), ratio, 1.0)
 
 
@@ -157,7 +157,7 @@ def _in_bucket(mechanism: LocalHashing, reports: NDArray[Any]) -> NDArray[np.boo
 
 def _message_sets(mechanism: MessageOracle) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
     """Which values have the reported message in their set: the sets turned round, from message to values."""
-    law, size = mechanism._law, mechanism.size
+    law, size = mechanism.law, mechanism.size
     if size * law.members > MEMBER_LIMIT:
         raise LimitError(
             f"Guessing writes down values × members of a set, {size * law.members:,}, and at most {MEMBER_LIMIT:,}: "

@@ -15,8 +15,8 @@ from numbers import Rational
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import exp_floor, log_ceiling
 
 
 class Mechanism(Protocol):
@@ -153,5 +153,5 @@ def _whole(rows: Sequence[Sequence[Fraction]]) -> list[list[int]]:
 
 
 def _closed_form(mechanism: Any) -> Fraction | None:
-    ratio = getattr(getattr(mechanism, "_law", None), "ratio", None)
+    ratio = getattr(getattr(mechanism, "law", None), "ratio", None)
     return ratio if isinstance(ratio, Fraction) else None

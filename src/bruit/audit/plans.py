@@ -121,7 +121,7 @@ def adversarial_records(plan: Plan, unit: Unit) -> tuple[dict[str, int], dict[st
 
 
 def _ratios(plan: Plan) -> dict[str, Fraction]:
-    return {name: found._law.ratio for name, found in plan.mechanisms.items()}  # type: ignore[union-attr]
+    return {name: found.law.ratio for name, found in plan.mechanisms.items()}
 
 
 def _ends(plan: Plan, name: str) -> tuple[int, int]:

@@ -129,7 +129,7 @@ class Fake(ColumnDesign):
         """For each attribute, the last word of its law, and how many words tell the own value; 0 if none does."""
         last, limits = [], []
         for found in self.mechanisms.values():
-            law = found._law if isinstance(found, RandomizedResponse) else None
+            law = found.law if isinstance(found, RandomizedResponse) else None
             last.append(2**64 - 1 if law is None else law.total - 1)
             limits.append(0 if law is None else law.inside - law.outside)
         return np.array(last, np.uint64), np.array(limits, np.uint64)

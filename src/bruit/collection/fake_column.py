@@ -27,8 +27,8 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture
 from bruit.estimation.tally import Counts
+from bruit.laws.words import WORD_BITS
 from bruit.oracles import RandomizedResponse, SubsetSelection, UnaryEncoding
-from bruit.privacy.law import WORD_BITS
 
 Floats: TypeAlias = NDArray[np.float64]
 #: What a fake is.
@@ -160,7 +160,7 @@ class FakeColumn:
             places = checked.astype(np.int64)
             return np.asarray((q + (p - q) * shares[places]) / self.prior_frequency[places])
         bits = np.unpackbits(checked, axis=1, count=self.mechanism.size, bitorder="little")
-        ratio = float(self.mechanism._law.ratio)
+        ratio = float(self.mechanism.law.ratio)
         # The probability of a report is proportional to 1 + (ratio − 1)·(the mass of the values that it supports).
         true = 1 + (ratio - 1) * (bits @ shares)
         if self.fake == "zeros":
@@ -208,7 +208,7 @@ class FakeColumn:
         assert isinstance(found, UnaryEncoding)  # noqa: S101 -- what "zeros" says
         # Everybody as somebody who has the value: all bits are drawn with q, and then the own one again.
         found._randomize(codes, entropy, out)
-        chances = np.uint64(found._law.own), np.uint64(found._law.other)
+        chances = np.uint64(found.law.own), np.uint64(found.law.other)
         words = memory.block_words(entropy, codes.size)
         kernel.own_bits(codes, drawn.true, words, chances, 0xFF >> -found.size % 8, out)
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from bruit import _checks
-from bruit.privacy.law import log_ceiling
+from bruit.laws.rounding import log_ceiling
 
 
 class Odds(NamedTuple):

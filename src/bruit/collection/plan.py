@@ -26,10 +26,10 @@ from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
+from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import whole_counts
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
-from bruit.privacy.law import log_ceiling
 
 #: The most cells that a joint table may have.
 TABLE_LIMIT = 1 << 24

@@ -16,9 +16,9 @@ from bruit.domains import Schema
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
+from bruit.laws.words import WORD_BITS
 from bruit.privacy import Guarantee, Ledger
 from bruit.privacy.composition import sequential
-from bruit.privacy.law import WORD_BITS
 from bruit.privacy.ledger import Part
 
 #: How far the sum of given frequencies may be from 1, for those that were rounded.

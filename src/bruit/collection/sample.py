@@ -56,7 +56,7 @@ class Sample(Design):
 
     def ratio(self, unit: Unit) -> Fraction:
         """The largest of all ratios, for one attribute as for a person: a report is about one attribute."""
-        return max(found._law.ratio for found in self.mechanisms.values())  # type: ignore[union-attr]
+        return max(found.law.ratio for found in self.mechanisms.values())
 
     @property
     def cells(self) -> int:

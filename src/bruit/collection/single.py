@@ -23,7 +23,7 @@ class Single(ColumnDesign):
     def ratio(self, unit: Unit) -> Fraction:
         """That of the mechanism, whoever is asked about."""
         (found,) = self.mechanisms.values()
-        return found._law.ratio  # type: ignore[union-attr]
+        return found.law.ratio
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """What the mechanism reports by itself."""

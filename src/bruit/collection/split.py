@@ -35,7 +35,7 @@ class Split(ColumnDesign):
 
     def ratio(self, unit: Unit) -> Fraction:
         """The product of all ratios for a person, the largest of them for one attribute."""
-        ratios = [found._law.ratio for found in self.mechanisms.values()]  # type: ignore[union-attr]
+        ratios = [found.law.ratio for found in self.mechanisms.values()]
         return math.prod(ratios, start=Fraction(1)) if unit == "person" else max(ratios)
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:

@@ -44,6 +44,18 @@ def scramble(codes: Any) -> NDArray[np.uint32]:
     return word
 
 
+def scrambled(code: int) -> int:
+    """π of one code in plain whole numbers, for one person at a time.
+
+    >>> hex(scrambled(2))
+    '0x3ae60ab9'
+    """
+    word = (code + _SHIFT) % HASHES
+    for shift, factor in _ROUNDS:
+        word = (word ^ word >> shift) * factor % HASHES
+    return word ^ word >> _LAST
+
+
 def bucket_sizes(g: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """How many hashes a bucket holds, and how many buckets hold so many: two sizes, where g does not divide 2³².
 

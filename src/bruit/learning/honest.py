@@ -21,10 +21,10 @@ from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
+from bruit.laws.rounding import log_ceiling
 from bruit.learning import _reported
 from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer, _digest
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import log_ceiling
 
 
 class HonestSplit(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,36 +11,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.domains.domain import Codes
+from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.fitting import Channel
 from bruit.estimation.number import ScoreModel
 from bruit.estimation.scores import Floats, Method
 from bruit.estimation.tally import Counts, Tally
-from bruit.numbers._laws import GridLaw, words_below
+from bruit.numbers._channels import GridChannel, GridLaw, channel
 from bruit.numbers.base import PROBABILITIES_LIMIT, Number
 
 
 @dataclass(frozen=True, kw_only=True)
 class AffineNumber(Number):
-    """A mechanism whose law is a `GridLaw`: everything follows from the law in one pass over cells and messages."""
+    """A mechanism whose law is a `GridLaw`: everything follows from its channel in one pass over cells and messages."""
 
     DEFAULT_CELLS: ClassVar[int] = 1024
 
     @property
     @abstractmethod
-    def _law(self) -> GridLaw:
+    def law(self) -> GridLaw:
         """The exact law."""
+
+    @cached_property
+    def _channel(self) -> GridChannel:
+        return channel(self.law)
 
     @property
     def messages(self) -> int:
         """How many messages there are."""
-        return self._law.messages
+        return self.law.messages
 
     @cached_property
     def scores(self) -> Floats:
         """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
-        return self.bounds[0] + self.domain.step * self._law.scores()
+        return self.bounds[0] + self.domain.step * self._channel.scores()
 
     @property
     def outputs(self) -> Floats:
@@ -52,10 +56,10 @@ class AffineNumber(Number):
         """P(message | cell) as floats: one row per cell, one column per message."""
         if self.cells * self.messages > PROBABILITIES_LIMIT:
             raise LimitError(f"probabilities() is made for at most {PROBABILITIES_LIMIT:,} entries; use fewer cells.")
-        return self._law.table()
+        return self._channel.table()
 
     def _moments(self, scores: Floats) -> tuple[Floats, Floats]:
-        return moments(self._law, scores)
+        return moments(self._channel, scores)
 
     def _scores(self, method: Method) -> tuple[Floats, float]:
         # The affine correction is exact here, so both methods are one.
@@ -71,38 +75,34 @@ class AffineNumber(Number):
             self.probabilities,
             bias_bound=bias,
             rounding_noise=self._rounding_noise,
-            grid_law=self._law,
+            grid_channel=self._channel,
         )
 
-    def _exact_row(self, cell: int) -> list[Fraction]:
-        return self._law.row(cell)
-
     def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
-        law = self._law
-        law.randomize(cells, words_below(entropy, law.total, cells.size), out)
+        self._channel.randomize(cells, memory.words_below(entropy, self.law.total, cells.size), out)
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        return self._law.simulate(people, generator)
+        return self._channel.simulate(people, generator)
 
 
 @dataclass(frozen=True)
 class LawModel(ScoreModel):
-    """Counts of messages and their scores, with a law that is multiplied with instead of a matrix."""
+    """Counts of messages and their scores, with a channel that is multiplied with instead of a matrix."""
 
-    grid_law: GridLaw | None = None
+    grid_channel: GridChannel | None = None
 
     def law(self) -> Channel:
         """The law, if it tells more than the mean."""
-        if self._known.messages == 2 < self.points.size:
+        if self.scores.size == 2 < self.points.size:
             raise ParameterError(
                 "Two messages tell the mean of a number and nothing else about its distribution: use SquareWave."
             )
         return self._known
 
     @property
-    def _known(self) -> GridLaw:
-        assert self.grid_law is not None  # noqa: S101 -- None only because fields before it have defaults
-        return self.grid_law
+    def _known(self) -> GridChannel:
+        assert self.grid_channel is not None  # noqa: S101 -- None only because fields before it have defaults
+        return self.grid_channel
 
     def _given(self) -> Floats:
         return moments(self._known, self.scores)[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,8 +15,8 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import ParameterTypeError
 from bruit.estimation.scores import Floats
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 from bruit.numbers.base import Number
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +57,11 @@ class ByDistance(Number):
 
     def probabilities(self) -> Floats:
         """P(message | cell) as floats: one row per cell, one column per message."""
-        return self._law.probabilities()
+        return self.law.probabilities()
 
     @cached_property
-    def _law(self) -> DistanceLaw | ClampedLaw:
+    def law(self) -> DistanceLaw | ClampedLaw:
+        """Weights by distance, cut to the grid or clamped to it."""
         if self.clamped:
             return ClampedLaw.calibrate(self.epsilon, self._noise_shape(self.epsilon))
         return DistanceLaw.calibrate(self.epsilon, self._shape, stride=self.STRIDE)
@@ -74,16 +74,13 @@ class ByDistance(Number):
     def _noise_shape(self, nominal: float) -> Floats:
         """The weights of noise of 0..cells−2 steps, before the rest is clamped."""
 
-    def _exact_row(self, cell: int) -> list[Fraction]:
-        return self._law.probability_row(cell)
-
     def _settings(self) -> dict[str, Any]:
         return {"clamped": self.clamped}
 
     def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import distance as kernel
 
-        tables = self._law.tables
+        tables = self.law.tables
         fixed = (*kernel.prepare(tables.cumulative, tables.left, tables.totals), tables.stride, self.messages)
         places = np.empty(cells.size, np.int64)
         late = places[: kernel.randomize(cells, memory.block_words(entropy, cells.size), *fixed, out, places)]

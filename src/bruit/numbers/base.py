@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,20 +41,6 @@ MATRIX_LIMIT = 1_100_000
 PROBABILITIES_LIMIT = 40_000_000
 #: Stochastic rounding divides the way from one cell to the next into 2³² parts.
 _PARTS = 32
-
-
-class Law(Protocol):
-    """What is needed of an exact law."""
-
-    @property
-    def ratio(self) -> Fraction:
-        """The largest ratio between the probabilities of one message under two cells."""
-        ...
-
-    @property
-    def epsilon(self) -> float:
-        """Its logarithm, rounded up."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,13 +199,13 @@ class Number(LocalMechanism):
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is promised to each person, computed from the law that is sampled."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     def matrix(self) -> list[list[Fraction]]:
         """P(message | cell), exactly: one row per cell, one column per message."""
         if self.cells * self.messages > MATRIX_LIMIT:
             raise LimitError("matrix() is made for at most 1,024 cells; use fewer cells.")
-        return [self._exact_row(cell) for cell in range(self.cells)]
+        return [self.law.row(cell) for cell in range(self.cells)]
 
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """A report is its own column."""
@@ -254,15 +240,6 @@ class Number(LocalMechanism):
         return cls(epsilon=epsilon, bounds=bounds, cells=domain.cells, missing=domain.missing, **settings)  # type: ignore[arg-type]
 
     # What each mechanism fills in.
-
-    @property
-    @abstractmethod
-    def _law(self) -> Law:
-        """The exact law."""
-
-    @abstractmethod
-    def _exact_row(self, cell: int) -> list[Fraction]:
-        """P(message | cell) for all messages, exactly."""
 
     @abstractmethod
     def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:

@@ -16,11 +16,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from bruit.errors import LimitError
+from bruit.laws import LeaningLaw, MixedLaw, TwoLevelLaw, Window
+from bruit.laws.rounding import exp_floor
+from bruit.laws.words import WORDS
 from bruit.numbers._affine import AffineNumber
-from bruit.numbers._coin import LeaningLaw, MixedLaw
-from bruit.numbers._laws import WORDS, GridLaw
-from bruit.numbers._window import WindowLaw
-from bruit.privacy.law import exp_floor
 
 #: From this many cells per e^{ε/2} on, the grid costs less than 3 % of variance.
 FINE_ENOUGH = 17
@@ -66,7 +65,8 @@ class Duchi(AffineNumber):
         return "duchi"
 
     @cached_property
-    def _law(self) -> GridLaw:
+    def law(self) -> LeaningLaw:
+        """The weight of "above" grows evenly with the cell."""
         return LeaningLaw.calibrate(self.epsilon, cells=self.cells)
 
 
@@ -108,8 +108,9 @@ class Piecewise(AffineNumber):
         return "piecewise"
 
     @cached_property
-    def _law(self) -> WindowLaw:
-        return WindowLaw.calibrate(self.epsilon, cells=self.cells, width=window_width(self.epsilon, self.cells))
+    def law(self) -> TwoLevelLaw:
+        """The window of the cell, or any message."""
+        return TwoLevelLaw.calibrate(self.epsilon, piecewise_windows(self.epsilon, self.cells))
 
     def _default_cells(self) -> int:
         return fine_cells(self.epsilon, least=self.DEFAULT_CELLS, most=self.MOST_CELLS)
@@ -155,29 +156,26 @@ class Hybrid(AffineNumber):
         return "hybrid"
 
     @cached_property
-    def _law(self) -> GridLaw:
+    def law(self) -> LeaningLaw | MixedLaw:
+        """A coin, or a window or a coin."""
         if self.epsilon <= HYBRID_FROM:
             return LeaningLaw.calibrate(self.epsilon, cells=self.cells)
         # The words are divided: e^{−ε/2} of them for Duchi's part, the others for the window.
         few = WORDS * WORDS // exp_floor(self.epsilon / 2, WORDS)
-        width = window_width(self.epsilon, self.cells)
-        return MixedLaw(
-            window=WindowLaw.calibrate(self.epsilon, cells=self.cells, width=width, words=WORDS - few),
-            coin=LeaningLaw.calibrate(self.epsilon, cells=self.cells, words=few),
-        )
+        return MixedLaw.calibrate(self.epsilon, piecewise_windows(self.epsilon, self.cells), coin_words=few)
 
     @property
     def piecewise_probability(self) -> Fraction:
         """The exact probability that the piecewise part is used; 0 up to ε = 0.61."""
-        return self._law.chance if isinstance(self._law, MixedLaw) else Fraction(0)
+        return self.law.chance if isinstance(self.law, MixedLaw) else Fraction(0)
 
     def _default_cells(self) -> int:
         return fine_cells(self.epsilon, least=self.DEFAULT_CELLS, most=self.MOST_CELLS)
 
 
-def window_width(epsilon: float, cells: int) -> int:
-    """How many messages a window has: e^{−ε/2} of the way that it slides, as in the continuous mechanism."""
-    return max(1, round((cells - 1) * math.exp(-epsilon / 2)))
+def piecewise_windows(epsilon: float, cells: int) -> Window:
+    """Windows as wide as e^{−ε/2} of the way that they slide, as in the continuous mechanism."""
+    return Window(values=cells, width=max(1, round((cells - 1) * math.exp(-epsilon / 2))))
 
 
 def fine_cells(epsilon: float, *, least: int, most: int) -> int:

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from bruit.estimation.scores import Floats
+from bruit.laws import TwoLevelLaw, Window
 from bruit.numbers._affine import AffineNumber
-from bruit.numbers._window import WindowLaw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +72,9 @@ class SquareWave(AffineNumber):
         return self.bounds[0] + self.domain.step * places
 
     @cached_property
-    def _law(self) -> WindowLaw:
-        return WindowLaw.calibrate(self.epsilon, cells=self.cells, width=2 * self.reach + 1)
+    def law(self) -> TwoLevelLaw:
+        """The window around the cell, or any message."""
+        return TwoLevelLaw.calibrate(self.epsilon, Window(values=self.cells, width=2 * self.reach + 1))
 
 
 def half_width(epsilon: float) -> float:

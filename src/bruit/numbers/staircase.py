@@ -18,9 +18,9 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.scores import Floats
+from bruit.laws.distance import ClampedLaw, DistanceLaw
 from bruit.numbers._by_distance import ByDistance
 from bruit.numbers.staircase_noise import Error, optimal_gamma
-from bruit.privacy.distance import ClampedLaw, DistanceLaw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +100,11 @@ class Staircase(ByDistance):
         return optimal_gamma(self.epsilon, self.error)
 
     @cached_property
-    def _law(self) -> DistanceLaw | ClampedLaw:
+    def law(self) -> DistanceLaw | ClampedLaw:
+        """Two weights by distance, cut to the grid; or the whole staircase, clamped to it."""
         if self.printed:
             return DistanceLaw.scale(self._shape(self.epsilon), stride=self.STRIDE)
-        return super()._law
+        return super().law
 
     def _shape(self, nominal: float) -> Floats:
         near = max(1, min(round(self.gamma * self.messages), self.messages // 2))

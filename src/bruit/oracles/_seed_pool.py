@@ -39,6 +39,12 @@ class SeedPool:
         """The words a and b of every seed, in two rows."""
         return np.ascontiguousarray(Entropy(POOL_KEY).words(2 * self.size).reshape(-1, 2).T)
 
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, number: int) -> tuple[int, int]:
+        return int(self.seeds[0, number]), int(self.seeds[1, number])
+
     def count(self, seed: NDArray[Any], bucket: NDArray[Any]) -> tuple[Counts, int]:
         """Reports by seed and bucket, and how many were refused."""
         from bruit.kernels import local_hashing as kernel

@@ -28,8 +28,8 @@ from bruit.errors import ParameterError
 from bruit.estimation.hadamard import HadamardModel, block_sums, block_variance
 from bruit.estimation.support import Floats, Target
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import Hadamard, TwoLevelLaw
 from bruit.oracles.messages import MessageOracle
-from bruit.privacy.law import TwoLevelLaw
 
 #: The most blocks: more than any domain has values.
 BLOCKS_LIMIT = 1 << 20
@@ -94,12 +94,12 @@ class HadamardResponse(MessageOracle):
     @property
     def messages(self) -> int:
         """How many different reports there are."""
-        return self._law.outcomes
+        return self.law.outcomes
 
     @property
     def votes_per_cheater(self) -> float:
         """By how many people's worth one dishonest report can raise a value of its choice: 1/s."""
-        return float(1 / _signal(self._law))
+        return float(1 / _signal(self.law))
 
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given.
@@ -115,7 +115,7 @@ class HadamardResponse(MessageOracle):
             ``"population"`` or ``"people"``.
         """
         share = np.asarray(frequency, float)
-        signal, law = _signal(self._law), self._law
+        signal, law = _signal(self.law), self.law
         floor = float(_rows(law, self.blocks) * law.probability(inside=False))
         reach = floor + float(signal) * self._block_share(share)
         return block_variance(share, reach, n, float(signal), target)
@@ -129,13 +129,14 @@ class HadamardResponse(MessageOracle):
         return np.repeat(block_sums(frequency, self.blocks, self._width), self._width)[: self.size]
 
     @cached_property
-    def _law(self) -> TwoLevelLaw:
+    def law(self) -> TwoLevelLaw:
+        """The rows with sign + in the value's block, or any row of any block."""
         return _law(self.epsilon, self.size, self.blocks)
 
     @property
     def _width(self) -> int:
         """How many values a block has room for."""
-        return _rows(self._law, self.blocks) - 1
+        return _rows(self.law, self.blocks) - 1
 
     @property
     def _covered(self) -> int:
@@ -159,7 +160,7 @@ class HadamardResponse(MessageOracle):
         kernel.randomize(codes, self._words(entropy, codes.size), self._weights(), self._width, out)
 
     def _model(self, tally: Tally) -> HadamardModel:
-        law = self._law
+        law = self.law
         inside, outside = law.probability(inside=True), law.probability(inside=False)
         rows = tally.counts.reshape(self.blocks, -1)
         return HadamardModel(messages=rows, n=tally.n, size=self.size, inside=inside, outside=outside)
@@ -170,7 +171,7 @@ def _law(epsilon: float, size: int, blocks: int) -> TwoLevelLaw:
     rows = 2
     while blocks * (rows - 1) < size:
         rows *= 2
-    return TwoLevelLaw.calibrate(epsilon, members=rows // 2, outcomes=blocks * rows)
+    return TwoLevelLaw.calibrate(epsilon, Hadamard(rows=rows, blocks=blocks))
 
 
 def _rows(law: TwoLevelLaw, blocks: int) -> int:

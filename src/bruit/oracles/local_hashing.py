@@ -30,12 +30,13 @@ from bruit.estimation.estimate import Consistent
 from bruit.estimation.support import SupportModel, Target
 from bruit.estimation.tally import Counts, Tally
 from bruit.kernels import hash_family
+from bruit.laws import Hash, Itself, TwoLevelLaw
+from bruit.laws.rounding import exp_floor
 from bruit.oracles._hash_lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles._pooled_support import PooledModel, PoolError
 from bruit.oracles._seed_pool import SeedPool
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw, exp_floor
 
 Kind = Literal["OLH", "BLH", "LH"]
 
@@ -110,8 +111,6 @@ class LocalHashing(SupportOracle):
         super().__post_init__()
         _checks.one_of(get_args(Kind), kind=self.kind)
         object.__setattr__(self, "g", self._number_of_buckets())
-        if self._law.epsilon < self.epsilon * (1 - 1e-9):
-            raise LimitError(f"g must be smaller at this epsilon, got {self.g}: the integer law cannot meet both.")
         if self.pool is not None:
             object.__setattr__(self, "pool", _checks.integer(low=1, pool=self.pool))
             if self.pool * self.g > CELL_LIMIT:
@@ -119,6 +118,8 @@ class LocalHashing(SupportOracle):
                     f"pool must be at most {CELL_LIMIT // self.g:,} with {self.g:,} buckets, got {self.pool}: "
                     "a tally has pool × g counts. Without a pool there is no limit."
                 )
+        if self.law.epsilon < self.epsilon * (1 - 1e-9):
+            raise LimitError(f"g must be smaller at this epsilon, got {self.g}: the integer law cannot meet both.")
 
     @property
     def name(self) -> str:
@@ -128,7 +129,7 @@ class LocalHashing(SupportOracle):
     @cached_property
     def p(self) -> Fraction:
         """The exact probability that the own value lies in the reported bucket."""
-        return self._law.probability(inside=True)
+        return self.law.probability(inside=True)
 
     @cached_property
     def q(self) -> Fraction:
@@ -138,7 +139,7 @@ class LocalHashing(SupportOracle):
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @property
     def guessability(self) -> float:
@@ -240,14 +241,14 @@ class LocalHashing(SupportOracle):
         return chosen
 
     @cached_property
-    def _law(self) -> TwoLevelLaw:
-        """The law given the seed."""
-        return TwoLevelLaw.calibrate(self.epsilon, members=1, outcomes=self.g)
+    def law(self) -> TwoLevelLaw:
+        """Given the seed, the own bucket or any bucket."""
+        return TwoLevelLaw.calibrate(self.epsilon, Hash(buckets=self.g, pool=self._pool))
 
     @property
     def _other(self) -> Fraction:
         """The probability of each bucket that is not the own."""
-        return self._law.probability(inside=False)
+        return self.law.probability(inside=False)
 
     @property
     def _keep(self) -> Fraction:
@@ -288,7 +289,7 @@ class LocalHashing(SupportOracle):
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import local_hashing, randomized_response
 
-        law, n = self._law, codes.size
+        law, n = self.law, codes.size
         words = memory.block_words(entropy, 3 * n if self._pool is None else n)
         if self._pool is None:
             seeds = words[n:].reshape(2, n)
@@ -359,7 +360,7 @@ def _best_buckets(epsilon: float) -> int:
 
 
 def _rare_variance(epsilon: float, g: int) -> Fraction:
-    law = TwoLevelLaw.calibrate(epsilon, members=1, outcomes=g)
+    law = TwoLevelLaw.calibrate(epsilon, Itself(values=g))
     p, other = law.probability(inside=True), law.probability(inside=False)
     q = other + (p - other) * hash_family.agreement(g)
     return q * (1 - q) / (p - q) ** 2

@@ -22,10 +22,10 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import TwoLevelLaw
 from bruit.mechanism import message_numbers
 from bruit.oracles.base import Oracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw
 
 if TYPE_CHECKING:
     from bruit.kernels.two_level import Weights
@@ -46,7 +46,7 @@ class MessageOracle(Oracle):
 
     @property
     @abstractmethod
-    def _law(self) -> TwoLevelLaw:
+    def law(self) -> TwoLevelLaw:
         """The exact law: members of a value's set, and messages in all."""
 
     @property
@@ -61,12 +61,12 @@ class MessageOracle(Oracle):
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @property
     def guessability(self) -> float:
         """The best guess is any value whose set holds the message, or any value at all where no set does."""
-        law, covered = self._law, self._covered
+        law, covered = self.law, self._covered
         weight = covered * law.inside + (law.outcomes - covered) * law.outside
         return float(Fraction(weight, law.total * self.size))
 
@@ -77,7 +77,7 @@ class MessageOracle(Oracle):
 
     def matrix(self) -> list[list[Fraction]]:
         """P(message | value), exactly: one row per value, one column per message."""
-        law = self._law
+        law = self.law
         if self.size * law.outcomes > MATRIX_LIMIT:
             raise LimitError(
                 f"matrix() is made for at most {MATRIX_LIMIT:,} entries, values times messages; "
@@ -103,13 +103,13 @@ class MessageOracle(Oracle):
         """The law, for the kernels."""
         from bruit.kernels import two_level
 
-        return two_level.weights(self._law.inside, self._law.outside, self._law.members)
+        return two_level.weights(self.law.inside, self.law.outside, self.law.members)
 
     def _words(self, entropy: Entropy, size: int) -> NDArray[np.uint64]:
-        return memory.words_below(entropy, self._law.total, size)
+        return memory.words_below(entropy, self.law.total, size)
 
     def _cells(self) -> int:
-        return self._law.outcomes
+        return self.law.outcomes
 
     def _empty_reports(self, n: int) -> NDArray[Any]:
         return np.empty(n, code_dtype(self._cells()))
@@ -133,7 +133,7 @@ class MessageOracle(Oracle):
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
         # A member of the own set with probability p₀ = (A − B)·members/Z; all others take any message.
-        law = self._law
+        law = self.law
         kept = generator.binomial(people, float(Fraction((law.inside - law.outside) * law.members, law.total)))
         counts = np.zeros(law.outcomes, np.int64)
 

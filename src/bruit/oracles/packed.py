@@ -13,8 +13,8 @@ from bruit.engines import memory
 from bruit.errors import DataError, DataTypeError
 from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
+from bruit.laws import BitsLaw, TwoLevelLaw
 from bruit.oracles.base import SupportOracle
-from bruit.privacy.law import BitsLaw, TwoLevelLaw
 
 Rows = NDArray[np.uint8]
 
@@ -42,7 +42,7 @@ class PackedOracle(SupportOracle):
 
     @property
     @abstractmethod
-    def _law(self) -> BitsLaw | TwoLevelLaw:
+    def law(self) -> BitsLaw | TwoLevelLaw:
         """The exact law; its ratio is how much likelier a set bit makes a value."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class PackedOracle(SupportOracle):
         from bruit.kernels import bits
 
         # P(y|v) is proportional to ρ^{y_v} with ρ the law's ratio, for the other bits cancel.
-        boost = float(self._law.ratio - 1)
+        boost = float(self.law.ratio - 1)
 
         def expect(_: int, block: slice) -> tuple[consistency.Floats, float, float]:
             weight = np.empty(self.size)

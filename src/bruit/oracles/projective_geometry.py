@@ -26,15 +26,14 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.hyperplanes import HyperplaneModel, ProjectiveSpace
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import Projective, TwoLevelLaw
+from bruit.laws.sets import PRIME_LIMIT, is_prime
 from bruit.oracles.base import SupportOracle
 from bruit.oracles.messages import MESSAGE_LIMIT, MessageOracle
-from bruit.privacy.law import TwoLevelLaw
 
 if TYPE_CHECKING:
     from bruit.kernels.projective_geometry import Points
 
-#: The largest prime: more than any domain needs.
-PRIME_LIMIT = 1 << 20
 #: How far from e^ε + 1 a prime may be, as a factor: there the variance is 1.56 times the best.
 NEAR = 4
 
@@ -86,7 +85,7 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
     def __post_init__(self) -> None:
         super().__post_init__()
         prime = _checks.integer(low=0, high=PRIME_LIMIT, prime=self.prime)
-        if prime and not _is_prime(prime):
+        if prime and not is_prime(prime):
             raise ParameterError(f"prime must be a prime, or 0 for the best, got {prime}.")
         if prime and _space(prime, self.size).points > MESSAGE_LIMIT:
             raise LimitError(f"prime {prime} needs more than {MESSAGE_LIMIT:,} messages for this domain: take another.")
@@ -110,19 +109,20 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
     @cached_property
     def p(self) -> Fraction:
         """The exact probability of a message in the own value's hyperplane."""
-        return self._space.members * self._law.probability(inside=True)
+        return self._space.members * self.law.probability(inside=True)
 
     @cached_property
     def q(self) -> Fraction:
         """The exact probability of a message in a given other value's hyperplane."""
-        return _other(self._space, self._law)
+        return _other(self._space, self.law)
 
     @cached_property
     def _space(self) -> ProjectiveSpace:
         return _space(self.prime, self.size)
 
     @cached_property
-    def _law(self) -> TwoLevelLaw:
+    def law(self) -> TwoLevelLaw:
+        """The points of the value's hyperplane, or any point."""
         return _law(self.epsilon, self._space)
 
     @property
@@ -158,7 +158,7 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
         return np.asarray(self._space.sums(tally.counts)[: self.size])
 
     def _model(self, tally: Tally) -> HyperplaneModel:
-        law = self._law
+        law = self.law
         return HyperplaneModel(
             self._support(tally),
             tally.n,
@@ -180,7 +180,7 @@ def _space(prime: int, size: int) -> ProjectiveSpace:
 
 
 def _law(epsilon: float, space: ProjectiveSpace) -> TwoLevelLaw:
-    return TwoLevelLaw.calibrate(epsilon, members=space.members, outcomes=space.points)
+    return TwoLevelLaw.calibrate(epsilon, Projective(prime=space.q, dimension=space.t))
 
 
 def _other(space: ProjectiveSpace, law: TwoLevelLaw) -> Fraction:
@@ -212,7 +212,7 @@ def _near_primes(best: float, size: int) -> list[int]:
     for i in range(2, math.isqrt(last) + 1):
         sieve[i * i :: i] = False
     primes = [prime for prime in range(2, last + 1) if sieve[prime] and prime * NEAR >= best]
-    plain = next(prime for prime in range(max(size - 1, 2), 2 * size + 2) if _is_prime(prime))
+    plain = next(prime for prime in range(max(size - 1, 2), 2 * size + 2) if is_prime(prime))
     return [*primes, plain] if plain <= best * NEAR else primes
 
 
@@ -226,7 +226,3 @@ def _rare_exactly(space: ProjectiveSpace, epsilon: float) -> Fraction:
     law = _law(epsilon, space)
     p, q = space.members * law.probability(inside=True), _other(space, law)
     return q * (1 - q) / (p - q) ** 2
-
-
-def _is_prime(number: int) -> bool:
-    return number > 1 and all(number % i for i in range(2, math.isqrt(number) + 1))

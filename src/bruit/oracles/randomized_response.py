@@ -25,10 +25,12 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import Itself, TwoLevelLaw
+from bruit.laws.rounding import log_ceiling
+from bruit.laws.words import WORD_BITS
 from bruit.mechanism import message_numbers
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -76,7 +78,7 @@ class RandomizedResponse(SupportOracle):
         super().__post_init__()
         if self.odds is not None:
             object.__setattr__(self, "odds", _clean_odds(self.odds))
-            if self.epsilon != self._law.epsilon:
+            if self.epsilon != self.law.epsilon:
                 raise ParameterError("epsilon must be the logarithm of the odds: use RandomizedResponse.with_odds.")
 
     @classmethod
@@ -104,17 +106,17 @@ class RandomizedResponse(SupportOracle):
     @cached_property
     def p(self) -> Fraction:
         """The exact probability of reporting one's own value."""
-        return self._law.probability(inside=True)
+        return self.law.probability(inside=True)
 
     @cached_property
     def q(self) -> Fraction:
         """The exact probability of reporting a given other value."""
-        return self._law.probability(inside=False)
+        return self.law.probability(inside=False)
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @property
     def guessability(self) -> float:
@@ -138,10 +140,12 @@ class RandomizedResponse(SupportOracle):
         return reports.astype(np.int64)
 
     @cached_property
-    def _law(self) -> TwoLevelLaw:
+    def law(self) -> TwoLevelLaw:
+        """The own value, or any value."""
+        sets = Itself(values=self.size)
         if self.odds is not None:
-            return TwoLevelLaw.scale(*self.odds, members=1, outcomes=self.size)
-        return TwoLevelLaw.calibrate(self.epsilon, members=1, outcomes=self.size)
+            return TwoLevelLaw.scale(*self.odds, sets)
+        return TwoLevelLaw.calibrate(self.epsilon, sets)
 
     def _settings(self) -> dict[str, Any]:
         return {} if self.odds is None else {"odds": list(self.odds)}
@@ -152,9 +156,9 @@ class RandomizedResponse(SupportOracle):
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import randomized_response as kernel
 
-        law = self._law
+        law = self.law
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
-        kernel.randomize(codes, memory.words_below(entropy, self._law.total, codes.size), keep, outside, out)
+        kernel.randomize(codes, memory.words_below(entropy, self.law.total, codes.size), keep, outside, out)
 
     def _check_reports(self, reports: Any) -> NDArray[Any]:
         return message_numbers(reports, self.size)

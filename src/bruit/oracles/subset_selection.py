@@ -29,11 +29,11 @@ from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import Subset, TwoLevelLaw
 from bruit.mechanism import whole_counts
 from bruit.oracles._subset_rows import SubsetRows
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import TwoLevelLaw
 
 #: `matrix` writes one column per subset; above this number of subsets there is none.
 MATRIX_LIMIT = 2048
@@ -98,22 +98,22 @@ class SubsetSelection(PackedOracle):
     @property
     def p(self) -> Fraction:
         """The exact probability that the own value is in the report: ωA/(ωA + (k−ω)B)."""
-        return self._law.members * self._law.probability(inside=True)
+        return self.law.members * self.law.probability(inside=True)
 
     @property
     def q(self) -> Fraction:
         """The exact probability that a given other value is: the members that are not the own one, evenly shared."""
-        return _other(self._law)
+        return _other(self.law)
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @property
     def guessability(self) -> float:
         """The best guess is any member of the report, right with probability p/ω."""
-        return float(self._law.probability(inside=True))
+        return float(self.law.probability(inside=True))
 
     def simulate_marginal(self, counts: Any, rng: Randomness = None) -> Tally:
         """A tally in which each count alone has its exact law, in a time that does not grow with the people.
@@ -147,9 +147,10 @@ class SubsetSelection(PackedOracle):
         return np.where(self._honest(checked), ranks, -1)
 
     @cached_property
-    def _law(self) -> TwoLevelLaw:
+    def law(self) -> TwoLevelLaw:
+        """Any set with the own value, or any set."""
         # Sets with x are to those without as ω to k − ω, so this law of k outcomes has the p of the law of all subsets.
-        return TwoLevelLaw.calibrate(self.epsilon, members=self.omega, outcomes=self.size)
+        return TwoLevelLaw.calibrate(self.epsilon, Subset(values=self.size, size=self.omega))
 
     @cached_property
     def _rows(self) -> SubsetRows:
@@ -159,7 +160,7 @@ class SubsetSelection(PackedOracle):
         return {"omega": self.omega}
 
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
-        law = self._law
+        law = self.law
         included = entropy.integers(law.total, codes.size) < np.uint64(law.members * law.inside)
         self._rows.draw(codes, included, entropy, out)
 
@@ -262,7 +263,7 @@ def _best_omega(epsilon: float, k: int) -> int:
     """Of the two neighbours of k/(e^ε + 1), the one whose exact law has the least variance for a rare value."""
     below = int(k / (math.exp(epsilon) + 1))
     near = {min(max(omega, 1), k - 1) for omega in (below, below + 1)}
-    return min(sorted(near), key=lambda omega: _rare(TwoLevelLaw.calibrate(epsilon, members=omega, outcomes=k)))
+    return min(sorted(near), key=lambda omega: _rare(TwoLevelLaw.calibrate(epsilon, Subset(values=k, size=omega))))
 
 
 def _rare(law: TwoLevelLaw) -> Fraction:

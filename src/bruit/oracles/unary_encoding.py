@@ -27,9 +27,10 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
+from bruit.laws import BitsLaw, Subset
+from bruit.laws.words import WORD_BITS
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import WORD_BITS, BitsLaw
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]
@@ -91,7 +92,7 @@ class UnaryEncoding(PackedOracle):
             raise ParameterError('weights belong to kind "UE", and only to it: use UnaryEncoding.with_probabilities.')
         if self.weights is not None:
             object.__setattr__(self, "weights", _clean_weights(self.weights))
-            if self.epsilon != self._law.epsilon:
+            if self.epsilon != self.law.epsilon:
                 raise ParameterError(
                     "epsilon must be what p and q give: use UnaryEncoding.with_probabilities, which computes it."
                 )
@@ -117,7 +118,8 @@ class UnaryEncoding(PackedOracle):
         weights = math.floor(own * unit), math.ceil(other * unit)
         if not 0 < weights[1] < weights[0] < unit:
             raise ParameterError("p and q must be probabilities with 0 < q < p < 1, apart by 2⁻⁶⁴ or more.")
-        epsilon = BitsLaw(own=weights[0], other=weights[1]).epsilon
+        # ε does not depend on how many values there are.
+        epsilon = BitsLaw(own=weights[0], other=weights[1], sets=Subset(values=2)).epsilon
         return cls(epsilon=epsilon, kind="UE", weights=weights, k=k, labels=labels, missing=missing)
 
     @classmethod
@@ -136,17 +138,17 @@ class UnaryEncoding(PackedOracle):
     @property
     def p(self) -> Fraction:
         """The exact probability that the bit of one's own value is set."""
-        return self._law.p
+        return self.law.p
 
     @property
     def q(self) -> Fraction:
         """The exact probability that the bit of a given other value is set."""
-        return self._law.q
+        return self.law.q
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε = ln[p(1−q)/((1−p)q)], rounded up, for one answer changed."""
-        return Guarantee(epsilon=self._law.epsilon, neighbours="value")
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @property
     def guessability(self) -> float:
@@ -178,10 +180,12 @@ class UnaryEncoding(PackedOracle):
             raise LimitError(f"{what} is made for at most {MATRIX_LIMIT} values; p and q say the same.")
 
     @cached_property
-    def _law(self) -> BitsLaw:
+    def law(self) -> BitsLaw:
+        """The own bit with p, each other with q."""
+        sets = Subset(values=self.size)
         if self.weights is not None:
-            return BitsLaw(own=self.weights[0], other=self.weights[1])
-        return BitsLaw.calibrate(self.epsilon, own=Fraction(1, 2) if self.kind == "OUE" else None)
+            return BitsLaw(own=self.weights[0], other=self.weights[1], sets=sets)
+        return BitsLaw.calibrate(self.epsilon, sets, own=Fraction(1, 2) if self.kind == "OUE" else None)
 
     def _settings(self) -> dict[str, Any]:
         return {} if self.weights is None else {"weights": list(self.weights)}
@@ -196,7 +200,7 @@ class UnaryEncoding(PackedOracle):
         from bruit.kernels import bits
         from bruit.kernels import unary_encoding as kernel
 
-        other, own = np.uint64(self._law.other), np.uint64(self._law.own)
+        other, own = np.uint64(self.law.other), np.uint64(self.law.own)
         lanes = np.empty((out.size + 7) // 8, np.uint64)
         tied = np.empty_like(lanes)
         words = memory.block_words(entropy, bits.PLANES * lanes.size + codes.size)

@@ -1,9 +1,8 @@
-"""What is promised and how it is kept: guarantees, exact laws, composition, the ledger."""
+"""What is promised and how it is kept: guarantees, composition, the ledger."""
 
 from bruit.privacy import accounting
 from bruit.privacy.composition import parallel, sequential
 from bruit.privacy.guarantee import Guarantee, Neighbours
-from bruit.privacy.law import TwoLevelLaw
 from bruit.privacy.ledger import Entry, Ledger, Part, Parts, Remaining
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "Part",
     "Parts",
     "Remaining",
-    "TwoLevelLaw",
     "accounting",
     "parallel",
     "sequential",

@@ -23,8 +23,8 @@ from bruit.domains import Grid
 from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import log_ceiling
 from bruit.releases.base import Books, Floats, Release
 from bruit.releases.exponential import Exponential
 from bruit.releases.grouped import ask

@@ -30,8 +30,8 @@ from bruit.domains.domain import Missing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
+from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.law import log_ceiling
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees
 from bruit.releases._points import PLACE_BITS, Integers, Part, Points

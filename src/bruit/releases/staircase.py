@@ -19,7 +19,7 @@ from bruit import _checks
 from bruit.entropy import Randomness
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
-from bruit.privacy.law import exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.releases.noise import Integers, Noise
 
 __all__ = ["StaircaseNoise", "staircase"]

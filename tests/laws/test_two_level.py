@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.errors import BruitError
-from bruit.privacy.law import TwoLevelLaw, exp_floor, log_ceiling
+from bruit.laws import Itself, Subset, TwoLevelLaw, Window
+from bruit.laws.rounding import exp_floor, log_ceiling
 
 mpmath.mp.dps = 80
 
@@ -17,7 +18,7 @@ mpmath.mp.dps = 80
 @given(st.floats(0.001, 20), st.integers(2, 10**6))
 @settings(deadline=None, max_examples=300)
 def test_the_stated_epsilon_is_above_the_true_one_and_below_the_asked_one(epsilon, k):
-    law = TwoLevelLaw.calibrate(epsilon, members=1, outcomes=k)
+    law = TwoLevelLaw.calibrate(epsilon, Itself(values=k))
     true = mpmath.log(mpmath.mpf(law.inside) / law.outside)
     assert true <= mpmath.mpf(law.epsilon) <= mpmath.mpf(epsilon)
     assert law.epsilon >= epsilon * (1 - 1e-9)
@@ -27,7 +28,7 @@ def test_the_stated_epsilon_is_above_the_true_one_and_below_the_asked_one(epsilo
 @settings(deadline=None, max_examples=100)
 def test_one_word_nearly_always_decides(epsilon, k, data):
     members = data.draw(st.integers(1, k - 1))
-    law = TwoLevelLaw.calibrate(epsilon, members=members, outcomes=k)
+    law = TwoLevelLaw.calibrate(epsilon, Window(values=k - members + 1, width=members))
     assert 2**64 * (1 - Fraction(2, law.outside)) <= law.total <= 2**64
     assert members > 1 or law.outside > 10**10
 
@@ -56,20 +57,20 @@ def test_a_logarithm_in_double_precision_would_understate_some_epsilon():
 
 
 def test_probabilities_are_exact_and_sum_to_one():
-    law = TwoLevelLaw.calibrate(1.3, members=3, outcomes=10)
+    law = TwoLevelLaw.calibrate(1.3, Window(values=8, width=3))
     assert 3 * law.probability(inside=True) + 7 * law.probability(inside=False) == 1
     assert law.probability(inside=True) / law.probability(inside=False) == law.ratio
 
 
 def test_given_odds_are_kept_exactly_when_scaled():
-    law = TwoLevelLaw.scale(3, 1, members=1, outcomes=2)
+    law = TwoLevelLaw.scale(3, 1, Itself(values=2))
     assert law.ratio == 3
     assert law.total == 2**64
 
 
 @pytest.mark.parametrize(
-    "bad", [{"inside": 1, "outside": 2}, {"outside": 0}, {"members": 4}, {"outcomes": 1}, {"inside": 2.5}]
+    "bad", [{"inside": 1, "outside": 2}, {"outside": 0}, {"sets": Subset(values=4)}, {"inside": 2.5}, {"inside": 2**64}]
 )
 def test_a_law_is_valid_from_birth(bad):
     with pytest.raises(BruitError):
-        TwoLevelLaw(**{"inside": 3, "outside": 1, "members": 1, "outcomes": 4, **bad})
+        TwoLevelLaw(**{"inside": 3, "outside": 1, "sets": Itself(values=4), **bad})

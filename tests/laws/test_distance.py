@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.errors import LimitError, ParameterError
-from bruit.privacy.distance import TOTAL_BITS, ClampedLaw, DistanceLaw
+from bruit.laws.distance import TOTAL_BITS, ClampedLaw, DistanceLaw
 
 WEIGHTS = st.lists(st.integers(1, 60), min_size=2, max_size=9).map(tuple)
 
@@ -51,7 +51,7 @@ def two_steps(points, near):
 @given(WEIGHTS)
 def test_rows_and_ratio_are_those_of_the_definition(weights):
     law = DistanceLaw(weights)
-    assert [law.probability_row(x) for x in range(law.rows)] == obvious_rows(weights)
+    assert [law.row(x) for x in range(law.rows)] == obvious_rows(weights)
     assert law.ratio == obvious_ratio(obvious_rows(weights))
 
 
@@ -59,7 +59,7 @@ def test_rows_and_ratio_are_those_of_the_definition(weights):
 def test_with_a_stride_only_the_rows_of_values_count(stride, weights):
     law = DistanceLaw(weights, stride)
     rows = obvious_rows(weights, stride)
-    assert [law.probability_row(x) for x in range(law.rows)] == rows
+    assert [law.row(x) for x in range(law.rows)] == rows
     assert law.ratio == obvious_ratio(rows)
     assert np.allclose(law.probabilities(), np.array(rows, float), rtol=1e-15)
 
@@ -76,7 +76,7 @@ def test_where_the_largest_ratio_is_said_to_be_it_is(weights):
 def test_clamped_rows_and_ratio_are_those_of_the_definition(weights):
     law = ClampedLaw(weights)
     rows = obvious_clamped_rows(weights)
-    assert [law.probability_row(x) for x in range(law.rows)] == rows
+    assert [law.row(x) for x in range(law.rows)] == rows
     assert law.ratio == obvious_ratio(rows)
     assert np.allclose(law.probabilities(), np.array(rows, float), rtol=1e-15)
 

@@ -9,21 +9,24 @@ their totals, and ε must be computed from the rows as they are, not from the we
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeAlias
+from itertools import accumulate
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
-from bruit.privacy.law import WORD_BITS, exp_floor, log_ceiling
+from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.words import WORD_BITS, WORDS, Words, uniform
 
 Floats: TypeAlias = NDArray[np.float64]
-Words: TypeAlias = NDArray[np.uint64]
+WordArray: TypeAlias = NDArray[np.uint64]
 #: From the logarithm of the ratio between the nearest and the farthest weight to all weights, the farthest being 1.
 Shape: TypeAlias = Callable[[float], Floats]
 
@@ -40,10 +43,10 @@ _BLOCK = 1 << 17
 class Tables(NamedTuple):
     """What sampling needs: row x shares out the words below `totals[x]`, the first `left[x]` of them to its left."""
 
-    weights: Words
-    cumulative: Words
-    left: Words
-    totals: Words
+    weights: WordArray
+    cumulative: WordArray
+    left: WordArray
+    totals: WordArray
     stride: int
 
 
@@ -74,6 +77,10 @@ class DistanceLaw:
     Fraction(4, 1)
     """
 
+    shape: ClassVar[str] = "distance"
+    #: No outcome belongs to a value.
+    sets: ClassVar[None] = None
+
     weights: tuple[int, ...]
     stride: int = 1
 
@@ -82,7 +89,7 @@ class DistanceLaw:
         _checks.integer(low=1, stride=self.stride)
         if (self.points - 1) % self.stride:
             raise ParameterError("stride must divide the number of weights less one, so that both ends are values.")
-        if max(self._totals) >= 2**WORD_BITS:
+        if max(self._totals) >= WORDS:
             raise LimitError("The weights of one row must have a sum below 2⁶⁴.")
 
     @classmethod
@@ -117,6 +124,11 @@ class DistanceLaw:
         return len(self.weights)
 
     @property
+    def messages(self) -> int:
+        """As many as outcomes."""
+        return len(self.weights)
+
+    @property
     def rows(self) -> int:
         """How many values there are."""
         return (self.points - 1) // self.stride + 1
@@ -125,11 +137,17 @@ class DistanceLaw:
         """The sum of the weights of one row."""
         return self._totals[row]
 
-    def probability_row(self, row: int) -> list[Fraction]:
+    def row(self, code: int) -> list[Fraction]:
         """The exact probabilities of all outcomes under one value."""
-        place, total = row * self.stride, self._totals[row]
+        place, total = code * self.stride, self._totals[code]
         known = [Fraction(weight, total) for weight in self.weights]
         return [known[abs(y - place)] for y in range(self.points)]
+
+    def sample(self, code: int, words: Words) -> int:
+        """The message of one person: one word decides how far from the value it is, and on which side."""
+        share = uniform(self._totals[code], words)
+        place = code * self.stride
+        return place + _noise(self._sums, share, self._sums[place])
 
     def probabilities(self) -> Floats:
         """All probabilities as floats, one row per value."""
@@ -156,15 +174,19 @@ class DistanceLaw:
     @cached_property
     def tables(self) -> Tables:
         """What sampling needs."""
-        sums = _cumulative(self.weights)
+        sums = self._sums
         places = range(0, self.points, self.stride)
         return Tables(
             _words(self.weights), _words(sums), _words([sums[x] for x in places]), _words(self._totals), self.stride
         )
 
     @cached_property
+    def _sums(self) -> list[int]:
+        return list(accumulate(self.weights))
+
+    @cached_property
     def _totals(self) -> list[int]:
-        sums, last = _cumulative(self.weights), self.points - 1
+        sums, last = self._sums, self.points - 1
         return [sums[x] + sums[last - x] - self.weights[0] for x in range(0, self.points, self.stride)]
 
     @cached_property
@@ -230,17 +252,21 @@ class ClampedLaw:
     Examples
     --------
     >>> law = ClampedLaw((3, 1, 2))
-    >>> [str(entry) for entry in law.probability_row(0)]
+    >>> [str(entry) for entry in law.row(0)]
     ['2/3', '1/9', '2/9']
     >>> law.ratio
     Fraction(3, 1)
     """
 
+    shape: ClassVar[str] = "distance"
+    #: No outcome belongs to a value.
+    sets: ClassVar[None] = None
+
     weights: tuple[int, ...]
 
     def __post_init__(self) -> None:
         _check_weights(self.weights)
-        if self.total() >= 2**WORD_BITS:
+        if self.total() >= WORDS:
             raise LimitError("The weights of one row must have a sum below 2⁶⁴.")
 
     @classmethod
@@ -250,7 +276,7 @@ class ClampedLaw:
         The shape holds the sizes 0..m−2; its own ratio must not exceed e^ε.
         """
         # The rest must be 1/(e^ε − 1) of the sum before it, so that both ends differ by e^ε at most.
-        unit = 2 ** (2 * WORD_BITS)
+        unit = WORDS * WORDS
         power = exp_floor(epsilon, unit)
         inner = float(shape.sum())
         whole = 2 * inner - float(shape[0]) + 2 * inner / math.expm1(epsilon)
@@ -268,6 +294,11 @@ class ClampedLaw:
         return len(self.weights)
 
     @property
+    def messages(self) -> int:
+        """As many as outcomes."""
+        return len(self.weights)
+
+    @property
     def rows(self) -> int:
         """How many values there are."""
         return len(self.weights)
@@ -276,11 +307,17 @@ class ClampedLaw:
         """The sum of the weights of a row, the same for all."""
         return 2 * sum(self.weights) - self.weights[0]
 
-    def probability_row(self, row: int) -> list[Fraction]:
+    def row(self, code: int) -> list[Fraction]:
         """The exact probabilities of all outcomes under one value."""
         total, tails, last = self.total(), self._tails, self.points - 1
-        inner = [Fraction(self.weights[abs(y - row)], total) for y in range(1, last)]
-        return [Fraction(tails[row], total), *inner, Fraction(tails[last - row], total)]
+        inner = [Fraction(self.weights[abs(y - code)], total) for y in range(1, last)]
+        return [Fraction(tails[code], total), *inner, Fraction(tails[last - code], total)]
+
+    def sample(self, code: int, words: Words) -> int:
+        """The message of one person: one word decides on noise and its side, and the place is put on the grid."""
+        share = uniform(self.total(), words)
+        place = code + _noise(self._sums, share, self._sums[-1])
+        return min(max(place, 0), self.points - 1)
 
     def probabilities(self) -> Floats:
         """All probabilities as floats, one row per value."""
@@ -306,14 +343,18 @@ class ClampedLaw:
     @cached_property
     def tables(self) -> Tables:
         """What sampling needs: every row shares out the same words, and its places are clamped to the grid."""
-        sums = _cumulative(self.weights)
+        sums = self._sums
         row = np.ones(self.points, np.uint64)
         return Tables(_words(self.weights), _words(sums), row * np.uint64(sums[-1]), row * np.uint64(self.total()), 1)
 
     @cached_property
+    def _sums(self) -> list[int]:
+        return list(accumulate(self.weights))
+
+    @cached_property
     def _tails(self) -> list[int]:
         """The sum of all weights from each distance on."""
-        return _cumulative(self.weights[::-1])[::-1]
+        return list(accumulate(self.weights[::-1]))[::-1]
 
 
 def _check_weights(weights: Any) -> None:
@@ -323,13 +364,12 @@ def _check_weights(weights: Any) -> None:
         raise ParameterError("weights must be whole numbers, 1 or above: no outcome may be impossible.")
 
 
-def _cumulative(weights: tuple[int, ...]) -> list[int]:
-    sums, so_far = [], 0
-    for weight in weights:
-        so_far += weight
-        sums.append(so_far)
-    return sums
+def _noise(sums: list[int], share: int, left: int) -> int:
+    """How far from the value a share of the total lies: the first `left` are to the left, with the value itself."""
+    if share < left:
+        return -bisect_right(sums, share)
+    return bisect_right(sums, share - left + sums[0])
 
 
-def _words(numbers: Sequence[int]) -> Words:
+def _words(numbers: Sequence[int]) -> WordArray:
     return np.array(numbers, np.uint64)

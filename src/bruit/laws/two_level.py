@@ -1,0 +1,133 @@
+"""The two-level law: one weight for the messages that support the person's value, a smaller one for all others.
+
+A law is a table of whole-number weights. Sampling compares random integers with them, so the probabilities are ratios
+of two integers and nothing else; ε is the logarithm of the largest ratio, computed in 80 digits and rounded up.
+The argument is in ``two_level.proof.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from bruit import _checks
+from bruit.errors import LimitError
+from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.sets import Sets
+from bruit.laws.words import WORDS, Words, below
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoLevelLaw:
+    """Two weights: one for the outcomes in the value's own set, a smaller one for all others.
+
+    Randomised response is the case where a value's set is itself alone. Subset selection, projective geometry and the
+    square wave are others.
+
+    Parameters
+    ----------
+    inside, outside
+        The weights A ≥ B ≥ 1.
+    sets
+        Which outcomes the set of a value has, and what they stand for.
+
+    Guarantee
+    ---------
+    Every value has the same total weight Z, so P(y|x)/P(y|x') is a ratio of two weights: at most A/B, and
+    ε = ln(A/B). It is attained when some outcome is in the set of x and not of x'.
+
+    Examples
+    --------
+    The two coins of Warner's survey: tell the truth three times out of four.
+
+    >>> from bruit.laws import Itself
+    >>> law = TwoLevelLaw(inside=3, outside=1, sets=Itself(values=2))
+    >>> law.row(0), [law.sample(0, iter([word])) for word in range(4)]
+    ([Fraction(3, 4), Fraction(1, 4)], [0, 0, 0, 1])
+    >>> round(law.epsilon, 6)
+    1.098612
+    """
+
+    shape: ClassVar[str] = "two_level"
+
+    inside: int
+    outside: int
+    sets: Sets
+
+    def __post_init__(self) -> None:
+        _checks.integer(low=1, outside=self.outside)
+        _checks.integer(low=self.outside, inside=self.inside)
+        _checks.integer(low=1, high=self.outcomes - 1, members=self.members)
+        if self.total > WORDS:
+            raise LimitError("The weights of a law must have a sum of 2⁶⁴ at most: no word reaches the rest.")
+
+    @classmethod
+    def calibrate(cls, epsilon: float, sets: Sets, *, words: int = WORDS) -> TwoLevelLaw:
+        """The law nearest to ε from below whose total weight is just under `words`."""
+        # B = ⌊words / (members·e^ε + others)⌋ brings the total as near as it goes, so that one word nearly always
+        # decides. The bracket is computed in units of 2⁻⁶⁴, rounded up.
+        others = sets.outcomes - sets.members
+        bracket = exp_floor(epsilon, sets.members * WORDS) + 1 + others * WORDS
+        outside = words * WORDS // bracket
+        return cls(inside=exp_floor(epsilon, outside), outside=outside, sets=sets)
+
+    @classmethod
+    def scale(cls, inside: int, outside: int, sets: Sets) -> TwoLevelLaw:
+        """The law with exactly these odds, its weights multiplied to bring the total just under 2⁶⁴."""
+        plain = cls(inside=inside, outside=outside, sets=sets)
+        factor = WORDS // plain.total
+        return cls(inside=inside * factor, outside=outside * factor, sets=sets)
+
+    @property
+    def members(self) -> int:
+        """How many outcomes a value's set has."""
+        return self.sets.members
+
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes there are in all."""
+        return self.sets.outcomes
+
+    @property
+    def messages(self) -> int:
+        """How many messages there are, where each outcome is one."""
+        return self.outcomes
+
+    @property
+    def total(self) -> int:
+        """The sum of all weights, the same for every value."""
+        return self.inside * self.members + self.outside * (self.outcomes - self.members)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The largest ratio between the probabilities of one outcome under two values, exactly."""
+        return Fraction(self.inside, self.outside)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss ln(A/B), rounded up."""
+        return log_ceiling(self.ratio)
+
+    def probability(self, *, inside: bool) -> Fraction:
+        """The exact probability of one outcome inside or outside the value's set."""
+        return Fraction(self.inside if inside else self.outside, self.total)
+
+    def row(self, code: int) -> list[Fraction]:
+        """P(message | value) for all messages, exactly."""
+        held = [self.sets.supports(message, code) for message in self.sets.messages()]
+        # A member with weight A − B for each outcome of the set, or any message with weight B for each outcome.
+        own = Fraction((self.inside - self.outside) * self.members, self.total * sum(held))
+        any_message = Fraction(self.outside * self.outcomes, self.total * len(held))
+        return [any_message + own if inside else any_message for inside in held]
+
+    def choose(self, word: int) -> tuple[bool, int]:
+        """Whether a word below the total chooses a member of the own set, and the number of that member, or of any."""
+        step = self.inside - self.outside
+        kept = step * self.members
+        return (True, word // step) if word < kept else (False, (word - kept) // self.outside)
+
+    def sample(self, code: int, words: Words) -> int:
+        """The message of one person: the next word below the total decides, and then those that the sets need."""
+        inside, number = self.choose(below(self.total, words))
+        return self.sets.member(code, number, words) if inside else self.sets.other(number, words)
