@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.errors import DataTypeError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.errors import DataTypeError, RandomnessError
 
 Key: TypeAlias = bytes
 Words: TypeAlias = NDArray[np.uint64]
@@ -105,12 +105,11 @@ class Entropy:
             return cls()
         if isinstance(rng, Entropy):
             return rng.spawn()
-        try:
-            seed = _checks.integer(low=0, rng=rng)
-        except (ParameterError, ParameterTypeError):
+        seed = _checks.whole(rng)
+        if seed is None or seed < 0:
             raise RandomnessError(
                 "rng must be None (secure), a whole number, 0 or above (reproducible), or a bruit.Entropy."
-            ) from None
+            )
         return cls._from_key(_hash(b"", f"seed/{verb}/{design}".encode(), seed), secure=False)
 
     @property

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.errors import BruitError, ParameterTypeError
+from bruit.errors import BruitError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
 
 
@@ -35,15 +35,15 @@ def function(value: Any) -> tuple[bytes, bool]:
         secure.append(found.secure)
         return Entropy.from_task_key, (found.key_for_tasks(),)
 
-    try:
+    with translated(Exception, _unsendable):  # pickling raises what it likes
         return _pickled(value, reduced), bool(secure) and not any(secure)
-    except BruitError:
-        raise
-    except Exception as error:  # pickling raises what it likes
-        raise ParameterTypeError(
-            f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
-            "It must not hold open files, locks or sessions."
-        ) from None
+
+
+def _unsendable(error: Exception) -> BruitError:
+    return ParameterTypeError(
+        f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
+        "It must not hold open files, locks or sessions."
+    )
 
 
 def result(value: Any) -> bytes:

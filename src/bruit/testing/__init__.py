@@ -7,17 +7,19 @@ from raw records. Statistical checks compare with limits that an honest mechanis
 about a thousand values.
 """
 
+from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.number import check_mean, check_number
 from bruit.testing.oracle import check_oracle
 from bruit.testing.release import check_release
 from bruit.testing.seeds import check_seeds
+from bruit.testing.silence import check_canary, check_silence
 from bruit.testing.tallies import check_merge, check_round_trip
 
 __all__ = [
     "check_bad_input",
+    "check_canary",
     "check_coverage",
     "check_guarantee",
     "check_law",
