@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -71,15 +71,20 @@ def integer(*, low: int | None = None, high: int | None = None, **parameter: Any
     """A whole number, between `low` and `high` where they are given."""
     name, value = _single(parameter)
     rule = _integer_rule(low, high)
-    if isinstance(value, bool):
+    number = whole(value)
+    if number is None:
         raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.") from None
     if (low is not None and number < low) or (high is not None and number > high):
         raise ParameterError(f"{name} must be {rule}, got {_shown(value)}.")
     return number
+
+
+def whole(value: Any) -> int | None:
+    """A whole number as a plain int, and None for anything else, booleans too."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def epsilon(**parameter: Any) -> float:
@@ -127,14 +132,15 @@ def _single(parameter: dict[str, Any]) -> tuple[str, Any]:
 
 def _real(name: str, value: Any, rule: str) -> float:
     """`value` as a float; text and booleans are not numbers, however convertible."""
-    if isinstance(value, bool | str | bytes):
-        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ParameterError(f"{name} must be {rule}, got {_shown(value)}.") from None
-    except (TypeError, ValueError):
-        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.") from None
+    kind: type[BruitError] = ParameterTypeError
+    if not isinstance(value, bool | str | bytes):
+        try:
+            return float(value)
+        except OverflowError:
+            kind = ParameterError
+        except (TypeError, ValueError):
+            pass
+    raise kind(f"{name} must be {rule}, got {_shown(value)}.")
 
 
 def _integer_rule(low: int | None, high: int | None) -> str:

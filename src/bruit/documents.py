@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bruit.errors import FormatError
+from bruit.errors import FormatError, translated
 
 #: The largest integer that every JSON reader keeps exactly; beyond, integers are written as strings.
 SAFE_INTEGER = 2**53 - 1
@@ -49,10 +49,9 @@ def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> st
 
 def unseal(text: str | bytes, name: str) -> dict[str, Any]:
     """The body of a document of format `name`, after its format and digest were checked."""
-    try:
+    damaged = f"This is not a whole {name} document: it is cut short or damaged."
+    with translated((ValueError, TypeError, RecursionError), lambda _: FormatError(damaged)):
         document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice)
-    except (ValueError, TypeError, RecursionError):
-        raise FormatError(f"This is not a whole {name} document: it is cut short or damaged.") from None
     if not isinstance(document, dict) or not isinstance(document.get("format"), str):
         raise FormatError(f"This is not a {name} document: it has no format name.")
     _check_format(document["format"], name)

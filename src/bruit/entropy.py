@@ -34,7 +34,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.errors import DataTypeError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.errors import DataTypeError, RandomnessError
 
 Key: TypeAlias = bytes
 #: What every verb accepts as its `rng`: secure, reproducible, or a stream of the caller's own.
@@ -237,12 +237,11 @@ class Words:
             return cls()
         if isinstance(rng, Entropy):
             return cls._under(rng.bytes(_KEY_BYTES), rng.secure, type(rng))
-        try:
-            seed = _checks.integer(low=0, rng=rng)
-        except (ParameterError, ParameterTypeError):
+        seed = _checks.whole(rng)
+        if seed is None or seed < 0:
             raise RandomnessError(
                 "rng must be None (secure), a whole number, 0 or above (reproducible), or a bruit.Entropy."
-            ) from None
+            )
         return cls._under(_hash(b"", f"seed/{verb}/{design}".encode(), seed), False, Entropy)
 
     @property

@@ -7,6 +7,7 @@
     │   └── LimitError                        it is sensible, but beyond what this version can do exactly
     ├── ParameterTypeError      TypeError     a public parameter is of the wrong kind
     ├── DataError               ValueError    data break a rule (the message names the rule, never a value)
+    │   └── MissingError                      an entry is missing where the declared policy refuses that
     ├── DataTypeError           TypeError     data of the wrong dtype or shape
     ├── DesignError             ValueError    a tally, report file or plan belongs to another design
     ├── FormatError             ValueError    a file or text is damaged, or of another format or version
@@ -20,9 +21,17 @@
 
 Catch `BruitError` for all of them, or the built-in parent for one kind. Evidence travels as attributes, so that
 a program need not parse a message. No message carries a data value.
+
+Nor does an error lead to one. NumPy, pandas, pyarrow and scikit-learn quote data in their messages, a decoding error
+holds the bytes, and ``raise … from None`` only hides such an error from a printed traceback: it stays in
+``__context__``, where a program that logs errors with all that led to them finds it. So whatever may hold data is never
+in flight when an error of ours is raised: leave the ``except`` block first, or use `translated`.
 """
 
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
 
 
 class BruitError(Exception):
@@ -43,6 +52,10 @@ class ParameterTypeError(BruitError, TypeError):
 
 class DataError(BruitError, ValueError):
     """Data break a rule; the message names the rule and never shows a value."""
+
+
+class MissingError(DataError):
+    """An entry is missing where the declared policy is to refuse such data."""
 
 
 class DataTypeError(BruitError, TypeError):
@@ -124,3 +137,54 @@ class StudyError(BruitError, RuntimeError):
 
 class DisclosureWarning(UserWarning):
     """Something was read from the data that should have been declared; no guarantee covers that it is known."""
+
+
+@contextlib.contextmanager
+def translated(
+    kinds: type[Exception] | tuple[type[Exception], ...], explain: Callable[[Exception], BruitError]
+) -> Iterator[None]:
+    """Within the block, an error of these kinds becomes one of ours that keeps nothing of it.
+
+    Parameters
+    ----------
+    kinds
+        What is translated. Errors of ours are not, unless a class of theirs is named: they pass without what led to
+        them, although many are ValueErrors or TypeErrors too.
+    explain
+        Makes our error; it may look at the other one, but must not quote it.
+
+    Examples
+    --------
+    >>> with translated(ValueError, lambda _: DataError("values must be numbers.")):
+    ...     float("Vesoul")
+    Traceback (most recent call last):
+    bruit.errors.DataError: values must be numbers.
+    """
+    every = kinds if isinstance(kinds, tuple) else (kinds,)
+    ours = tuple(kind for kind in every if issubclass(kind, BruitError))
+    try:
+        try:
+            yield
+        except every as error:
+            if isinstance(error, BruitError) and not isinstance(error, ours):
+                raise
+            raise explain(error) from None
+    except BruitError as error:
+        error.__context__ = None  # the other error is still in flight here, so the link to it is cut afterwards
+        raise
+
+
+def in_column(name: str) -> contextlib.AbstractContextManager[None]:
+    """Within the block, errors about data say in which column they arose; its name is public.
+
+    >>> with in_column("age"):
+    ...     raise DataError("values must be numbers.")
+    Traceback (most recent call last):
+    bruit.errors.DataError: Column 'age': values must be numbers.
+    """
+
+    def named(error: Exception) -> BruitError:
+        kind: type[BruitError] = type(error)  # type: ignore[assignment] # one of the two below
+        return kind(f"Column {name!r}: {error}")
+
+    return translated((DataError, DataTypeError), named)

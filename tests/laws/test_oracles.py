@@ -48,9 +48,9 @@ MORE: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, labels=[False, True]),
 ]
 
-#: Checks that run all others, or that are for numbers or releases.
-OF_NUMBERS = ("check_oracle", "check_number", "check_mean", "check_release")
-CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_NUMBERS]
+#: Checks that run all others, or that are for numbers, releases or any verb.
+OF_OTHERS = ("check_oracle", "check_number", "check_mean", "check_release", "check_canary")
+CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_OTHERS]
 
 
 def _name(oracle: Oracle) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from bruit import Categories, Grid, Schema
 from bruit.domains.domain import DictionaryColumn
-from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, MissingError, ParameterError, ParameterTypeError
 from bruit.learning._features import Features, as_numbers
 
 
@@ -21,12 +21,12 @@ def test_bounds_so_near_that_nothing_can_be_divided_by_their_distance_are_refuse
 
 def test_a_table_without_columns_is_refused():
     with pytest.raises(DataError, match="must have a column"):
-        Features.declared((0, 1)).of_columns([])
+        Features.declared((0, 1)).of_columns({})
 
 
 def test_a_column_of_two_dimensions_is_refused():
     with pytest.raises(DataError, match="one-dimensional"):
-        Features.declared((0, 1)).of_columns([np.zeros((3, 2))])
+        Features.declared((0, 1)).of_columns({"a": np.zeros((3, 2))})
 
 
 def test_one_pair_holds_for_every_column_and_sequences_for_each():
@@ -81,9 +81,9 @@ def test_columns_of_a_frame_are_read_by_name_and_those_of_an_array_by_place():
     found = Features.declared({"a": Grid(0, 9), "b": Grid(0, 9)})
     table = {"b": [3, 4], "c": [0, 0], "a": [1, 2]}
     for frame in (pd.DataFrame(table), pl.DataFrame(table)):
-        rows = found.of_columns(list(found.table(frame).values()))
+        rows = found.of_columns(found.table(frame))
         assert rows.numbers.tolist() == [[1, 3], [2, 4]]
-    rows = found.of_columns(list(found.table(np.array([[1, 3], [2, 4]])).values()))
+    rows = found.of_columns(found.table(np.array([[1, 3], [2, 4]])))
     assert rows.numbers.tolist() == [[1, 3], [2, 4]]
     for frame in (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})):
         with pytest.raises(DataError, match="a column 'b', which is declared"):
@@ -92,17 +92,19 @@ def test_columns_of_a_frame_are_read_by_name_and_those_of_an_array_by_place():
 
 def test_numbers_that_files_keep_as_text_are_read_and_gaps_refused():
     column = DictionaryColumn(np.array(["1.5", "2"], object), np.array([1, 0, 1]))
-    assert as_numbers(column).tolist() == [2.0, 1.5, 2.0]
-    with pytest.raises(DataError, match="missing"):
-        as_numbers(DictionaryColumn(column.entries, np.array([1, -1])))
+    assert as_numbers(column, "column 'a'").tolist() == [2.0, 1.5, 2.0]
+    with pytest.raises(MissingError, match="column 'a' has missing numbers"):
+        as_numbers(DictionaryColumn(column.entries, np.array([1, -1])), "column 'a'")
 
 
 @pytest.mark.parametrize("column", [["Vesoul"], [np.nan], [np.inf], [None], [{}]], ids=str)
 def test_what_is_no_finite_number_is_refused_and_not_shown(column):
     with pytest.raises(DataError) as caught:
-        as_numbers(np.array(column, object))
+        as_numbers(np.array(column, object), "the target")
     assert "Vesoul" not in str(caught.value)
+    assert "he target" in str(caught.value)
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 def test_a_tuple_of_two_numbers_in_a_mapping_means_bounds_and_a_list_means_labels():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bruit.cli import console
-from bruit.errors import DataError, FormatError, ParameterError
+from bruit.errors import DataError, FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,17 +38,15 @@ def _listed(option: str) -> str:
 
 
 def _cells(values: str, option: str) -> list[str]:
-    try:
+    rule = f"{option} must be one line of texts with commas between them."
+    with translated(csv.Error, lambda _: ParameterError(rule)):
         return next(csv.reader([values], skipinitialspace=True), [])
-    except csv.Error:
-        raise ParameterError(f"{option} must be one line of texts with commas between them.") from None
 
 
 def _lines(path: Path) -> list[str]:
-    try:
+    rule = f"{path} must be encoded in UTF-8, with one answer per line."
+    with translated(UnicodeDecodeError, lambda _: FormatError(rule)):
         text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(f"{path} must be encoded in UTF-8, with one answer per line.") from None
     return [line for line in text.split("\n") if line]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bruit import _checks
 from bruit.cli import _answers
-from bruit.errors import DataError, ParameterError
+from bruit.errors import DataError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.domains import Categories
@@ -145,10 +145,8 @@ def quantiles(given: str) -> list[float]:
     wrong = "--quantiles must be numbers from 0 to 1, as in 0.25,0.5,0.75, or first:last:step, as in 0.1:0.9:0.1."
     if not all(_NUMBER.fullmatch(word) for word in words) or (":" in given and len(words) != 3):
         raise ParameterError(wrong)
-    try:
+    with translated(ZeroDivisionError, lambda _: ParameterError(wrong)):
         numbers = [Fraction(word) for word in words]
-    except ZeroDivisionError:
-        raise ParameterError(wrong) from None
     found = _range(*numbers) if ":" in given else numbers
     if any(number > 1 for number in found):
         raise ParameterError(wrong)

@@ -68,10 +68,12 @@ def ended(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
         try:
             command(*arguments, **options)
             sys.stdout.flush()
+            return
         except (typer.Exit, SystemExit):
             raise
         except BaseException as error:
-            raise typer.Exit(end(error)) from None
+            code = end(error)
+        raise typer.Exit(code)
 
     return run
 

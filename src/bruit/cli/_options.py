@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 from bruit import _checks
 from bruit.cli import console
-from bruit.errors import MissingExtraError, ParameterError
+from bruit.errors import MissingExtraError, ParameterError, translated
 
 #: The names of figures, by their end.
 PICTURES = (".png", ".svg")
@@ -49,12 +50,14 @@ def bounds(given: tuple[str, str], option: str = "--bounds") -> tuple[float, flo
 
 
 def _number(text: str, option: str) -> float:
+    rule = f"{option} must be two finite numbers, as in 17 90."
     if re.fullmatch(r"[+-]?[0-9]{1,15}", text):
         return int(text)
-    try:
-        return _checks.finite(**{option: float(text)})
-    except ValueError:
-        raise ParameterError(f"{option} must be two finite numbers, as in 17 90.") from None
+    with translated(ValueError, lambda _: ParameterError(rule)):
+        number = float(text)
+    if not math.isfinite(number):
+        raise ParameterError(rule)
+    return number
 
 
 def check_file(path: Path, option: str, ends: tuple[str, ...]) -> None:

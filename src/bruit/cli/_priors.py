@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bruit import documents
-from bruit.errors import DesignError, FormatError, ParameterError
+from bruit.errors import DesignError, FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -39,12 +39,8 @@ class Prior:
 
 def read(path: Path, schema: Schema) -> Prior:
     """The prior in a file."""
-    try:
+    with translated((FileNotFoundError, ValueError, RecursionError), lambda error: _unread(path, error)):
         found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"There is no prior {path}.") from None
-    except (UnicodeDecodeError, ValueError, RecursionError):
-        raise FormatError(f"{path} must be JSON, encoded in UTF-8.") from None
     if isinstance(found, list) or (isinstance(found, dict) and "format" in found):
         return _learnt(found if isinstance(found, list) else [found], schema)
     if not isinstance(found, dict) or not all(_is_numbers(shares) for shares in found.values()):
@@ -53,6 +49,11 @@ def read(path: Path, schema: Schema) -> Prior:
             "of bruit estimate --json."
         )
     return Prior(found)
+
+
+def _unread(path: Path, error: Exception) -> FormatError:
+    missing = isinstance(error, FileNotFoundError)
+    return FormatError(f"There is no prior {path}." if missing else f"{path} must be JSON, encoded in UTF-8.")
 
 
 def _is_numbers(shares: Any) -> bool:
@@ -84,10 +85,9 @@ def _frequencies(body: Mapping[str, Any], schema: Schema) -> list[float]:
             f"--prior has a mean of {name!r}, and frequencies are needed: plan the earlier round with an oracle, "
             f"as in --base {name}=OUE."
         )
-    try:
+    rule = "--prior has an estimate without labels and frequencies."
+    with translated((KeyError, TypeError, ValueError), lambda _: FormatError(rule)):
         labels, shares = [row["label"] for row in rows], [float(row["frequency"]) for row in rows]
-    except (KeyError, TypeError, ValueError):
-        raise FormatError("--prior has an estimate without labels and frequencies.") from None
     if labels != _labels(schema[str(name)]):
         raise DesignError(f"--prior speaks of other values of {name!r} than the plan, or has them in another order.")
     return shares

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bruit import _checks
 from bruit.cli import _answers, _options, console
-from bruit.errors import DataError, DisclosureWarning, FormatError, ParameterError
+from bruit.errors import DataError, DisclosureWarning, FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.domains import Categories, Grid, Schema
@@ -141,12 +141,10 @@ def _document(source: Path, missing: str | None) -> Schema:
             "A schema document ends in .json: Schema.to_json writes one. Declare the columns of a data file with "
             "--attribute; reading their values from the data would disclose them."
         )
-    try:
+    if not source.exists():
+        raise FormatError(f"There is no schema {source}.")
+    with translated(UnicodeDecodeError, lambda _: FormatError(f"{source} must be encoded in UTF-8.")):
         return Schema.from_json(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"There is no schema {source}.") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{source} must be encoded in UTF-8.") from None
 
 
 def _attribute(text: str, missing: Any) -> tuple[str, Categories | Grid]:

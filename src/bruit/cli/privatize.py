@@ -9,7 +9,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _answers, _engine, _options, _reports, console
-from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -151,23 +151,8 @@ def _randomise(plan: Plan, source: Any, output: Path, text: TextOptions, *, seed
 
 
 def _private(plan: Plan, batch: dict[str, Any], words: Words) -> dict[str, Any]:
-    """Reports of a batch; where a plan has several columns, an error says which one breaks a rule."""
-    columns = _answers.readable(plan, batch)
-    try:
-        return plan.randomize(plan.schema.encode(columns), words)
-    except (DataError, DataTypeError):
-        if plan.d > 1:
-            _blame(plan, columns)
-        raise
-
-
-def _blame(plan: Plan, columns: dict[str, Any]) -> None:
-    """Raise the error of the first column that has one, with its name, which is public."""
-    for name, attribute in plan.schema.items():
-        try:
-            attribute.encode(columns[name])
-        except (DataError, DataTypeError) as error:
-            raise type(error)(f"Column {name!r}: {error}") from None
+    """Reports of a batch."""
+    return plan.randomize(plan.schema.encode(_answers.readable(plan, batch)), words)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.engines import memory
 from bruit.entropy import Words
-from bruit.errors import DataError
+from bruit.errors import DataError, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.oracles import Oracle
@@ -192,10 +192,9 @@ class Design(ABC):
 
 def column(reports: Any, name: str) -> Any:
     """A column of reports."""
-    try:
+    # Every library of frames has an error of its own for this.
+    with translated(Exception, lambda _: DataError(f"The reports must have a column {name!r}, as the plan says.")):
         return reports[name]
-    except (KeyError, TypeError, IndexError, ValueError):
-        raise DataError(f"The reports must have a column {name!r}, as the plan says.") from None
 
 
 def variance_of(found: Mechanism, frequency: Any, target: Target) -> Floats:

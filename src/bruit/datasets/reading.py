@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.datasets.catalogue import Column, Entry, Kind
-from bruit.errors import FormatError
+from bruit.errors import FormatError, translated
 
 #: How the published files write a missing text.
 MISSING_MARK = "?"
@@ -24,13 +24,12 @@ def read(entry: Entry, packed: bytes) -> dict[str, NDArray[Any]]:
     """Columns in the catalogue's order, whatever the file's."""
     rows = csv.reader(io.StringIO(_unpack(packed)))
     wanted = [column.name for column in entry.columns]
-    try:
+    rule = "The file must be CSV: comma separated, one line per row."
+    with translated(csv.Error, lambda _: FormatError(rule)):
         header = next(rows, [])
         if sorted(header) != sorted(wanted):
             raise FormatError(f"A file of {entry.name} must have the columns {', '.join(wanted)}.")
         cells = _cells(rows, len(wanted))
-    except csv.Error:
-        raise FormatError("The file must be CSV: comma separated, one line per row.") from None
     return {column.name: _array(column, cells[header.index(column.name) :: len(header)]) for column in entry.columns}
 
 
@@ -53,24 +52,21 @@ def _cells(rows: Iterator[list[str]], width: int) -> list[str]:
 
 
 def _unpack(packed: bytes) -> str:
-    try:
+    rule = "The file must be CSV in UTF-8, plain or packed with gzip or xz."
+    with translated((lzma.LZMAError, zlib.error, EOFError, OSError, UnicodeDecodeError), lambda _: FormatError(rule)):
         if packed.startswith(b"\xfd7zXZ\x00"):
             packed = lzma.decompress(packed)
         elif packed.startswith(b"\x1f\x8b"):
             packed = gzip.decompress(packed)
         return packed.decode("utf-8-sig")
-    except (lzma.LZMAError, zlib.error, EOFError, OSError, UnicodeDecodeError):
-        raise FormatError("The file must be CSV in UTF-8, plain or packed with gzip or xz.") from None
 
 
 def _array(column: Column, cells: Sequence[str]) -> NDArray[Any]:
     """A column as a read-only array; each distinct cell is read once, however many rows have it."""
     convert, dtype, rule = _READERS[column.kind]
-    try:
+    with translated((ValueError, OverflowError), lambda _: FormatError(f"The column {column.name} must hold {rule}.")):
         known = {cell: convert(cell) for cell in set(cells)}
         array: NDArray[Any] = np.fromiter(map(known.__getitem__, cells), dtype, len(cells))
-    except (ValueError, OverflowError):
-        raise FormatError(f"The column {column.name} must hold {rule}.") from None
     array.flags.writeable = False
     return array
 

@@ -13,7 +13,7 @@ from bruit.domains.categories import Categories, Label
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Codes, Domain
 from bruit.domains.grid import Grid
-from bruit.errors import FormatError, ParameterTypeError
+from bruit.errors import FormatError, ParameterTypeError, in_column, translated
 
 _KINDS: dict[str, type[Categories] | type[Dates] | type[Grid]] = {
     "categories": Categories,
@@ -54,8 +54,9 @@ class Attribute:
         return tuple(self.domain.decode(np.arange(self.size)).tolist())
 
     def encode(self, values: Any) -> Codes:
-        """Codes of a column of data."""
-        return self.domain.encode(values)
+        """Codes of a column of data; errors name the column."""
+        with in_column(self.name):
+            return self.domain.encode(values)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
@@ -64,11 +65,10 @@ class Attribute:
     @classmethod
     def from_dict(cls, body: Any) -> Attribute:
         """The inverse of `to_dict`."""
-        try:
+        rule = "An attribute must have a name and a domain of a known kind."
+        with translated((KeyError, TypeError), lambda _: FormatError(rule)):
             kind = _KINDS[body["domain"]["kind"]]
             return cls(body["name"], kind.from_dict(body["domain"]))
-        except (KeyError, TypeError):
-            raise FormatError("An attribute must have a name and a domain of a known kind.") from None
 
 
 def as_domain(declared: Any) -> Domain:

@@ -13,8 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, code_dtype, column, keep_present
-from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
+from bruit.domains.domain import (
+    ABSENT,
+    GAPS_OF_CATEGORIES,
+    Codes,
+    DictionaryColumn,
+    Missing,
+    code_dtype,
+    column,
+    keep_present,
+)
+from bruit.errors import (
+    BruitError,
+    DataError,
+    DataTypeError,
+    FormatError,
+    ParameterError,
+    ParameterTypeError,
+    translated,
+)
 
 Label: TypeAlias = str | int | bool
 
@@ -104,11 +121,10 @@ class Categories:
     @classmethod
     def from_dict(cls, body: Any) -> Categories:
         """The inverse of `to_dict`."""
-        try:
+        rule = "Categories must have labels or k, and a policy for missing values."
+        with translated((KeyError, TypeError, AttributeError, BruitError), lambda _: FormatError(rule)):
             labels = body.get("labels")
             return cls(labels=None if labels is None else tuple(labels), k=body.get("k", 0), missing=body["missing"])
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise FormatError("Categories must have labels or k, and a policy for missing values.") from None
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -143,7 +159,7 @@ class Categories:
         if (codes < 0).any():
             rule = "among the declared labels" if self.labels is not None else f"integers in 0..{self.k - 1}"
             raise DataError(f"values must be {rule}.")
-        return keep_present(codes, self.size, self.missing, "values")
+        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def _look_up(self, value: Any) -> int:
         """The code of one value, ABSENT if it is missing, −1 if it is not in the list."""
@@ -171,7 +187,7 @@ class Categories:
             if array.size == 0:
                 return array.astype(code_dtype(self.size))
             raise DataTypeError(rule)
-        return keep_present(_whole(array, self.k, rule), self.size, self.missing, "values")
+        return keep_present(_whole(array, self.k, rule), self.size, self.missing, GAPS_OF_CATEGORIES)
 
 
 def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import DataError, DataTypeError
+from bruit.errors import DataTypeError, MissingError, translated
 
 #: What to do with a missing value: refuse the data, leave the person out, or count it as a category of its own.
 Missing = Literal["refuse", "drop", "category"]
@@ -85,7 +85,18 @@ def _with_gaps(values: Any) -> Any:
     return values
 
 
-def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: str) -> Codes:
+#: What can be done about missing values, for messages: of categories, and of numbers.
+GAPS_OF_CATEGORIES = (
+    'Declare missing="category", which makes a gap an answer of its own, or leave these people out, as '
+    'missing="drop" does where there is one question.'
+)
+GAPS_OF_NUMBERS = (
+    "Fill them with a number that you choose without looking at the data, or leave these people out, as "
+    'missing="drop" does where there is one question.'
+)
+
+
+def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, way_out: str) -> Codes:
     """Apply the policy to codes in which ABSENT marks a missing value."""
     absent = codes == ABSENT
     if missing == "category":
@@ -93,10 +104,7 @@ def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: st
     elif missing == "drop":
         codes = codes[~absent]
     elif absent.any():
-        raise DataError(
-            f"{what} contain missing entries, and the declared policy is to refuse them. "
-            'Declare another policy, such as missing="drop".'
-        )
+        raise MissingError(f"values contain missing entries, and the declared policy is to refuse them. {way_out}")
     return codes.astype(code_dtype(size))
 
 
@@ -105,10 +113,9 @@ def _listed(values: Any, what: str) -> Any:
     for method in ("to_numpy", "tolist"):
         if hasattr(values, method):
             return getattr(values, method)()
-    try:
+    rule = f"{what} must be a sequence with one entry per person: one person is [value]."
+    with translated(TypeError, lambda _: DataTypeError(rule)):
         return list(values)
-    except TypeError:
-        raise DataTypeError(f"{what} must be a sequence with one entry per person: one person is [value].") from None
 
 
 def _as_array(values: Any) -> NDArray[Any]:

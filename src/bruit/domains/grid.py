@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, column, keep_present
-from bruit.errors import DataError, DataTypeError, FormatError, LimitError, ParameterError
+from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
@@ -85,7 +85,7 @@ class Grid:
         codes = np.full(numbers.size, ABSENT, np.int64)
         # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
         codes[~absent] = np.floor((numbers[~absent] - self.low) / self.step + 0.5).astype(np.int64)
-        return keep_present(codes, self.size, self.missing, "values")
+        return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
 
     def read(self, values: Any, *, clip: bool = False) -> NDArray[np.float64]:
         """The values as numbers within the bounds, NaN where one is missing."""
@@ -125,10 +125,9 @@ class Grid:
     @classmethod
     def from_dict(cls, body: Any) -> Grid:
         """The inverse of `to_dict`."""
-        try:
+        rule = "A grid must have low, high, cells and a policy for missing values."
+        with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
             return cls(body["low"], body["high"], cells=body["cells"], missing=body["missing"])
-        except (KeyError, TypeError, ValueError):
-            raise FormatError("A grid must have low, high, cells and a policy for missing values.") from None
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:

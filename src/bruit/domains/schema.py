@@ -17,6 +17,7 @@ from bruit.errors import (
     MissingExtraError,
     ParameterError,
     ParameterTypeError,
+    translated,
 )
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
@@ -173,7 +174,6 @@ class Schema(Mapping[str, Attribute]):
 
 
 def _column(table: Any, name: str) -> Any:
-    try:
+    # Every library of frames has an error of its own for this.
+    with translated(Exception, lambda _: DataError(f"The table must have a column {name!r}, as the schema declares.")):
         return table[name]
-    except (KeyError, TypeError, IndexError, ValueError):
-        raise DataError(f"The table must have a column {name!r}, as the schema declares.") from None

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from bruit.engines import foreign
 from bruit.engines.sources import Progress
 from bruit.errors import (
     BruitError,
@@ -18,9 +17,11 @@ from bruit.errors import (
     DesignError,
     FormatError,
     LimitError,
+    MissingError,
     ParameterError,
     ParameterTypeError,
     RandomnessError,
+    translated,
 )
 
 #: Seconds between two looks at how far a job is.
@@ -61,7 +62,7 @@ def errors() -> AbstractContextManager[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    return foreign.translated((PySparkException, Py4JError), _explained)
+    return translated((PySparkException, Py4JError), _explained)
 
 
 def _explained(error: Exception) -> BruitError:
@@ -87,6 +88,7 @@ _PLAIN: dict[str, type[BruitError]] = {
         BruitError,
         DataError,
         DataTypeError,
+        MissingError,
         ParameterError,
         ParameterTypeError,
         DesignError,

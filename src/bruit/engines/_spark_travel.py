@@ -21,21 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import TaskKey
-from bruit.errors import BruitError, ParameterTypeError
+from bruit.errors import BruitError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
 
 
 def function(value: Any) -> bytes:
     """A function for the workers, alone or with the key of its job."""
-    try:
+    with translated(Exception, _unsendable):  # pickling raises what it likes
         return _pickled(value, _reduced_key)
-    except BruitError:
-        raise
-    except Exception as error:  # pickling raises what it likes
-        raise ParameterTypeError(
-            f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
-            "It must not hold open files, locks or sessions."
-        ) from None
+
+
+def _unsendable(error: Exception) -> BruitError:
+    return ParameterTypeError(
+        f"The function must be one that can be sent to other machines: it was pickled with {type(error).__name__}. "
+        "It must not hold open files, locks or sessions."
+    )
 
 
 def result(value: Any) -> bytes:

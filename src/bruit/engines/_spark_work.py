@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import _spark_travel, arrow, foreign, memory, sinks
+from bruit.engines import _spark_travel, arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
-from bruit.errors import BruitError, DataTypeError
+from bruit.errors import BruitError, DataTypeError, translated
 
 #: The one column of a folded part, and its type as Spark writes it.
 PART, PART_SCHEMA = "part", "part binary"
@@ -147,7 +147,7 @@ def _pieces(job: Job, found: Iterable[Any]) -> Iterator[Batch]:
 
 def quiet() -> Any:
     """Errors that are not ours lose their words before a log of the cluster gets them: they may quote data."""
-    return foreign.translated(
+    return translated(
         Exception,
         lambda error: BruitError(
             f"The function failed with {type(error).__name__}. What it said is not shown, for it may quote data: "

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
-from bruit.engines import foreign
 from bruit.engines.batch import BATCH, Batch, Column
-from bruit.errors import DataError, DataTypeError
+from bruit.errors import DataError, DataTypeError, translated
 
 #: What an object array may hold.
 _PLAIN = {"str", "int", "float", "bool", "NoneType", "NAType", "NaTType"}
@@ -70,7 +69,7 @@ def _different_names() -> AbstractContextManager[None]:
     from narwhals.exceptions import DuplicateError
 
     rule = "The columns of a frame must have different names, and two have the same."
-    return foreign.translated(DuplicateError, lambda _: DataError(rule))
+    return translated(DuplicateError, lambda _: DataError(rule))
 
 
 def _refuse_objects(frame: Any) -> None:

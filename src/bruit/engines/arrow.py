@@ -1,7 +1,7 @@
 """Arrow's columns as ours, and ours as Arrow's.
 
 Text stays as Arrow keeps it, each distinct entry once; entries become Python texts once per batch. pyarrow's messages
-may quote data, so they are never shown and never chained (see `foreign`).
+may quote data, so they are never shown and never chained (see `bruit.errors`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
-from bruit.engines import foreign
 from bruit.engines.batch import Batch, Column
-from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError, translated
 
 _TEXT = tuple(
     test
@@ -53,7 +52,8 @@ def column(values: Any, name: str, missing: frozenset[str]) -> Column:
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return _bytes_of_one_length(array, name)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not {kind}.")
+        # Without the type: that of nested values has their keys in it, which are data.
+        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans.")
     if array.null_count and not pa.types.is_floating(array.type):
         return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
     # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
@@ -125,7 +125,7 @@ def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Ba
     """A slice of a frame, with these names for its columns."""
     # Whatever fails in a library of frames; its words may quote a value.
     kinds = (pa.ArrowException, TypeError, ValueError, OverflowError)
-    with foreign.translated(kinds, lambda _: DataTypeError(_FRAME_RULE)):
+    with translated(kinds, lambda _: DataTypeError(_FRAME_RULE)):
         table = frame.to_arrow()
         # An index of pandas may follow as a further column.
         return batch(table, dict(zip(names, table.column_names, strict=False)), missing)
@@ -154,7 +154,7 @@ def reading(
     path: str, format_name: str, explain: Callable[[Exception], BruitError | None] = lambda _: None
 ) -> AbstractContextManager[None]:
     """Turn what goes wrong while a file is read into an error of ours, without the data that pyarrow may quote."""
-    return foreign.translated(
+    return translated(
         (pa.ArrowException, OSError, EOFError, UnicodeError),
         lambda error: explain(error) or _explained(error, path, format_name),
     )
@@ -181,7 +181,7 @@ def store(address: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     rule = "An address must be of an object store that pyarrow knows, as s3://…."
-    with foreign.translated(pa.ArrowInvalid, lambda _: ParameterError(rule)):
+    with translated(pa.ArrowInvalid, lambda _: ParameterError(rule)):
         found: tuple[Any, str] = fs.FileSystem.from_uri(address)
     return found
 

@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel, _spark_work, arrow, foreign, sinks
+from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel, _spark_work, arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
 from bruit.engines.text import TextOptions
 from bruit.entropy import Words
-from bruit.errors import DataTypeError, MissingExtraError, ParameterError
+from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
 
 #: Up to so many tasks add up parts before the last one does.
 _MOST_GROUPS = 32
@@ -188,7 +188,7 @@ def session(master: str | None = None, **settings: str) -> Any:
         builder = builder.config(name, value)
     rule = "Spark did not start: it needs Java 17 (JAVA_HOME), and a master such as local[2] or spark://host:7077."
     # Whatever fails while a Java machine starts.
-    with foreign.translated(Exception, lambda _: ParameterError(rule)):
+    with translated(Exception, lambda _: ParameterError(rule)):
         return builder.getOrCreate()
 
 

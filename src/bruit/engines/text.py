@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bruit.errors import ParameterError, ParameterTypeError
+from bruit.errors import ParameterError, ParameterTypeError, translated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +75,10 @@ def _check_character(name: str, value: Any) -> None:
 
 def _encoding(value: Any) -> str:
     """The one name of an encoding of text."""
-    try:
+    rule = "encoding must be the name of an encoding, as in 'utf-8'."
+    with translated((LookupError, TypeError, ValueError), lambda _: ParameterError(rule)):
         "".encode(value)  # refuses codecs that are not for text
         return codecs.lookup(value).name
-    except (LookupError, TypeError, ValueError):
-        raise ParameterError("encoding must be the name of an encoding, as in 'utf-8'.") from None
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import DataError, MissingExtraError, ParameterError
+from bruit.errors import DataError, MissingExtraError, ParameterError, translated
 from bruit.estimation import consistency, frames
 from bruit.estimation.support import IntervalMethod, Model, Target
 from bruit.privacy.guarantee import Guarantee
@@ -253,10 +253,8 @@ class Consistent:
         return frames.make({"value": list(self.labels), "frequency": self.frequency}, backend)
 
     def __getitem__(self, label: Any) -> float:
-        try:
+        with translated(ValueError, lambda _: ParameterError("This is not one of the declared labels.")):
             return float(self.frequency[self.labels.index(label)])
-        except ValueError:
-            raise ParameterError("This is not one of the declared labels.") from None
 
 
 def _read_only(array: Floats) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import DataError, DataTypeError, DesignError, FormatError, LimitError
+from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError, LimitError, translated
 
 Counts = NDArray[np.int64]
 
@@ -90,13 +90,12 @@ class Tally:
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Tally:
         """The inverse of `to_dict`."""
-        try:
+        rule = f"This is not a {cls.FORMAT} document: a field is missing or wrong."
+        with translated((KeyError, TypeError, OverflowError, BruitError), lambda _: FormatError(rule)):
             if not isinstance(body["counts"], list):
                 raise TypeError
             counts = [documents.whole_number(count, "A count") for count in body["counts"]]
             return cls(counts=np.array(counts, np.int64), **_read_header(body))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise FormatError(f"This is not a {cls.FORMAT} document: a field is missing or wrong.") from error
 
     def to_json(self) -> str:
         """The tally as a document; read it with `from_json`."""
@@ -120,14 +119,13 @@ class Tally:
         if not body.startswith(_MAGIC) or hashlib.sha256(body).digest() != stated:
             raise FormatError(f"These bytes are not a whole {cls.FORMAT}: they are cut short or damaged.")
         line, _, cells = body[len(_MAGIC) :].partition(b"\n")
-        try:
+        rule = f"These bytes are not a {cls.FORMAT}: a field is missing or wrong."
+        with translated((KeyError, TypeError, ValueError, RecursionError, BruitError), lambda _: FormatError(rule)):
             header = json.loads(line)
             counts = np.frombuffer(cells, "<i8")
             if counts.size != header["cells"]:
                 raise ValueError
             return cls(counts=counts.astype(np.int64), **_read_header(header))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise FormatError(f"These bytes are not a {cls.FORMAT}: a field is missing or wrong.") from error
 
     def _header(self) -> dict[str, Any]:
         return {"design": self.design, "n": self.n, "refused": self.refused, "simulated": self.simulated}

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.errors import ParameterError, ParameterTypeError
+from bruit.errors import ParameterError, ParameterTypeError, translated
 from bruit.estimation import Estimate
 from bruit.figures import style
 
@@ -183,10 +183,8 @@ def _true_shares(truth: Any, labels: tuple[Any, ...]) -> Floats:
         if set(truth) != set(labels):
             raise ParameterError(rule)
         truth = [truth[label] for label in labels]
-    try:
+    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         shares = np.asarray(truth, float)
-    except (TypeError, ValueError):
-        raise ParameterTypeError(rule) from None
     if shares.shape != (len(labels),) or not ((shares >= 0) & (shares <= 1)).all():
         raise ParameterError(rule)
     return shares

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import jinja2
 from markupsafe import Markup
 
-from bruit.errors import FormatError, ParameterError
+from bruit.errors import FormatError, ParameterError, translated
 from bruit.figures import style
 
 #: Colours of the house style and the CSS variables of the page's template that take their place.
@@ -123,10 +123,8 @@ def templates(*others: str) -> jinja2.Environment:
 
 def inline(picture: Picture, prefix: str) -> Markup:
     """A picture as an element of a page: its ids made its own, no name spaces, colours that follow the page."""
-    try:
+    with translated(ElementTree.ParseError, lambda _: FormatError("This picture is not whole SVG.")):
         root = ElementTree.fromstring(picture.svg)  # noqa: S314 -- drawn by matplotlib in this process
-    except ElementTree.ParseError:
-        raise FormatError("This picture is not whole SVG.") from None
     _clean(root, prefix)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)

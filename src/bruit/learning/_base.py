@@ -21,7 +21,7 @@ from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError
+from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
@@ -132,7 +132,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             names = features.names or tuple(name for name in batch if name != target)
             if target is not None and target not in batch:
                 raise DataError(f"The table must have a column {target!r}, the target.")
-            rows = features.of_columns([batch[name] for name in names])
+            rows = features.of_columns({name: batch[name] for name in names})
             return _Part(names, count(rows, None if target is None else batch[target]))
 
         found = engines.fold(source, part, columns=wanted)
@@ -146,10 +146,10 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         names = self._features.names
         if is_mapping(X):
             wanted = names or _names(self) or ()
-            return self._features.of_columns([column_of(X, name) for name in wanted])
+            return self._features.of_columns({name: column_of(X, name) for name in wanted})
         if names is None:
             return Rows(validated(self, X, dtype=np.float64, reset=False), ())
-        return self._features.of_columns(list(self._features.table(X).values()))
+        return self._features.of_columns(self._features.table(X))
 
     def _target(self, y: Any) -> dict[str, Any]:
         return {"y": y} if self._supervised else {}
@@ -235,7 +235,8 @@ def is_mapping(X: Any) -> bool:
 def _beside(table: Any, y: Any) -> tuple[dict[str, Any], str]:
     """A table with the target as a column of its own, and the name of that."""
     target = next(name for name in ("y", "y_", "target_of_fit") if name not in table)
-    return {**table, target: np.asarray(y)}, target
+    with translated((TypeError, ValueError, OverflowError), lambda _: DataError("y must have one target per record.")):
+        return {**table, target: np.asarray(y)}, target
 
 
 def _names(model: Any) -> tuple[str, ...] | None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from bruit.domains import Categories, Grid, Schema
 from bruit.domains.domain import DictionaryColumn
-from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, MissingError, ParameterError, ParameterTypeError, in_column, translated
+from bruit.learning._validation import check_column
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +31,10 @@ _DECLARE = (
 #: Half the distance between two bounds must be more than this: numbers are divided by it.
 LEAST_HALF = 1e-290
 TOO_NEAR = "bounds are too near to each other: choose another unit for the numbers."
+_GAP = (
+    'some entries are missing: declare missing="category", which makes a gap a category of its own, or leave these '
+    "rows out."
+)
 _SHAPE = "Expected 2D array or a frame: one row per record, one column per feature. Reshape your data."
 
 
@@ -71,17 +76,10 @@ class Features:
 
     @classmethod
     def _from_schema(cls, schema: Schema, categorical: bool) -> Features:
+        for name, attribute in schema.items():
+            _check_domain(name, attribute.domain, categorical)
         domains = [attribute.domain for attribute in schema.values()]
         categories = {place: domain for place, domain in enumerate(domains) if isinstance(domain, Categories)}
-        if categories and not categorical:
-            raise ParameterError("This model takes numbers only: declare every column of the schema as a Grid.")
-        if any(domain.missing != "refuse" for domain in domains if isinstance(domain, Grid)):
-            raise ParameterError('Numbers must not be missing here: declare missing="refuse", and fill or drop gaps.')
-        if any(domain.missing == "drop" for domain in categories.values()):
-            raise ParameterError(
-                'Rows with gaps are not dropped here: declare missing="category", which makes a gap a category of its '
-                "own, or drop these rows first."
-            )
         grids = [domain for domain in domains if isinstance(domain, Grid)]
         low = np.array([grid.low for grid in grids], np.float64)
         high = np.array([grid.high for grid in grids], np.float64)
@@ -108,23 +106,46 @@ class Features:
         names = self.names or ()
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             return {name: column_of(X, name) for name in names}
-        matrix = _two_dimensional(X)
+        matrix = two_dimensional(X)
         self.width(matrix.shape[1])
         return {name: matrix[:, place] for place, name in enumerate(names)}
 
-    def of_columns(self, columns: list[Any]) -> Rows:
-        """Rows from columns in their order, as batches have them."""
+    def of_columns(self, columns: Mapping[str, Any]) -> Rows:
+        """Rows from columns by name, in their order, as batches have them."""
         self.width(len(columns))
-        numbers = [as_numbers(column) for place, column in enumerate(columns) if place not in self.categories]
-        codes = tuple(domain.encode(columns[place]) for place, domain in sorted(self.categories.items()))
-        height = len(numbers[0]) if numbers else len(codes[0])
-        matrix = np.stack(numbers, axis=1) if numbers else np.empty((height, 0))
-        return Rows(matrix, codes)
+        numbers, codes = list[Floats](), list[NDArray[np.integer[Any]]]()
+        for place, (name, column) in enumerate(columns.items()):
+            if place in self.categories:
+                with in_column(name), translated(MissingError, lambda _: MissingError(_GAP)):
+                    codes.append(self.categories[place].encode(column))
+            else:
+                numbers.append(as_numbers(column, f"column {name!r}"))
+        heights = {len(column) for column in [*numbers, *codes]}
+        if len(heights) > 1:
+            raise DataError("The columns of a table must have the same number of rows.")
+        matrix = np.stack(numbers, axis=1) if numbers else np.empty((heights.pop(), 0))
+        return Rows(matrix, tuple(codes))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for digests."""
         categories = {str(place): domain.to_dict() for place, domain in sorted(self.categories.items())}
         return {"low": self.low.tolist(), "high": self.high.tolist(), "categories": categories}
+
+
+def _check_domain(name: str, domain: Any, categorical: bool) -> None:
+    """An error, with what to declare instead, for a column that no model or not this one takes."""
+    if isinstance(domain, Categories) and not categorical:
+        raise ParameterError(f"This model takes numbers only, and {name!r} is a category: declare it as a Grid.")
+    if isinstance(domain, Grid) and domain.missing != "refuse":
+        raise ParameterError(
+            f'{name!r} is a number, and numbers must not be missing here: declare it with missing="refuse", and fill '
+            "its gaps with a number that you choose without looking at the data, or leave these rows out."
+        )
+    if isinstance(domain, Categories) and domain.missing == "drop":
+        raise ParameterError(
+            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which makes a gap a '
+            "category of its own, or leave these rows out."
+        )
 
 
 def _schema(bounds: Mapping[str, Any]) -> Schema:
@@ -147,11 +168,9 @@ def _pair(bounds: Any) -> tuple[Floats, Floats]:
     rule = "bounds must be a pair (low, high) of numbers, or of sequences with one number for each column, or a Schema."
     if isinstance(bounds, str | bytes | Mapping) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         raise ParameterTypeError(rule)
-    try:
+    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         low, high = (np.asarray(end, np.float64) for end in bounds)
         low, high = np.broadcast_arrays(low, high)
-    except (TypeError, ValueError):
-        raise ParameterTypeError(rule) from None
     if low.ndim > 1:
         raise ParameterTypeError(rule)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -167,12 +186,10 @@ def _check_apart(low: Floats, high: Floats) -> None:
         raise ParameterError(TOO_NEAR)
 
 
-def _two_dimensional(X: Any) -> NDArray[Any]:
+def two_dimensional(X: Any) -> NDArray[Any]:
     """X as an array of rows; what else it is, is not shown."""
-    try:
+    with translated((TypeError, ValueError, OverflowError), lambda _: DataError(_SHAPE)):  # rows of different lengths
         matrix = np.asarray(X)
-    except ValueError:  # rows of different lengths
-        raise DataError(_SHAPE) from None
     if matrix.ndim != 2:
         raise DataError(_SHAPE)
     return matrix
@@ -180,27 +197,20 @@ def _two_dimensional(X: Any) -> NDArray[Any]:
 
 def column_of(frame: Any, name: str) -> Any:
     """A declared column of a frame or mapping."""
-    try:
+    rule = f"The table must have a column {name!r}, which is declared in bounds."
+    with translated(Exception, lambda _: DataError(rule)):  # every library of frames has an error of its own for this
         return frame[name]
-    except Exception:  # every library of frames has an error of its own for this
-        raise DataError(f"The table must have a column {name!r}, which is declared in bounds.") from None
 
 
-def as_numbers(column: Any) -> Floats:
-    """A batch's column as numbers; what is no finite number is refused."""
-    try:
+def as_numbers(column: Any, called: str) -> Floats:
+    """A batch's column as numbers; what is no finite number is refused, and the error calls the column so."""
+    start = f"{called[0].upper()}{called[1:]}"
+    with translated((TypeError, ValueError, OverflowError), lambda _: DataError(f"{start} must hold numbers.")):
         if isinstance(column, DictionaryColumn):
-            if (column.positions < 0).any():
-                raise DataError("Numbers must not be missing: fill the gaps, or drop these rows first.")
-            found: Floats = np.asarray(column.entries, np.float64)[column.positions]
+            numbers: Floats = np.append(np.asarray(column.entries, np.float64), np.nan)[column.positions]
         else:
-            found = np.asarray(column, np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError("A numeric column must hold numbers.") from None
-    if found.ndim != 1:
-        raise DataError("A column must be one-dimensional: one entry per record, and each name once.")
-    if not np.isfinite(found).all():
-        raise DataError("A numeric column must hold finite numbers, neither NaN nor infinity.")
-    return found
+            numbers = np.asarray(column, np.float64)
+    if numbers.ndim != 1:
+        raise DataError(f"{start} must be one-dimensional: one entry per record, and each name once.")
+    check_column(numbers, called)
+    return numbers

@@ -43,7 +43,8 @@ def check_plan(plan: Plan) -> None:
     for name, mechanism in plan.mechanisms.items():
         if plan.schema[name].domain.missing == "drop":
             raise ParameterError(
-                f'{name!r} drops people, and their other columns would stay: declare missing="refuse".'
+                f'{name!r} drops people, and a table keeps its rows: declare missing="refuse" and leave the rows of '
+                'these people out, or for a category declare missing="category".'
             )
         if not isinstance(mechanism, Number | RandomizedResponse | PackedOracle):
             raise ParameterError(

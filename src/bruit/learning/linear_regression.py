@@ -17,14 +17,16 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from bruit import _checks
-from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, ParameterError, ParameterTypeError, translated
 from bruit.learning._base import Counts, PrivateModel
 from bruit.learning._features import Features, Floats, Rows, as_numbers
 from bruit.learning._objective import Objective
 from bruit.learning._products import FunctionalProducts, Products, fitting, middle_and_half
 from bruit.learning._sums import SumNoise
+from bruit.learning._validation import scikit_learn_errors
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["LinearRegression"]
@@ -147,7 +149,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             columns = rows.numbers.shape[1]
             if columns not in known:
                 known[columns] = layout_of(columns)
-            return known[columns].count(rows.numbers, as_numbers(target))
+            return known[columns].count(rows.numbers, as_numbers(target, "the target"))
 
         read = self._fold(X, y, features, count)
         found = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
@@ -162,6 +164,12 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     def predict(self, X: Any) -> Floats:
         """The line at the rows of X; not cut to the declared target bounds."""
         return np.asarray(self._rows(X).numbers @ self.coef_ + self.intercept_, np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the share of the targets' variance that is predicted; of X and y themselves, without noise."""
+        predicted = self.predict(X)
+        with scikit_learn_errors():
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _declared(self, unsupported: Mapping[str, Any] = MappingProxyType({})) -> Features:
         """The declared columns, after all parameters were checked."""
@@ -263,10 +271,9 @@ def _target_bounds(given: Any) -> tuple[float, float]:
     """Two finite numbers, the first the lesser."""
     if given is None:
         raise ParameterError(_DECLARE_TARGET)
-    try:
+    rule = "target_bounds must be a pair of numbers (low, high)."
+    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         low, high = (float(end) for end in given)
-    except (TypeError, ValueError):
-        raise ParameterTypeError("target_bounds must be a pair of numbers (low, high).") from None
     if not (np.isfinite(high - low) and low < high):
         raise ParameterError("target_bounds must be finite and increasing: low below high.")
     return low, high

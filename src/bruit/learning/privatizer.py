@@ -22,13 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
 from bruit.collection import Plan, methods
-from bruit.domains import Grid, Schema
+from bruit.domains import Attribute, Grid, Schema
+from bruit.domains import domain as domains
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Words
-from bruit.errors import DataError, DisclosureWarning, ParameterError
+from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
 from bruit.learning import _reported
 from bruit.learning._base import is_mapping, seed_of
-from bruit.learning._features import Features
+from bruit.learning._features import Features, column_of, two_dimensional
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 
@@ -237,10 +238,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             validated(self, X, reset=reset, skip_check_array=True)
             if hasattr(X, "columns") or hasattr(X, "column_names"):
                 return X
-            matrix = np.asarray(X)
-            if matrix.ndim != 2:
-                raise DataError("Expected 2D array. Reshape your data: one row per record, one column per feature.")
-            return matrix
+            return two_dimensional(X)
         return validated(self, X, reset=reset, dtype=np.float64)
 
     def _has_schema(self) -> bool:
@@ -268,7 +266,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             # An array that is no frame has the columns of the frame in `fit`, or those of the schema.
             names = list(getattr(self, "feature_names_in_", schema))
             table = {name: table[:, place] for place, name in enumerate(names)}
-        return {name: _encoded(attribute.domain, table[name]) for name, attribute in schema.items()}
+        return {
+            name: _encoded(attribute, column_of(table, name), _way_out(name, len(schema)))
+            for name, attribute in schema.items()
+        }
 
     # What is reported.
 
@@ -346,13 +347,22 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
     return table.digest()
 
 
-def _encoded(domain: Any, values: Any) -> Codes:
+def _encoded(attribute: Attribute, values: Any, way_out: str) -> Codes:
+    name, domain = attribute.name, attribute.domain
     if not isinstance(domain, Grid):
-        return domain.encode(values)  # type: ignore[no-any-return]
-    numbers = np.asarray(values)
-    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
-        raise DataError("A numeric column must hold finite numbers, not infinity.")
-    return domain.encode(values, clip=True)
+        return attribute.encode(values)
+    with in_column(name), translated(MissingError, lambda _: MissingError(way_out)):
+        numbers = domains.column(values)
+        if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+            raise DataError("values must be finite numbers, not infinity.")
+        return domain.encode(numbers, clip=True)
+
+
+def _way_out(name: str, columns: int) -> str:
+    """What can be done about missing numbers of a column."""
+    fill = "Fill them with a number that you choose without looking at the data, or leave these people out"
+    oracle = f'; or declare missing="category" and name an oracle for it, as in bases={{{name!r}: "OUE"}}'
+    return f"some numbers are missing. {fill}{oracle if columns > 1 else ''}."
 
 
 def _container(transformer: Any) -> Any:

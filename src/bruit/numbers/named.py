@@ -6,7 +6,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.domains.grid import Grid
-from bruit.errors import FormatError
+from bruit.errors import BruitError, FormatError, translated
 from bruit.numbers.base import Number
 from bruit.numbers.bounded_laplace import BoundedLaplace
 from bruit.numbers.mean import Duchi, Hybrid, Piecewise
@@ -60,8 +60,7 @@ def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings
 
 def from_dict(body: Any) -> Number:
     """The mechanism that `Number.to_dict` described."""
-    try:
+    rule = "This document does not describe a number mechanism that this version knows."
+    with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
         settings = {key: body[key] for key in body if key not in ("number", "epsilon", "domain")}
         return _KINDS[body["number"]].from_settings(Grid.from_dict(body["domain"]), body["epsilon"], settings)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError("This document does not describe a number mechanism that this version knows.") from error

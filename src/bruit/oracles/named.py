@@ -6,7 +6,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.domains import Categories
-from bruit.errors import FormatError, ParameterError
+from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.oracles.base import Oracle
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
@@ -74,12 +74,11 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
 
 def from_dict(body: Any) -> Oracle:
     """The oracle that `Oracle.to_dict` described."""
-    try:
+    rule = "This document does not describe an oracle that this version knows."
+    with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
         settings = {key: body[key] for key in body if key not in ("oracle", "epsilon", "domain")}
         kind, fixed = _KINDS[body["oracle"]]
         return kind.from_settings(Categories.from_dict(body["domain"]), body["epsilon"], {**fixed, **settings})
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError("This document does not describe an oracle that this version knows.") from error
 
 
 def _known(name: str) -> str:

@@ -24,7 +24,7 @@ from bruit.domains import Categories
 from bruit.domains.domain import Codes, Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import BitsLaw, Subset
@@ -235,10 +235,8 @@ def _exact(**parameter: Any) -> Fraction:
     """A probability as the very fraction that was given."""
     ((name, value),) = parameter.items()
     _checks.probability(**parameter)
-    try:
+    with translated((TypeError, ValueError), lambda _: ParameterTypeError(f"{name} must be a Fraction or a float.")):
         return Fraction(value)
-    except (TypeError, ValueError):
-        raise ParameterTypeError(f"{name} must be a Fraction or a float.") from None
 
 
 def _clean_weights(weights: Any) -> tuple[int, int]:

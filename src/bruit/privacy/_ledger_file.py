@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bruit import documents
-from bruit.errors import FormatError, LedgerError
+from bruit.errors import FormatError, LedgerError, translated
 
 try:
     import fcntl
@@ -157,14 +157,16 @@ def header_line(budget: Mapping[str, Any]) -> bytes:
 def read_header(lines: list[bytes]) -> tuple[dict[str, Any], str]:
     """The budget in the first of `lines`, and the digest that the next line must name."""
     line = lines[0] if lines else b""
-    try:
+    with translated((FormatError, UnicodeError), _untrusted):
         budget = documents.unseal(line, FORMAT)
         if header_line(budget) != line:
             raise FormatError("This is not how bruit writes it.")
-    except (FormatError, UnicodeError) as error:
-        reason = error if isinstance(error, FormatError) else "It is not Unicode text."
-        raise FormatError(f"Line 1 of the ledger cannot be trusted. {reason}") from None
     return budget, documents.digest({"format": FORMAT, **budget})
+
+
+def _untrusted(error: Exception) -> FormatError:
+    reason = error if isinstance(error, FormatError) else "It is not Unicode text."
+    return FormatError(f"Line 1 of the ledger cannot be trusted. {reason}")
 
 
 def entry_line(body: Mapping[str, Any], previous: str) -> bytes:
@@ -175,13 +177,12 @@ def entry_line(body: Mapping[str, Any], previous: str) -> bytes:
 
 def read_entry(line: bytes, number: int, previous: str) -> tuple[dict[str, Any], str]:
     """The body and digest of line `number`, once its link to the line before is checked."""
-    try:
+    kinds = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+    with translated(kinds, lambda _: damaged(number)):
         body = json.loads(line)
         digest, _ = body.pop("digest"), body.pop("previous")
         if entry_line(body, previous) != line:  # every byte, so also both digests
-            raise ValueError(number)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise damaged(number) from None
+            raise damaged(number)
     return body, digest
 
 

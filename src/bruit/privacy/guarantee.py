@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from bruit import _checks
-from bruit.errors import FormatError, ParameterError
+from bruit.errors import BruitError, FormatError, ParameterError, translated
 
 #: Whom a guarantee speaks of.
 Neighbours = Literal["value", "attribute", "person", "add-remove", "replace"]
@@ -82,10 +82,9 @@ class Guarantee:
     @classmethod
     def from_dict(cls, body: Any) -> Guarantee:
         """The inverse of `to_dict`."""
-        try:
+        rule = "A guarantee must have epsilon, delta and neighbours."
+        with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
             return cls(epsilon=body["epsilon"], delta=body["delta"], neighbours=body["neighbours"])
-        except (KeyError, TypeError, ValueError):
-            raise FormatError("A guarantee must have epsilon, delta and neighbours.") from None
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:.3g}" if self.delta else ""

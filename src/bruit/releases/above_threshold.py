@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, DataTypeError, LedgerError
+from bruit.errors import DataError, DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import CENTRAL, Books, CentralNeighbours
 from bruit.releases.noise import DiscreteLaplace
@@ -293,10 +293,9 @@ class AboveThresholdSession:
 def _whole_numbers(answers: Any) -> NDArray[np.int64]:
     """Answers as whole numbers; the messages name the rule and no answer."""
     if not (isinstance(answers, np.ndarray) and answers.dtype.kind in "ui" and answers.ndim == 1):
-        try:
+        rule = "answers must be whole numbers: multiply them to whole numbers of a unit."
+        with translated(TypeError, lambda _: DataTypeError(rule)):
             answers = np.array([operator.index(answer) for answer in answers], object)
-        except TypeError:
-            raise DataTypeError("answers must be whole numbers: multiply them to whole numbers of a unit.") from None
     if answers.size and not (int(answers.min()) >= -MOST and int(answers.max()) <= MOST):
         raise DataError("answers must lie within −2⁶¹..2⁶¹.")
     return np.asarray(answers, np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.domain import ABSENT, Codes, Missing, column, keep_present
+from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, Codes, Missing, column, keep_present
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 
 
@@ -71,7 +71,7 @@ class Bins:
         absent = np.isnan(numbers)
         codes = np.searchsorted(np.asarray(self.edges[1:-1], np.float64), numbers, side="right").astype(np.int64)
         codes[absent] = ABSENT
-        return keep_present(codes, self.size, self.missing, "values")
+        return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The names of the bins behind codes."""

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.domain import ABSENT, keep_present
+from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, keep_present
 from bruit.entropy import Words
-from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import CENTRAL, CentralNeighbours, Floats, Release
@@ -216,7 +216,9 @@ class HistogramQuantiles(Release):
         absent = np.isnan(numbers)
         cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
         cells[absent] = ABSENT
-        return np.bincount(keep_present(cells, self.cells, "refuse", "values"), minlength=self.cells).astype(np.int64)
+        return np.bincount(keep_present(cells, self.cells, "refuse", GAPS_OF_NUMBERS), minlength=self.cells).astype(
+            np.int64
+        )
 
     @property
     def _cuts(self) -> Floats:
@@ -319,10 +321,9 @@ def _checked_quantiles(quantiles: Any) -> tuple[float, ...]:
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:
-    try:
+    rule = "bounds must be a pair of numbers, the lower and the upper."
+    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         low, high = bounds
-    except (TypeError, ValueError):
-        raise ParameterTypeError("bounds must be a pair of numbers, the lower and the upper.") from None
     ends = _checks.finite(bounds=low), _checks.finite(bounds=high)
     if not (ends[0] < ends[1] and math.isfinite(ends[1] - ends[0])):
         raise ParameterError(f"The lower bound must be below the upper, got {low} and {high}.")

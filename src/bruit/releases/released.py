@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import ParameterError
+from bruit.errors import ParameterError, translated
 from bruit.estimation import frames
 from bruit.privacy.guarantee import Guarantee
 
@@ -89,10 +89,8 @@ class Released:
         return (float(ends[0, 0]), float(ends[0, 1])) if self._alone else ends
 
     def __getitem__(self, label: Any) -> Any:
-        try:
+        with translated(ValueError, lambda _: ParameterError("This is not one of the labels of the release.")):
             return self.values[self.labels.index(label)].item()
-        except ValueError:
-            raise ParameterError("This is not one of the labels of the release.") from None
 
     def __len__(self) -> int:
         return self.values.size

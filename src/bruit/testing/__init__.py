@@ -7,18 +7,20 @@ compare with limits that an honest mechanism passes with probability above 1 −
 their `rng` is a seed unless you say otherwise. All are made for domains up to about a thousand values.
 """
 
+from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.number import check_mean, check_number
 from bruit.testing.oracle import check_oracle
 from bruit.testing.release import check_release
 from bruit.testing.seeds import check_seeds
+from bruit.testing.silence import check_canary, check_silence
 from bruit.testing.single_use import check_single_use
 from bruit.testing.tallies import check_merge, check_round_trip
 
 __all__ = [
     "check_bad_input",
+    "check_canary",
     "check_coverage",
     "check_guarantee",
     "check_law",

@@ -13,10 +13,11 @@ from bruit.estimation import Target
 from bruit.estimation.number import NumberEstimate
 from bruit.numbers import Number, from_dict
 from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
+from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import DISCRETENESS, check_simulate
 from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.silence import check_silence
 from bruit.testing.single_use import check_single_use
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
+from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.silence import check_silence
 from bruit.testing.single_use import check_single_use
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 

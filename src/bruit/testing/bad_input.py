@@ -1,14 +1,9 @@
-"""That bad input is refused with a clear error, and that nothing ever shows a person's value."""
+"""That bad values, reports, counts and seeds are refused with an error of ours, and impossible reports are counted."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import math
-import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +13,7 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, RandomnessError
 from bruit.numbers import Number
 from bruit.testing._evidence import Mechanism, crowd, require, stream, values_of
-
-#: Values that nobody declared. No domain has so many codes, and no message has a reason to hold them.
-SECRET = "zq-" + "7331" * 2 + "-zq"
-SECRET_NUMBER = 733_107_733
-SECRET_FLOAT = 0.733177331
+from bruit.testing.silence import SECRET, SECRET_FLOAT, SECRET_NUMBER, shown_by, shows
 
 
 def check_bad_input(oracle: Mechanism, *, rng: Randomness = 0) -> None:
@@ -44,76 +35,16 @@ def check_bad_input(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     _check_impossible_reports(oracle, entropy)
 
 
-def check_silence(oracle: Mechanism, *, rng: Randomness = 0) -> None:
-    """No log record, warning, output, exception or repr shows a person's value.
-
-    The check runs on a twin of the mechanism and people whose values cannot be mistaken for anything else.
-    """
-    twin, values = _secretive(oracle)
-    entropy = stream(rng, "check_silence", oracle)
-    _use(twin, values, entropy)  # what is compiled or loaded at the first use may well be logged
-    before = repr(twin), str(twin)
-    with _listening() as heard:
-        texts = _use(twin, values, entropy)
-    require((repr(twin), str(twin)) == before, "The repr of the oracle changes when it is used.")
-    for where, text in [*texts, ("a log record", heard.logged())]:
-        hidden = not any(secret in text for secret in _secrets())
-        require(hidden, f"A person's value is shown by {where}.")
-    require(not heard.printed(), "Using the oracle prints something.")
-    require(not heard.warned, "Using the oracle warns about something.")
-
-
-def _secretive(oracle: Mechanism) -> tuple[Mechanism, Any]:
-    """A twin of the mechanism, and secret values of its people."""
-    if isinstance(oracle, Number):
-        return replace(oracle, bounds=(0.0, 1.0)), np.full(300, SECRET_FLOAT)
-    twin = replace(oracle, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
-    return twin, crowd(twin, 300)
-
-
-def _use(oracle: Mechanism, values: Any, entropy: Entropy) -> list[tuple[str, str]]:
-    """Go through all verbs, and some errors; what is shown on the way, except the public domain itself."""
-    reports = oracle.privatize(values, rng=entropy)
-    tally = oracle.tally(reports)
-    estimate = oracle.estimate(tally)
-    _ = repr(estimate), estimate.interval(), oracle.simulate(np.arange(oracle.size), rng=entropy)
-    texts = [
-        ("the repr of a tally", repr(tally)),
-        ("the text of a tally", tally.to_json()),
-        ("the repr of an Entropy", repr(entropy)),
-        ("the guarantee", f"{oracle.guarantee!r} {oracle.guarantee}"),
-    ]
-    for bad in (SECRET, SECRET_NUMBER, SECRET_FLOAT, [SECRET], {SECRET: SECRET}):
-        mixed = np.empty(len(values) + 1, object)
-        mixed[:-1], mixed[-1] = values, bad
-        texts.append(("an exception", _error_text(oracle.privatize, mixed, entropy)))
-    return texts
-
-
-def _secrets() -> list[str]:
-    return [SECRET, str(SECRET_NUMBER), str(SECRET_FLOAT)]
-
-
 def _refused(what: str, verb: Callable[..., object], *arguments: Any, kind: type[Exception] = BruitError) -> None:
-    """Require a `BruitError` that shows no secret, in its message or in those of the errors that led to it."""
+    """Require a `BruitError` that shows no secret, nor does any error that led to it."""
     try:
         verb(*arguments)
     except kind as error:
-        text = "".join(traceback.format_exception(error))
-        require(not any(secret in text for secret in _secrets()), f"The error about {what} shows the value.")
+        require(not any(shows(text) for _, text in shown_by(error)), f"The error about {what} shows the value.")
         return
     except Exception as error:
         raise AssertionError(f"Bad {what} raise {type(error).__name__}, not {kind.__name__}.") from error
     raise AssertionError(f"Bad {what} are accepted.")
-
-
-def _error_text(verb: Callable[..., object], *arguments: Any) -> str:
-    """All that an error shows; a value that is not refused at all is `check_bad_input`'s affair."""
-    try:
-        verb(*arguments)
-    except Exception as error:
-        return "".join(traceback.format_exception(error))
-    return ""
 
 
 def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
@@ -199,43 +130,3 @@ def _columns(oracle: Mechanism) -> int:
     if isinstance(oracle, Number):
         return oracle.messages
     return oracle._cells()
-
-
-class _Heard(logging.Handler):
-    """What was logged, printed and warned meanwhile."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.records: list[str] = []
-        self.output = io.StringIO()
-        self.warned: list[warnings.WarningMessage] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the record with all it carries."""
-        self.records.append(f"{self.format(record)} {record.__dict__!r}")
-
-    def logged(self) -> str:
-        return "\n".join(self.records)
-
-    def printed(self) -> str:
-        return self.output.getvalue()
-
-
-@contextlib.contextmanager
-def _listening() -> Iterator[_Heard]:
-    """Hear every log record from DEBUG up, every warning, and all that is printed."""
-    heard, root = _Heard(), logging.getLogger()
-    level = root.level
-    root.addHandler(heard)
-    root.setLevel(logging.DEBUG)
-    try:
-        with (
-            warnings.catch_warnings(record=True) as heard.warned,
-            contextlib.redirect_stdout(heard.output),
-            contextlib.redirect_stderr(heard.output),
-        ):
-            warnings.simplefilter("always")
-            yield heard
-    finally:
-        root.setLevel(level)
-        root.removeHandler(heard)
