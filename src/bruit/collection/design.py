@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bruit.collection import bases
 from bruit.collection.bases import Mechanism
+from bruit.collection.criterion import Floats
 from bruit.domains import Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.engines import memory
@@ -35,7 +36,6 @@ Unit: TypeAlias = Literal["person", "attribute"]
 Reports: TypeAlias = dict[str, NDArray[Any]]
 #: What is learnt of an attribute: frequencies of categories, or the mean of a number.
 Answer: TypeAlias = Estimate | NumberEstimate
-Floats: TypeAlias = NDArray[np.float64]
 #: NumPy's generator, which `Plan.simulate` makes: it draws people who do not exist, and never a person's noise.
 Chance: TypeAlias = Any
 
@@ -70,6 +70,11 @@ class Design(ABC):
     def d(self) -> int:
         """How many attributes there are."""
         return len(self.schema)
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """The mechanism of each attribute, by the name that stands in brackets."""
+        return {name: mechanism.name for name, mechanism in self.mechanisms.items()}
 
     # What a person does.
 

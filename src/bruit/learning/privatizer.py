@@ -209,6 +209,15 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         if isinstance(method, str) and method.strip().upper() == "SPL":
             own = {name: NUMBERS if isinstance(found.domain, Grid) else CATEGORIES for name, found in schema.items()}
             method, named = f"SPL[{CATEGORIES}]", own | named
+        plan = self._with(schema, method, named)
+        # Where ADP has a mechanism whose reports are no column of values, subset selection is next to it in error.
+        others = {name: "SS" for name, found in plan.mechanisms.items() if not _reported.is_readable(found)}
+        if methods.parse(method).base == methods.ADAPTIVE and others.keys() - named.keys():
+            return self._with(schema, method, others | named)
+        return plan
+
+    def _with(self, schema: Schema, method: str, named: dict[str, str]) -> Plan:
+        """The plan with these mechanisms for single attributes."""
         if len(schema) == 1:
             # There is nothing to split: the one attribute has its mechanism, and all of ε.
             (only,) = schema

@@ -211,6 +211,11 @@ class Number(LocalMechanism):
         return (noise + drawing) / n
 
     @cached_property
+    def worst_variance(self) -> float:
+        """The most that one person's report adds to the variance of a sum: for the number of most noise."""
+        return float(self._moments(self.scores)[1].max()) + self._rounding_noise
+
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What is promised to each person, computed from the law that is sampled."""
         return Guarantee(epsilon=self._law.epsilon, neighbours="value")
