@@ -58,11 +58,26 @@ class LocalMechanism(ABC):
             None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
             against whoever knows the number); or an `Entropy`.
         """
-        codes = self.domain.encode(values)
-        return self.privatize_codes(codes, Entropy.resolve(rng, "privatize", self.digest), 0)
+        return self.privatize_codes(self.encode(values), Entropy.resolve(rng, "privatize", self.digest), 0)
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of the values: what `privatize_codes` takes, and the only way to it.
+
+        Codes are opaque, one per person: what is in them is known to this mechanism alone, and settled where it
+        randomises. With `clip`, a number beyond a bound counts as the bound.
+        """
+        return self.domain.encode(values, clip=clip)
+
+    def row(self, codes: Codes) -> NDArray[np.int64]:
+        """The row of `matrix` that each code stands for; of a number between two cells, that of the nearest."""
+        return codes.astype(np.int64)
+
+    def codes_of(self, rows: NDArray[Any]) -> Codes:
+        """Codes of people who do not exist, and whose values are those of these rows of `matrix`."""
+        return rows.astype(code_dtype(self.size))
 
     def privatize_codes(self, codes: Codes, entropy: Entropy, first_block: int) -> NDArray[Any]:
-        """Reports of codes that are already checked, for batches of a larger source.
+        """Reports of codes that `encode` gave, for batches of a larger source.
 
         Block i of these people uses child `first_block` + i of `entropy`: count blocks on from batch to batch, for
         the same child twice is the same noise twice.

@@ -60,7 +60,7 @@ def test_without_an_epsilon_there_is_no_default():
 
 
 def test_the_default_has_one_place():
-    assert methods.DEFAULT == Plan.__dataclass_fields__["method"].default
+    assert Plan.__dataclass_fields__["method"].default == methods.DEFAULT
     assert bruit.compare(TWO, 1.0)[0].plan == Plan(TWO, 1.0)
 
 

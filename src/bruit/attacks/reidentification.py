@@ -117,18 +117,18 @@ def reidentification(
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
     entropy = Entropy.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
-    codes = Schema({name: attribute.domain for name, attribute in attributes.items()}).encode(table)
-    n = how_many(codes)
-    records = codes
-    if background is not None:
-        records = Schema({name: attributes[name].domain for name in names}).encode(background)
+    codes = {plan.digest: plan.encode(table) for plan in dict.fromkeys(surveys)}
+    n = how_many({name: column for columns in codes.values() for name, column in columns.items()})
+    # The attacker compares guesses with records, which nobody randomises.
+    held = Schema({name: attributes[name].domain for name in names})
+    records = held.encode(table if background is None else background)
     size = how_many(records, "The background")
     if size < n:
         raise DataError("The background must have a record for every person, in the same order.")
     profile = [
         prediction
         for index, plan in enumerate(surveys)
-        for prediction in _predicted(plan, codes, entropy.child(index))
+        for prediction in _predicted(plan, codes[plan.digest], entropy.child(index))
         if prediction.name in names
     ]
     places = _places(profile, records, n, size, entropy.child(len(surveys)).generator())
@@ -148,8 +148,7 @@ def reidentification(
 
 def _predicted(plan: Plan, codes: Mapping[str, Codes], entropy: Entropy) -> Iterator[Prediction]:
     """What one survey tells about each attribute."""
-    asked = {name: codes[name] for name in plan.schema}
-    reports = plan.design.privatize_codes(asked, entropy.child(0), 0)
+    reports = plan.design.privatize_codes(codes, entropy.child(0), 0)
     chance = entropy.child(1)
     for place, (name, people, own) in enumerate(_told(plan, reports)):
         yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=chance.child(place)))

@@ -25,8 +25,6 @@ from bruit.attacks.sampled_attribute import _posterior
 from bruit.collection import Plan
 from bruit.collection.fake import Fake
 from bruit.collection.sample import Sample
-from bruit.domains import Attribute
-from bruit.domains.domain import Codes
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.oracles import Oracle
@@ -159,7 +157,7 @@ def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, entr
     n = max(10, min(people, MOST_NUMBERS // own.size))
     generator = entropy.child(0).generator()
     if not isinstance(design, Fake):
-        codes = draw_codes({name: own}, n, generator)[name]
+        codes = found.codes_of(draw_codes({name: own}, n, generator)[name])
         weight = likelihood_of(found)(found.privatize_codes(codes, entropy.child(1), 0)) * own
         best = weight.max(axis=1) / weight.sum(axis=1)
         chance = _chance(plan, name)
@@ -199,7 +197,7 @@ def _found_again(plan: Plan, shares: dict[str, Floats], people: int, entropy: En
     if people * sum(own.size for own in shares.values()) > MOST_WORK:
         return
     codes = draw_codes(shares, people, entropy.child(0).generator())
-    made_up = {name: _values_of(found, codes[name]) for name, found in plan.schema.items()}
+    made_up = {name: attribute.values(codes[name]) for name, attribute in plan.schema.items()}
     try:
         found = reidentification([plan], made_up, rng=entropy.child(1))
     except LimitError:
@@ -213,14 +211,6 @@ def _found_again(plan: Plan, shares: dict[str, Floats], people: int, entropy: En
             baseline=result.baseline,
             error=math.sqrt(rate * (1 - rate) / people),
         )
-
-
-def _values_of(attribute: Attribute, codes: Codes) -> NDArray[Any]:
-    """The values behind codes, as a table has them: with gaps where a value is missing."""
-    values = attribute.domain.decode(codes).astype(object)
-    if attribute.domain.missing == "category":
-        values[codes == attribute.size - 1] = None
-    return values
 
 
 def _mean(values: Floats) -> tuple[float, float]:

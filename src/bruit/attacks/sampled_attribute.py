@@ -118,7 +118,7 @@ def sampled_attribute(
     _checks.probability(share=share)
     imagined = with_fakes(plan, fakes)
     entropy = Entropy.resolve(rng, "sampled_attribute", plan.digest)
-    codes = plan.schema.encode(table)
+    codes = plan.encode(table)
     how_many(codes)
     reports, sampled = replay(with_fakes(plan), codes, entropy.child(0))
     generator = entropy.child(1).generator()

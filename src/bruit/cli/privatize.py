@@ -163,9 +163,9 @@ def _private(plan: Plan, batch: dict[str, Any], entropy: Entropy, first_block: i
 
 def _blame(plan: Plan, columns: dict[str, Any]) -> None:
     """Raise the error of the first column that has one, with its name, which is public."""
-    for name, attribute in plan.schema.items():
+    for name in plan.schema:
         try:
-            attribute.encode(columns[name])
+            plan.design.encode_column(name, columns[name])
         except (DataError, DataTypeError) as error:
             raise type(error)(f"Column {name!r}: {error}") from None
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bruit.collection import bases
 from bruit.collection.bases import Mechanism
 from bruit.collection.criterion import Floats
-from bruit.domains import Grid, Schema
+from bruit.domains import Attribute, Grid, Schema
 from bruit.domains.domain import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy
@@ -78,8 +78,25 @@ class Design(ABC):
 
     # What a person does.
 
+    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+        """Codes of every attribute, from anything whose columns are read by ``table[name]``: the only way to them."""
+        columns = self.schema.columns(table)
+        return {name: self.encode_column(name, column, clip=clip) for name, column in columns.items()}
+
+    def encode_column(self, name: str, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of one attribute; with `clip`, a number beyond a bound counts as the bound."""
+        return self._encoders[name].encode(values, clip=clip)
+
+    @cached_property
+    def _encoders(self) -> dict[str, Mechanism | Attribute]:
+        """Who reads the values of each attribute: its mechanism, or the grid whose cells an oracle takes."""
+        return {
+            name: mechanism if mechanism.domain == self.schema[name].domain else self.schema[name]
+            for name, mechanism in self.mechanisms.items()
+        }
+
     def privatize_codes(self, codes: Mapping[str, Codes], entropy: Entropy, first_block: int) -> Reports:
-        """Reports of people whose codes are checked; block i uses child `first_block` + i of `entropy`."""
+        """Reports of people with codes that `encode` gave; block i uses child `first_block` + i of `entropy`."""
         n = _people(codes)
         out = self.empty_reports(n)
 

@@ -22,6 +22,7 @@ from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.collection.prior import prior_frequencies
 from bruit.domains import Attribute, Schema
+from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
@@ -222,7 +223,19 @@ class Plan:
 
         Count blocks on from batch to batch: the same number twice is the same noise twice.
         """
-        return self.design.privatize_codes(self.schema.encode(batch), entropy, first_block)
+        return self.design.privatize_codes(self.encode(batch), entropy, first_block)
+
+    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+        """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        clip
+            Whether a number beyond a bound counts as the bound, instead of being an error.
+        """
+        return self.design.encode(table, clip=clip)
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""

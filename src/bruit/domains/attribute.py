@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit.domains.categories import Categories, Label
 from bruit.domains.domain import Codes, Domain
@@ -48,9 +49,18 @@ class Attribute:
             return self.domain.names
         return tuple(self.domain.decode(np.arange(self.size)).tolist())
 
-    def encode(self, values: Any) -> Codes:
-        """Codes of a column of data."""
-        return self.domain.encode(values)
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of a column of data; with `clip`, a number beyond a bound counts as the bound."""
+        return self.domain.encode(values, clip=clip)
+
+    def values(self, codes: Codes) -> NDArray[Any]:
+        """The values behind codes as a table has them: with a gap where the code is that of missing values."""
+        values = self.domain.decode(codes)
+        if self.domain.missing != "category":
+            return values
+        with_gaps = values.astype(object)
+        with_gaps[codes == self.size - 1] = None
+        return with_gaps
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""

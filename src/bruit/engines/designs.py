@@ -115,6 +115,6 @@ def _person(design: Any, column: str | None, entropy: Entropy) -> tuple[list[str
     name = _name(column)
 
     def work(batch: Batch, block: int) -> Batch:
-        return {name: design.privatize_codes(design.domain.encode(batch[name]), entropy, block)}
+        return {name: design.privatize_codes(design.encode(batch[name]), entropy, block)}
 
     return [name], work

@@ -277,7 +277,9 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             # An array that is no frame has the columns of the frame in `fit`, or those of the schema.
             names = list(getattr(self, "feature_names_in_", schema))
             table = {name: table[:, place] for place, name in enumerate(names)}
-        return {name: _encoded(attribute.domain, table[name]) for name, attribute in schema.items()}
+        for name, attribute in schema.items():
+            _check_finite(attribute.domain, table[name])
+        return self.plan_.encode(table, clip=True)
 
     # What is reported.
 
@@ -355,13 +357,10 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
     return table.digest()
 
 
-def _encoded(domain: Any, values: Any) -> Codes:
-    if not isinstance(domain, Grid):
-        return domain.encode(values)  # type: ignore[no-any-return]
-    numbers = np.asarray(values)
+def _check_finite(domain: Any, values: Any) -> None:
+    numbers = np.asarray(values) if isinstance(domain, Grid) else np.empty(0)
     if numbers.dtype.kind == "f" and np.isinf(numbers).any():
         raise DataError("A numeric column must hold finite numbers, not infinity.")
-    return domain.encode(values, clip=True)
 
 
 def _container(transformer: Any) -> Any:

@@ -113,7 +113,7 @@ def replayed(plan: Plan, people: People, rng: Entropy) -> tuple[dict[str, NDArra
     """
     from bruit.attacks._replay import replay, with_fakes
 
-    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people.table), rng.child(0))
+    reports, sampled = replay(with_fakes(plan), plan.encode(people.table), rng.child(0))
     return dict(reports), sampled
 
 
