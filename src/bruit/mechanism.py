@@ -59,10 +59,26 @@ class LocalMechanism(ABC):
             None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
             against whoever knows the number); or an `Entropy`.
         """
-        return self.randomize(self.domain.encode(values), Words.resolve(rng, "privatize", self.digest))
+        return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of the values: what `randomize` takes, and the only way to it.
+
+        Codes are opaque, one per person: what is in them is known to this mechanism alone, and settled where it
+        randomises. With `clip`, a number beyond a bound counts as the bound.
+        """
+        return self.domain.encode(values, clip=clip)
+
+    def row(self, codes: Codes) -> NDArray[np.int64]:
+        """The row of `matrix` that each code stands for; of a number between two cells, that of the nearest."""
+        return codes.astype(np.int64)
+
+    def codes_of(self, rows: NDArray[Any]) -> Codes:
+        """Codes of people who do not exist, and whose values are those of these rows of `matrix`."""
+        return rows.astype(code_dtype(self.size))
 
     def randomize(self, codes: Codes, words: Words) -> NDArray[Any]:
-        """Reports of codes that are already checked; block i of these people uses up part i of the words."""
+        """Reports of codes that `encode` gave; block i of these people uses up part i of the words."""
         out = self._empty_reports(codes.size)
 
         def write(index: int, block: slice) -> None:

@@ -111,3 +111,21 @@ def test_sets_that_would_fill_the_memory_are_not_written_down():
     large = HadamardResponse(epsilon=1.0, k=50_000)
     with pytest.raises(LimitError, match="guessability"):
         best_guess(large, large.privatize([1, 2, 3], rng=1))
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
+@pytest.mark.parametrize("name", ["laplace", "piecewise", "square-wave"])
+def test_a_number_on_a_cell_is_guessed_at_the_exact_rate_however_others_are_rounded(name, rounding):
+    mechanism = number(name, epsilon=3.0, bounds=(0, 7), rounding=rounding)
+    values = np.tile(np.arange(8), 2_000)
+    rate = float(mechanism.probabilities().max(axis=0).sum()) / 8
+    assert 0.2 < rate < 0.9
+    assert abs(guess(mechanism, values, rng=3).accuracy - rate) < 6 * _sd(rate, values.size)
+
+
+def test_between_two_cells_the_nearest_is_the_value_to_guess():
+    """A quarter of the way from one cell to the next, a quarter of people are rounded to the wrong one."""
+    mechanism = number("laplace", epsilon=20.0, bounds=(0, 1), cells=2, rounding="stochastic")
+    n = 20_000
+    result = guess(mechanism, np.full(n, 0.25), rng=3)
+    assert abs(result.accuracy - 0.75) < 6 * _sd(0.75, n) + 1e-6

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bruit.attacks import AttackResult, draw_people
-from bruit.domains import Grid, Schema
+from bruit.collection import Plan
+from bruit.domains import Categories, Grid, Schema
 from bruit.errors import BruitError, DataError, ParameterError
 from bruit.estimation.intervals import clopper_pearson
 
@@ -61,3 +62,12 @@ def test_people_who_do_not_exist_have_the_frequencies_that_were_asked_for():
 def test_frequencies_that_are_none_are_refused(frequencies):
     with pytest.raises(BruitError):
         draw_people(SCHEMA, frequencies, 5)
+
+
+def test_made_up_people_with_gaps_can_be_asked():
+    """Who has no value has a gap, as in a table, and not the name of the category for gaps."""
+    schema = Schema({"sex": Categories(labels=["F", "M"], missing="category"), "age": Grid(0, 3, missing="category")})
+    people = draw_people(schema, {"sex": [0.2, 0.2, 0.6]}, 300, rng=1)
+    assert sum(value is None for value in people["sex"].tolist()) > 100
+    assert sum(value is None for value in people["age"].tolist()) > 20
+    assert {len(column) for column in Plan(schema, 1.0, "RS+FD[GRR]").privatize(people, rng=1).values()} == {300}

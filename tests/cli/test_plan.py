@@ -418,3 +418,29 @@ def test_an_audit_of_a_plan_that_states_too_little_ends_with_one(run, monkeypatc
 def test_a_plan_for_a_number_is_audited_too(run):
     run("plan", "--attribute", "age=17..26", "-e", 1, "-o", "plan.json")
     assert run("audit", "plan.json", "--trials", 20_000, "--seed", 1, "--json").json()["holds"] is True
+
+
+@pytest.mark.parametrize(
+    ("attribute", "domain", "privatize"),
+    [
+        ("x=a,b", ["a", "b"], ("--values", "a,b")),
+        ("x=@many.txt", [f"v{place}" for place in range(60)], ("--values", "@many.txt")),
+        ("x=0..20", bruit.Grid(0, 20), ("--bounds", "0", "20")),
+    ],
+)
+def test_the_shell_takes_the_default_of_the_library_for_one_question(run, tmp_path, attribute, domain, privatize):
+    (tmp_path / "many.txt").write_text("\n".join(f"v{place}" for place in range(60)))
+    (tmp_path / "p.csv").write_text("x\n" + str(bruit.Schema({"x": domain})["x"].labels[0]) + "\n")
+    plan = bruit.Plan({"x": domain}, 1.0)
+    assert run("plan", "--attribute", attribute, "-e", 1, "--json").json()["digest"] == plan.digest
+    ended = run("privatize", "p.csv", "-c", "x", *privatize, "-e", 1, "-o", "r.parquet", "--json")
+    assert ended.json()["digest"] == plan.digest
+    for method in ("ADP", "adp"):
+        ended = run("privatize", "p.csv", "-c", "x", *privatize, "-e", 1, "--method", method, "-o", "r.csv", "--force")
+        assert ended.code == 0
+        assert bruit.Plan.from_json((tmp_path / "r.csv.plan.json").read_text()) == plan
+
+
+def test_the_shell_takes_the_default_of_the_library_for_several_questions(run):
+    schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
+    assert run("plan", *DECLARED, "-e", 1, "--json").json()["digest"] == bruit.Plan(schema, 1.0).digest

@@ -359,3 +359,18 @@ def test_scikit_learns_own_checks_pass():
         "check_transformer_general",
         "check_array_api_input",
     }
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_adp_takes_a_mechanism_whose_reports_are_features(columns):
+    """By itself it would take projective geometry response here, which is no column of values."""
+    schema = {f"a{j}": Categories(k=7) for j in range(columns)}
+    epsilon = 0.6 * columns
+    assert Plan(schema, epsilon, "SPL[ADP]" if columns > 1 else "ADP").mechanisms["a0"].name == "PGR"
+    privatizer = LocalPrivatizer(epsilon=epsilon, bounds=Schema(schema), method="SPL[ADP]")
+    reports = privatizer.fit_transform({name: np.arange(7) for name in schema})
+    assert reports.shape == (7, 7 * columns)
+    assert {found.name for found in privatizer.plan_.mechanisms.values()} == {"SS"}
+    named = LocalPrivatizer(epsilon=epsilon, bounds=Schema(schema), method="SPL[ADP]", bases={"a0": "PGR"})
+    with pytest.raises(ParameterError, match="PGR"):
+        named.fit({name: np.arange(7) for name in schema})

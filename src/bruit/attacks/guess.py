@@ -47,7 +47,7 @@ def guess(
     Parameters
     ----------
     mechanism
-        An oracle, or a number mechanism, whose cells are then guessed.
+        An oracle, or a number mechanism, whose cells are then guessed: of a number between two cells, the nearest.
     values
         One entry per person.
     prior
@@ -67,17 +67,18 @@ def guess(
     """
     _check_mechanism(mechanism)
     noise, choice = Words.resolve(rng, "guess", mechanism.digest).split(2)
-    codes = mechanism.domain.encode(values)
+    codes = mechanism.encode(values)
+    own = mechanism.row(codes)
     reports = mechanism.randomize(codes, noise)
     belief = _belief(mechanism, reports, prior)
     guesses = best_guess(mechanism, reports, belief, choice.stream())
     baseline = 1 / mechanism.size
-    if belief is not None and codes.size:
-        baseline = float(np.mean(codes == np.argmax(belief)))
+    if belief is not None and own.size:
+        baseline = float(np.mean(own == np.argmax(belief)))
     expected = mechanism.guessability if belief is None and isinstance(mechanism, Oracle) else None
     words = "no prior" if prior is None else "estimated prior" if isinstance(prior, str) else "given prior"
     return scored(
-        guesses == codes,
+        guesses == own,
         baseline=baseline,
         description=f"value from one report of {mechanism.name}, {words}",
         level=level,

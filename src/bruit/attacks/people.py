@@ -46,7 +46,7 @@ def draw_people(
     shares = {name: _shares(name, frequencies.get(name), attribute.size) for name, attribute in schema.items()}
     generator = Entropy.resolve(rng, "draw_people", "attacks").generator()
     codes = draw_codes(shares, _checks.integer(low=0, n=n), generator)
-    return {name: attribute.domain.decode(codes[name]) for name, attribute in schema.items()}
+    return {name: attribute.values(codes[name]) for name, attribute in schema.items()}
 
 
 def draw_codes(shares: Mapping[str, NDArray[np.float64]], n: int, generator: np.random.Generator) -> dict[str, Codes]:

@@ -117,11 +117,11 @@ def reidentification(
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
     words = Words.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
-    codes = Schema({name: attribute.domain for name, attribute in attributes.items()}).encode(table)
-    n = how_many(codes)
-    records = codes
-    if background is not None:
-        records = Schema({name: attributes[name].domain for name in names}).encode(background)
+    codes = {plan.digest: plan.encode(table) for plan in dict.fromkeys(surveys)}
+    n = how_many({name: column for columns in codes.values() for name, column in columns.items()})
+    # The attacker compares guesses with records, which nobody randomises.
+    held = Schema({name: attributes[name].domain for name in names})
+    records = held.encode(table if background is None else background)
     size = how_many(records, "The background")
     if size < n:
         raise DataError("The background must have a record for every person, in the same order.")
@@ -129,7 +129,7 @@ def reidentification(
     profile = [
         prediction
         for plan, part in zip(surveys, own, strict=True)
-        for prediction in _predicted(plan, codes, part)
+        for prediction in _predicted(plan, codes[plan.digest], part)
         if prediction.name in names
     ]
     places = _places(profile, records, n, size, choice.stream().generator())
@@ -149,9 +149,8 @@ def reidentification(
 
 def _predicted(plan: Plan, codes: Mapping[str, Codes], words: Words) -> Iterator[Prediction]:
     """What one survey tells about each attribute."""
-    asked = {name: codes[name] for name in plan.schema}
     noise, choices = words.split(2)
-    for place, (name, people, own) in enumerate(_told(plan, plan.randomize(asked, noise))):
+    for place, (name, people, own) in enumerate(_told(plan, plan.randomize(codes, noise))):
         yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=choices.part(place).stream()))
 
 

@@ -25,8 +25,6 @@ from bruit.attacks.sampled_attribute import _posterior
 from bruit.collection import Plan
 from bruit.collection.fake import Fake
 from bruit.collection.sample import Sample
-from bruit.domains import Attribute
-from bruit.domains.domain import Codes
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.oracles import Oracle
@@ -160,7 +158,7 @@ def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, word
     who, noise = words.split(2)
     generator = who.stream().generator()
     if not isinstance(design, Fake):
-        codes = draw_codes({name: own}, n, generator)[name]
+        codes = found.codes_of(draw_codes({name: own}, n, generator)[name])
         weight = likelihood_of(found)(found.randomize(codes, noise)) * own
         best = weight.max(axis=1) / weight.sum(axis=1)
         chance = _chance(plan, name)
@@ -201,7 +199,7 @@ def _found_again(plan: Plan, shares: dict[str, Floats], people: int, words: Word
         return
     who, noise = words.split(2)
     codes = draw_codes(shares, people, who.stream().generator())
-    made_up = {name: _values_of(found, codes[name]) for name, found in plan.schema.items()}
+    made_up = {name: attribute.values(codes[name]) for name, attribute in plan.schema.items()}
     try:
         found = reidentification([plan], made_up, rng=noise.stream())
     except LimitError:
@@ -215,14 +213,6 @@ def _found_again(plan: Plan, shares: dict[str, Floats], people: int, words: Word
             baseline=result.baseline,
             error=math.sqrt(rate * (1 - rate) / people),
         )
-
-
-def _values_of(attribute: Attribute, codes: Codes) -> NDArray[Any]:
-    """The values behind codes, as a table has them: with gaps where a value is missing."""
-    values = attribute.domain.decode(codes).astype(object)
-    if attribute.domain.missing == "category":
-        values[codes == attribute.size - 1] = None
-    return values
 
 
 def _mean(values: Floats) -> tuple[float, float]:

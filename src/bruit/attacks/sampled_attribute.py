@@ -118,7 +118,7 @@ def sampled_attribute(
     _checks.probability(share=share)
     imagined = with_fakes(plan, fakes)
     words = words_of(plan, rng)
-    codes = plan.schema.encode(table)
+    codes = plan.encode(table)
     how_many(codes)
     reports, sampled = replay(with_fakes(plan), codes, words.reports)
     generator = words.choices.stream().generator()

@@ -97,7 +97,7 @@ def empirical_plan(
 
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:
         # The ratio of the two probabilities tells all that reports tell about which record it was.
-        codes = {name: np.full(size, code, np.min_scalar_type(plan.schema[name].size)) for name, code in record.items()}
+        codes = {name: plan.mechanisms[name].codes_of(np.full(size, code)) for name, code in record.items()}
         return _log_ratio(plan, plan.randomize(codes, Words.resolve(entropy, "audit", plan.digest)), first, second)
 
     return empirical(draw, first, second, trials=trials, level=level, rng=rng, score=lambda outputs: outputs)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.domains import Schema
 
-#: What is taken for several attributes: the least error with the same ε for a person, in nearly all cases.
-DEFAULT = "SMP[ADP]"
-
 
 def plan(
     schema: Annotated[Path | None, typer.Argument(help="A schema document (.json); or use --attribute.")] = None,
@@ -44,7 +41,8 @@ def plan(
         str | None,
         typer.Option(
             help="SPL[x], SMP[x], RS+FD[x] or RS+RFD[x] with a mechanism for x, or ADP to choose one for each "
-            f"attribute; {DEFAULT} if none is named. For one attribute, the mechanism alone."
+            "attribute; SMP[ADP] if none is named. For one attribute, the mechanism alone; the one of least error if "
+            "none is named."
         ),
     ] = None,
     base: Annotated[
@@ -83,7 +81,7 @@ def plan(
     the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
     follow the prior. The plan is what bruit privatize takes.
     """
-    from bruit.collection import Plan
+    from bruit.collection import Plan, methods
     from bruit.collection.design import Unit
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
@@ -99,7 +97,7 @@ def plan(
         "prior": learnt and learnt.frequencies,
     }
     given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    made = Plan(declared, epsilon, method or _default(declared), unit=speaks, **given)
+    made = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, **given)
     expected = _Expected.of(made, _checks.integer(low=1, **{"--people": people}), learnt, schema_from is not None)
     if output is not None:
         documents.write_text(output, made.to_json() + "\n")
@@ -127,15 +125,6 @@ def _schema(
             "--missing goes with --attribute: --schema-from makes a category where values are missing."
         )
     return _schemas.from_data(data, columns)
-
-
-def _default(schema: Any) -> str:
-    from bruit.domains import Grid
-
-    if len(schema) > 1:
-        return DEFAULT
-    (only,) = schema.values()
-    return "hybrid" if isinstance(only.domain, Grid) else "GRR"
 
 
 def _pairs(given: list[str] | None, option: str, example: str, kind: Callable[[str], Any]) -> dict[str, Any] | None:

@@ -62,8 +62,8 @@ def privatize(
     method: Annotated[
         str | None,
         typer.Option(
-            help="The mechanism, by its name; bruit choose lists them. GRR if none is named. For numbers: hybrid (if "
-            "none is named), piecewise or duchi for a mean, square-wave for quantiles, laplace, staircase."
+            help="The mechanism, by its name; bruit choose lists them. For numbers: hybrid, piecewise or duchi for a "
+            "mean, square-wave for quantiles, laplace, staircase. The one of least error if none is named."
         ),
     ] = None,
     missing: Annotated[
@@ -112,10 +112,10 @@ def privatize(
         asked = _reports.read_plan(plan)
     elif bounds is not None or cells is not None:
         _refuse_list(values=values, values_from_data=values_from_data or None)
-        asked = _number_plan(column, bounds, cells, epsilon=epsilon, method=method or "hybrid", missing=missing)
+        asked = _number_plan(column, bounds, cells, epsilon=epsilon, method=method, missing=missing)
     else:
         labels = _labels(file, column, values, from_data=values_from_data, text=text)
-        asked = _make_plan(column, labels, epsilon=epsilon, method=method or "GRR", missing=missing or "refuse")
+        asked = _make_plan(column, labels, epsilon=epsilon, method=method, missing=missing or "refuse")
     _reports.check_plan(asked, output, force=force)
     if seed is not None:
         _warn_of_seed(output)
@@ -152,7 +152,7 @@ def _randomise(plan: Plan, source: Any, output: Path, text: TextOptions, *, seed
 
 def _private(plan: Plan, batch: dict[str, Any], words: Words) -> dict[str, Any]:
     """Reports of a batch."""
-    return plan.randomize(plan.schema.encode(_answers.readable(plan, batch)), words)
+    return plan.randomize(plan.encode(_answers.readable(plan, batch)), words)
 
 
 def _described(plan: Plan) -> dict[str, Any]:
@@ -186,10 +186,11 @@ def _number_plan(
     cells: int | None,
     *,
     epsilon: float | None,
-    method: str,
+    method: str | None,
     missing: str | None,
 ) -> Plan:
-    from bruit.collection import Plan
+    from bruit.collection import Plan, methods
+    from bruit.collection.bases import FOR_NUMBERS
     from bruit.domains import Schema
     from bruit.numbers import number
     from bruit.numbers.base import MissingNumber
@@ -202,21 +203,32 @@ def _number_plan(
         raise ParameterError(_NO_EPSILON)
     many = 0 if cells is None else _checks.integer(low=2, **{"--cells": cells})
     policy = _checks.one_of(get_args(MissingNumber), **{"--missing": missing or "refuse"})
-    name = _options.number_method_name(method)
+    name = None if _is_adaptive(method) else _options.number_method_name(str(method))
     # The mechanism knows how many cells suit it.
-    made = number(name, epsilon=epsilon, bounds=_options.bounds(bounds), cells=many, missing=policy)
-    return Plan(Schema({column: made.domain}), epsilon, name)
+    domain = number(
+        name or FOR_NUMBERS[0], epsilon=epsilon, bounds=_options.bounds(bounds), cells=many, missing=policy
+    ).domain
+    return Plan(Schema({column: domain}), epsilon, name or methods.ADAPTIVE)
 
 
-def _make_plan(column: str | None, labels: list[str], *, epsilon: float | None, method: str, missing: str) -> Plan:
-    from bruit.collection import Plan
+def _make_plan(
+    column: str | None, labels: list[str], *, epsilon: float | None, method: str | None, missing: str
+) -> Plan:
+    from bruit.collection import Plan, methods
     from bruit.domains import Categories, Missing
 
-    name = _options.method_name(method)
+    name = methods.ADAPTIVE if _is_adaptive(method) else _options.method_name(str(method))
     if epsilon is None and name != "Warner":
         raise ParameterError(_NO_EPSILON)
     policy = _checks.one_of(get_args(Missing), **{"--missing": missing})
     return Plan({str(column): Categories(labels=tuple(labels), missing=policy)}, epsilon, name)  # type: ignore[arg-type]
+
+
+def _is_adaptive(method: str | None) -> bool:
+    """Whether the mechanism of least error is to be taken, as when none is named."""
+    from bruit.collection import methods
+
+    return method is None or method.upper() == methods.ADAPTIVE
 
 
 def _labels(file: str, column: str | None, values: str | None, *, from_data: bool, text: TextOptions) -> list[str]:

@@ -1,8 +1,8 @@
 """Which method to take, before anything is collected: every one ranked by exact error, with what it really guarantees.
 
 All methods are compared on the same ground: the variance of estimated frequencies, the mean over the values of an
-attribute and then over the attributes. Numbers are compared by the cells of their grid. Where only their mean is
-wanted, SMP with a number mechanism is far better than any of these.
+attribute and then over the attributes. ADP makes the very same least. Numbers are compared by the cells of their grid.
+Where only their mean is wanted, SMP with a number mechanism is far better than any of these.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from typing import Any, overload
 import numpy as np
 
 from bruit import _checks
+from bruit.collection import criterion
 from bruit.collection.design import Unit
 from bruit.collection.fake import Fake
-from bruit.collection.methods import parse
+from bruit.collection.methods import ADAPTIVE, Method, parse
 from bruit.collection.plan import Plan
+from bruit.collection.prior import clean_prior, prior_frequencies
 from bruit.collection.sample import Sample
+from bruit.collection.settling import settle
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import frames, intervals
@@ -39,7 +42,7 @@ METHODS = (
     "RS+FD[ADP]",
 )
 #: The same where a prior is given.
-WITH_PRIOR = ("RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]")
+WITH_PRIOR = ("RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]", "RS+RFD[ADP]")
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,8 @@ def compare(
     prior
         For RS+RFD, which is compared only where one is given.
     frequencies
-        The frequencies of the values of each attribute where they are known; all values alike unless given.
+        The frequencies of the values of each attribute where they are known, for which ADP then chooses. Otherwise they
+        are expected to be the prior, if there is one, or all values alike.
     published
         Whether to add the calibration of the papers for the methods with fakes, at the same nominal ε; `best` is never
         one of them where it does not hold ε.
@@ -204,27 +208,37 @@ def compare(
     if len(declared) < 2:
         raise ParameterError("compare is for several attributes; for one, use choose.")
     named = list(methods) if methods is not None else [*METHODS, *(WITH_PRIOR if prior is not None else ())]
+    known = {**prior_frequencies(clean_prior(prior, declared) if prior is not None else None), **(frequencies or {})}
     rows, left_out = [], {}
-    for method in named:
-        for as_printed in (False, True) if published and parse(method).fakes else (False,):
-            own = {"prior": prior} if parse(method).kind == "RS+RFD" else {}
+    for method in map(parse, named):
+        settings: dict[str, Any] = {"unit": unit, "prior": prior if method.kind == "RS+RFD" else None}
+        for as_printed in (False, True) if published and method.fakes else (False,):
             try:
-                plan = Plan(declared, epsilon, method, unit=unit, published=as_printed, **own)
+                bases = None if as_printed else _bases(declared, method, epsilon, frequencies and known, settings)
+                plan = Plan(declared, epsilon, str(method), published=as_printed, bases=bases, **settings)
             except LimitError as error:
-                left_out[method] = str(error)
+                left_out[str(method)] = str(error)
                 continue
-            rows.append(_row(plan, people, frequencies, unit))
+            rows.append(_row(plan, people, known, unit))
     if not rows:
         raise LimitError(f"No method can serve these attributes. {' '.join(left_out.values())}")
     return Comparisons(rows, n=people, left_out=left_out)
 
 
-def _row(plan: Plan, n: int, frequencies: Mapping[str, Any] | None, unit: Unit) -> Comparison:
-    variances = plan.variance(n, frequencies).values()
+def _bases(
+    schema: Schema, method: Method, epsilon: float, frequencies: Mapping[str, Any] | None, settings: dict[str, Any]
+) -> dict[str, str] | None:
+    """What ADP takes for each attribute where frequencies are known; by itself, a plan chooses without them."""
+    if frequencies is None or method.base != ADAPTIVE:
+        return None
+    return settle(schema, method, epsilon, frequencies=frequencies, **settings).design.bases
+
+
+def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comparison:
     return Comparison(
         plan=plan,
         method=f"{plan.method} (published)" if plan.published else plan.method,
-        variance=float(np.mean([variance.mean() for variance in variances])),
+        variance=criterion.plan_error(plan.variance(n, frequencies)),
         person=plan.guarantee("person").epsilon,
         attribute=plan.guarantee("attribute").epsilon,
         guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from bruit.collection import bases
 from bruit.collection.bases import Mechanism
+from bruit.collection.criterion import Floats
 from bruit.domains import Grid, Schema
-from bruit.domains.domain import Codes
+from bruit.domains.domain import Codes, Domain
 from bruit.engines import memory
 from bruit.entropy import Words
-from bruit.errors import DataError, translated
+from bruit.errors import DataError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.oracles import Oracle
@@ -35,7 +36,6 @@ Unit: TypeAlias = Literal["person", "attribute"]
 Reports: TypeAlias = dict[str, NDArray[Any]]
 #: What is learnt of an attribute: frequencies of categories, or the mean of a number.
 Answer: TypeAlias = Estimate | NumberEstimate
-Floats: TypeAlias = NDArray[np.float64]
 #: NumPy's generator, which `Plan.simulate` makes: it draws people who do not exist, and never a person's noise.
 Chance: TypeAlias = Any
 
@@ -71,10 +71,33 @@ class Design(ABC):
         """How many attributes there are."""
         return len(self.schema)
 
+    @property
+    def bases(self) -> dict[str, str]:
+        """The mechanism of each attribute, by the name that stands in brackets."""
+        return {name: mechanism.name for name, mechanism in self.mechanisms.items()}
+
     # What a person does.
 
+    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+        """Codes of every attribute, from anything whose columns are read by ``table[name]``: the only way to them."""
+        columns = self.schema.columns(table)
+        return {name: self.encode_column(name, column, clip=clip) for name, column in columns.items()}
+
+    def encode_column(self, name: str, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of one attribute; with `clip`, a number beyond a bound counts as the bound. Errors name the column."""
+        with in_column(name):
+            return self._encoders[name].encode(values, clip=clip)
+
+    @cached_property
+    def _encoders(self) -> dict[str, Mechanism | Domain]:
+        """Who reads the values of each attribute: its mechanism, or the grid whose cells an oracle takes."""
+        return {
+            name: mechanism if mechanism.domain == self.schema[name].domain else self.schema[name].domain
+            for name, mechanism in self.mechanisms.items()
+        }
+
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Reports of people whose codes are checked; block i of them uses up part i of the words."""
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
         n = _people(codes)
         out = self.empty_reports(n)
 

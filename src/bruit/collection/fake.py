@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from bruit.collection import bases, guarantees
 from bruit.collection.columns import ColumnDesign
-from bruit.collection.design import Answer, Chance, Floats, Reports, Unit
+from bruit.collection.criterion import Floats
+from bruit.collection.design import Answer, Chance, Reports, Unit
 from bruit.collection.fake_column import Drawn, FakeColumn
 from bruit.collection.sample import divided, some
 from bruit.domains import Schema
@@ -57,9 +58,17 @@ class Fake(ColumnDesign):
         """The design with these columns."""
         return cls(schema, {name: found.mechanism for name, found in columns.items()}, kind, columns)
 
+    @property
+    def bases(self) -> dict[str, str]:
+        """The mechanism of each attribute and its fakes, by the name that stands in brackets."""
+        return {name: column.base for name, column in self.columns.items()}
+
     def ratio(self, unit: Unit) -> Fraction:
         """The largest for a person, or for the attribute that is told apart best."""
-        return fake_ratio(self.columns.values(), unit)
+        extremes = [column.extremes() for column in self.columns.values()]
+        if unit == "person":
+            return guarantees.person_ratio(extremes)
+        return max(guarantees.attribute_ratios(extremes))
 
     def attribute_ratios(self) -> dict[str, Fraction]:
         """The largest for each attribute."""
@@ -151,11 +160,3 @@ class Fake(ColumnDesign):
             late = late[words[late] > last[sampled[late]]]
         kernel.keep(words, sampled, limits, self.d, kept)
         return kept
-
-
-def fake_ratio(columns: Any, unit: Unit) -> Fraction:
-    """The largest ratio of a collection with these columns."""
-    extremes = [found.extremes() for found in columns]
-    if unit == "person":
-        return guarantees.person_ratio(extremes)
-    return max(guarantees.attribute_ratios(extremes))

@@ -18,7 +18,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import bases, guarantees, prior
+from bruit.collection import bases, criterion, guarantees, prior
+from bruit.collection.criterion import Floats
 from bruit.collection.design import Chance
 from bruit.collection.methods import ADAPTIVE
 from bruit.domains import Attribute
@@ -30,14 +31,12 @@ from bruit.estimation.tally import Counts
 from bruit.laws.words import WORD_BITS
 from bruit.oracles import RandomizedResponse, SubsetSelection, UnaryEncoding
 
-Floats: TypeAlias = NDArray[np.float64]
 #: What a fake is.
 FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
-#: The papers choose among these where the mechanism is to be the best for each attribute.
-PUBLISHED = {"RS+FD": ("GRR", "OUE-z"), "RS+RFD": ("GRR", "OUE-r")}
-#: With subset selection, which is never worse than the first.
-CANDIDATES = {"RS+FD": ("GRR", "OUE-z", "SS"), "RS+RFD": ("GRR", "SUE-r", "OUE-r")}
+#: What ADP chooses from, the first of equals. The papers know two, and choose by the variance of a rare value.
+CANDIDATES = {"RS+FD": ("GRR", "SS", "OUE-z", "SUE-z", "OUE-r", "SUE-r"), "RS+RFD": ("GRR", "OUE-r", "SUE-r")}
+PUBLISHED_CANDIDATES = {"RS+FD": ("GRR", "OUE-z"), "RS+RFD": ("GRR", "OUE-r")}
 
 
 class Drawn(NamedTuple):
@@ -239,38 +238,48 @@ def fair_draws(entropy: Entropy, k: int, size: int) -> NDArray[np.uint32]:
 
 
 class FakePlace(NamedTuple):
-    """Where a column stands: in RS+FD or RS+RFD, for this attribute, among d, with the prior of its fakes if any."""
+    """Where a column stands: in RS+FD or RS+RFD, for this attribute, among d.
+
+    `frequency` is what its values are expected to have, `weights` the prior of its fakes if there is one.
+    """
 
     kind: str
     attribute: Attribute
     d: int
+    frequency: Floats
     weights: prior.Weights | None
 
 
 def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool = False) -> FakeColumn:
-    """The column that the name in the brackets asks for; ADP takes the one of least variance for a rare value."""
+    """The column that the name in the brackets stands for; ADP takes the one of least error."""
     if base == ADAPTIVE:
-        names = (PUBLISHED if published else CANDIDATES)[place.kind]
-        made = [fake_column(place, name, epsilon) for name in names]
-        return min(made, key=lambda found: rare_variance(found, place.d))
+        return _best_column(place, epsilon, published=published)
     name, _, suffix = base.partition("-")
-    settings = {"omega": best_omega(epsilon, place.attribute.size, place.d)} if name == "SS" else {}
-    found: Any = bases.category(name, place.attribute, epsilon, **settings)
+    settings = {"omega": best_omega(epsilon, place.attribute.size)} if name == "SS" else {}
+    oracle: Any = bases.category(name, place.attribute, epsilon, **settings)
     fake: FakeKind = "value" if name == "GRR" else "zeros" if suffix == "z" else "noise"
-    return FakeColumn(base, found, fake, place.weights)
+    return FakeColumn(base, oracle, fake, place.weights)
 
 
-def rare_variance(column: FakeColumn, d: int) -> float:
-    """The mean over all values of the variance of a value that nobody has, with one person."""
-    zeros = np.zeros(column.mechanism.size)
-    return float(column.mixture(d).variance(zeros, 1, "population").mean())
+def _best_column(place: FakePlace, epsilon: float, *, published: bool) -> FakeColumn:
+    names = (PUBLISHED_CANDIDATES if published else CANDIDATES)[place.kind]
+    columns = criterion.able(names, lambda name: fake_column(place, name, epsilon))
+    frequency = np.zeros(place.attribute.size) if published else place.frequency
+
+    def error(column: FakeColumn) -> float:
+        return criterion.attribute_error(column.mixture(place.d).variance(frequency, 1, "population"))
+
+    return min(columns, key=error) if published else criterion.least(columns, error)
 
 
-def best_omega(epsilon: float, k: int, d: int) -> int:
-    """The size of subsets with the least variance for a rare value among fakes; without fakes it is another."""
+def best_omega(epsilon: float, k: int) -> int:
+    """The size of subsets with the least mean variance over k values, however many attributes are fake.
+
+    Reports support ω/k of equally frequent values, whether true or fake, so the mean is (ω/k)(1 − ω/k)·d²/(p − q)².
+    """
     omega = np.arange(1, k)
     inside = omega * np.exp(epsilon)
     p = inside / (inside + k - omega)
     q = (omega - p) / (k - 1)
-    share = (q + (d - 1) * omega / k) / d
+    share = omega / k
     return int(omega[np.argmin(share * (1 - share) / (p - q) ** 2)])

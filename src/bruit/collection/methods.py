@@ -24,8 +24,9 @@ KINDS: dict[str, str] = {
     "RS+RFD": "as RS+FD, with fakes that follow a prior",
 }
 
-#: The mechanism of least variance for each attribute.
-ADAPTIVE = "ADP"
+#: The mechanism of least error for each attribute. Alone, it is the default: for one attribute its mechanism of least
+#: error, for several the same with SMP, which has the least error with the same ε for a person in nearly all cases.
+DEFAULT = ADAPTIVE = "ADP"
 
 #: What may stand in the brackets where there are fakes: -z is noise on zeros, -r noise on a random value.
 FAKE_BASES: dict[str, tuple[str, ...]] = {
@@ -70,7 +71,7 @@ def parse(text: Any) -> Method:
     if form is None:
         if "[" in text or "]" in text or text.strip().upper() in KINDS:
             raise ParameterError('method must read as in "SPL[OUE]": a kind and, in brackets, a mechanism.')
-        return Method("one", text)
+        return Method("one", ADAPTIVE if text.strip().upper() == ADAPTIVE else text)
     kind = _spelt(form["kind"], tuple(KINDS), "method")
     return Method(cast(Kind, kind), base_name(kind, form["base"]))
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.collection import methods, settling
+from bruit.collection import criterion, methods, settling
 from bruit.collection.answers import Answers
 from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
+from bruit.collection.prior import prior_frequencies
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness, Words
@@ -49,7 +50,9 @@ class Plan:
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
         ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
-        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the best for each attribute.
+        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the mechanism of least error for each
+        attribute. Unless given, the method is the mechanism of least error for one attribute, and ``"SMP[ADP]"`` for
+        several.
     unit
         Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
     budgets
@@ -99,7 +102,7 @@ class Plan:
 
     schema: Schema
     epsilon: float | None
-    method: str = "GRR"
+    method: str = methods.DEFAULT
     unit: Unit = field(default="person", kw_only=True)
     budgets: Mapping[str, float] | None = field(default=None, kw_only=True)
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
@@ -213,11 +216,23 @@ class Plan:
         One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
         of the attribute that each person reports, and a column ``report``.
         """
-        return self.randomize(self.schema.encode(table), Words.resolve(rng, "privatize", self.digest))
+        return self.randomize(self.encode(table), Words.resolve(rng, "privatize", self.digest))
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Reports of people whose codes `schema.encode` gave; block i of them uses up part i of the words."""
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
         return self.design.randomize(codes, words)
+
+    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+        """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        clip
+            Whether a number beyond a bound counts as the bound, instead of being an error.
+        """
+        return self.design.encode(table, clip=clip)
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
@@ -266,18 +281,16 @@ class Plan:
         n
             How many people will answer.
         frequencies
-            The frequencies of the values of each attribute; all values alike unless given.
+            The frequencies of the values of each attribute. Unless given they are those of the prior, where there is
+            one, and otherwise all values are alike.
         target
             ``"population"`` or ``"people"``.
         """
         _checks.integer(low=1, n=n)
         _checks.one_of(get_args(Target), target=target)
-        known = {name: np.full(found.size, 1 / found.size) for name, found in self.schema.items()}
-        known.update({name: np.asarray(shares, float) for name, shares in (frequencies or {}).items()})
-        for name, found in self.schema.items():
-            if known[name].shape != (found.size,):
-                raise ParameterError(f"frequencies of {name!r} must be {found.size} numbers, one per value.")
-        return {name: self.design.variance(name, known[name], n, target) for name in self.schema}
+        known = {**prior_frequencies(self.prior), **(frequencies or {})}
+        expected = criterion.expected_frequencies(self.schema, known)
+        return {name: self.design.variance(name, expected[name], n, target) for name in self.schema}
 
     def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
         """A tally as `privatize` and `tally` would give it, of people of whom only numbers are known.

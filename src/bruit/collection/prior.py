@@ -73,6 +73,11 @@ def frequencies(found: Weights) -> NDArray[np.float64]:
     return np.array([weight / _UNIT for weight in found])
 
 
+def prior_frequencies(prior: Mapping[str, Weights] | None) -> dict[str, NDArray[np.float64]]:
+    """The frequencies that the fakes of every attribute follow; nothing where there is no prior."""
+    return {name: frequencies(shares) for name, shares in (prior or {}).items()}
+
+
 def learnt_prior(
     answers: Mapping[str, Any], *, floor: float = 0.01, ledger: Ledger | Part | None = None, label: str = "prior"
 ) -> dict[str, list[float]]:

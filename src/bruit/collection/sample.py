@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.collection.bases import Mechanism
-from bruit.collection.design import Answer, Chance, Design, Floats, Folded, Reports, Unit, column, variance_of
+from bruit.collection.criterion import Floats
+from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, column, variance_of
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, code_dtype
 from bruit.entropy import Words

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bruit import _checks
 from bruit.collection import bases as mechanisms
-from bruit.collection import guarantees, prior
+from bruit.collection import criterion, guarantees
+from bruit.collection.criterion import Floats
 from bruit.collection.design import Design, Unit
-from bruit.collection.fake import Fake, fake_ratio
-from bruit.collection.fake_column import FakeColumn, FakePlace, fake_column
-from bruit.collection.methods import KINDS, Method, base_name
+from bruit.collection.fake import Fake
+from bruit.collection.fake_column import CANDIDATES, FakePlace, fake_column
+from bruit.collection.methods import ADAPTIVE, KINDS, Method, base_name
+from bruit.collection.prior import Weights, clean_prior, prior_frequencies
 from bruit.collection.sample import Sample, clean_weights
 from bruit.collection.single import Single
 from bruit.collection.split import Split, clean_budgets
@@ -35,7 +37,7 @@ class Settled:
     unit: Unit = "person"
     budgets: Mapping[str, float] | None = None
     weights: Mapping[str, int] | None = None
-    prior: Mapping[str, prior.Weights] | None = None
+    prior: Mapping[str, Weights] | None = None
     bases: Mapping[str, str] | None = None
 
     def given(self) -> dict[str, Any]:
@@ -48,8 +50,8 @@ class Settled:
         return found
 
 
-class _Asked(NamedTuple):
-    """What all methods for several attributes need."""
+class PlanRequest(NamedTuple):
+    """Schema, method and ε of a plan for several attributes, and the frequencies for which ADP chooses."""
 
     schema: Schema
     method: Method
@@ -57,6 +59,7 @@ class _Asked(NamedTuple):
     unit: Unit
     bases: dict[str, str] | None
     published: bool
+    frequencies: dict[str, Floats]
 
     def base(self, name: str) -> str:
         """The mechanism that an attribute is to have."""
@@ -64,7 +67,9 @@ class _Asked(NamedTuple):
 
     def mechanism(self, name: str, epsilon: float) -> mechanisms.Mechanism:
         """The mechanism of an attribute at this ε."""
-        return mechanisms.mechanism(self.base(name), self.schema[name], epsilon, published=self.published)
+        return mechanisms.mechanism(
+            self.base(name), self.schema[name], epsilon, self.frequencies[name], published=self.published
+        )
 
 
 def settle(
@@ -73,22 +78,34 @@ def settle(
     epsilon: Any,
     *,
     unit: Unit,
-    budgets: Any,
-    weights: Any,
-    prior: Any,
-    bases: Any,
-    published: bool,
+    budgets: Any = None,
+    weights: Any = None,
+    prior: Any = None,
+    bases: Any = None,
+    published: bool = False,
+    frequencies: Mapping[str, Any] | None = None,
 ) -> Settled:
-    """Check everything and make the design."""
+    """Check everything and make the design; ADP chooses for these frequencies where they are known."""
+    if method == Method("one", ADAPTIVE) and len(schema) > 1:
+        method = Method("SMP", ADAPTIVE)
     _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
     if method.kind == "one":
         return _one(schema, method.base, epsilon, unit)
     _check_schema(schema, method)
-    named = _clean_bases(bases, schema, method)
-    asked = _Asked(schema, method, _checks.epsilon(epsilon=epsilon), unit, named, published)
+    shares = clean_prior(prior, schema) if prior is not None else {}
+    known = {**prior_frequencies(shares), **(frequencies or {})}
+    request = PlanRequest(
+        schema,
+        method,
+        _checks.epsilon(epsilon=epsilon),
+        unit,
+        _clean_bases(bases, schema, method),
+        published,
+        criterion.expected_frequencies(schema, known),
+    )
     if method.fakes:
-        return _fake(asked, prior)
-    return _sample(asked, weights) if method.kind == "SMP" else _split(asked, budgets)
+        return _fake(request, shares)
+    return _sample(request, weights) if method.kind == "SMP" else _split(request, budgets)
 
 
 def _refuse(method: Method, **given: Any) -> None:
@@ -110,13 +127,14 @@ def _one(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Settled:
             f"name what to do with them, as in SPL[{name}], SMP[{name}] or RS+FD[GRR]."
         )
     attribute = next(iter(schema.values()))
-    if mechanisms.is_number(name):
-        found: mechanisms.Mechanism = mechanisms.mechanism(name.lower(), attribute, epsilon)
-    elif not isinstance(attribute.domain, Categories):
+    of_numbers, chosen = mechanisms.is_number(name), name == ADAPTIVE
+    if not (of_numbers or chosen or isinstance(attribute.domain, Categories)):
         raise ParameterError(f"{name} asks for a category: declare labels or k for {attribute.name!r}, not a grid.")
-    else:
-        found = mechanisms.category(name, attribute, epsilon)
-    return Settled(Single(schema, {attribute.name: found}), found.epsilon, name, found.epsilon, unit)
+    (frequency,) = criterion.expected_frequencies(schema, None).values()
+    budget = _checks.epsilon(epsilon=epsilon) if chosen else epsilon  # Warner's survey with two coins needs none
+    mechanism = mechanisms.mechanism(name.lower() if of_numbers else name, attribute, budget, frequency)
+    method = mechanism.name if chosen else name
+    return Settled(Single(schema, {attribute.name: mechanism}), mechanism.epsilon, method, mechanism.epsilon, unit)
 
 
 def _check_schema(schema: Schema, method: Method) -> None:
@@ -142,62 +160,105 @@ def _clean_bases(given: Any, schema: Schema, method: Method) -> dict[str, str] |
     return {name: base_name(method.kind, given[name]) for name in schema if name in given}
 
 
-def _split(asked: _Asked, budgets: Any) -> Settled:
-    parts = clean_budgets(budgets, asked.schema, asked.epsilon, asked.unit)
-    made = {name: asked.mechanism(name, parts[name]) for name in asked.schema}
+def _split(request: PlanRequest, budgets: Any) -> Settled:
+    parts = clean_budgets(budgets, request.schema, request.epsilon, request.unit)
+    made = {name: request.mechanism(name, parts[name]) for name in request.schema}
     return Settled(
-        Split(asked.schema, made),
-        asked.epsilon,
-        str(asked.method),
+        Split(request.schema, made),
+        request.epsilon,
+        str(request.method),
         inner=None if budgets is not None else next(iter(parts.values())),
-        unit=asked.unit,
+        unit=request.unit,
         budgets=None if budgets is None else parts,
-        bases=asked.bases,
+        bases=request.bases,
     )
 
 
-def _sample(asked: _Asked, weights: Any) -> Settled:
-    drawn = clean_weights(weights, asked.schema)
-    made = {name: asked.mechanism(name, asked.epsilon) for name in asked.schema}
+def _sample(request: PlanRequest, weights: Any) -> Settled:
+    drawn = clean_weights(weights, request.schema)
+    made = {name: request.mechanism(name, request.epsilon) for name in request.schema}
     return Settled(
-        Sample(asked.schema, made, drawn),
-        asked.epsilon,
-        str(asked.method),
-        inner=asked.epsilon,
-        unit=asked.unit,
+        Sample(request.schema, made, drawn),
+        request.epsilon,
+        str(request.method),
+        inner=request.epsilon,
+        unit=request.unit,
         weights=None if weights is None else drawn,
-        bases=asked.bases,
+        bases=request.bases,
     )
 
 
-def _fake(asked: _Asked, given: Any) -> Settled:
-    schema, kind = asked.schema, asked.method.kind
-    shares = prior.clean_prior(given, schema) if given is not None else {}
+def _fake(request: PlanRequest, shares: Mapping[str, Weights]) -> Settled:
+    fakes = FakeMaker(request, shares)
+    together = ADAPTIVE in fakes.names.values() and request.unit == "attribute" and not request.published
+    solved = fakes.best_together() if together else fakes.solve(fakes.names)
+    return Settled(
+        solved.design,
+        request.epsilon,
+        str(request.method),
+        inner=solved.epsilon,
+        # The papers' ε speaks of an attribute, at best.
+        unit="attribute" if request.published else request.unit,
+        prior=shares or None,
+        bases=request.bases,
+    )
 
-    def columns(inner: float) -> dict[str, FakeColumn]:
-        places = {name: FakePlace(kind, attribute, len(schema), shares.get(name)) for name, attribute in schema.items()}
-        return {
-            name: fake_column(place, asked.base(name), inner, published=asked.published)
-            for name, place in places.items()
+
+class Solved(NamedTuple):
+    """A design with fakes, and the ε' of a true report."""
+
+    epsilon: float
+    design: Fake
+
+
+class FakeMaker:
+    """Designs with fakes for one request, by the names of their mechanisms."""
+
+    def __init__(self, request: PlanRequest, shares: Mapping[str, Weights]) -> None:
+        schema, self.request = request.schema, request
+        self.names = {name: request.base(name) for name in schema}
+        self.places = {
+            name: FakePlace(request.method.kind, attribute, len(schema), request.frequencies[name], shares.get(name))
+            for name, attribute in schema.items()
         }
 
-    inner = _inner_epsilon(asked, columns)
-    return Settled(
-        Fake.of(schema, kind, columns(inner)),
-        asked.epsilon,
-        str(asked.method),
-        inner=inner,
-        # The papers' ε speaks of an attribute, at best.
-        unit="attribute" if asked.published else asked.unit,
-        prior=shares or None,
-        bases=asked.bases,
-    )
+    def design(self, names: Mapping[str, str], inner: float) -> Fake:
+        """The design whose true reports have this ε'."""
+        columns = {
+            name: fake_column(place, names[name], inner, published=self.request.published)
+            for name, place in self.places.items()
+        }
+        return Fake.of(self.request.schema, self.request.method.kind, columns)
 
+    def solve(self, names: Mapping[str, str]) -> Solved:
+        """The design with the ε' that was asked for: ε for a person, the papers', or what gives one attribute ε."""
+        request = self.request
+        if request.published:
+            inner = _checks.epsilon(inner_epsilon=math.log1p(len(request.schema) * math.expm1(request.epsilon)))
+        elif request.unit == "person":
+            inner = request.epsilon
+        else:
+            inner = guarantees.solve(lambda trial: self.design(names, trial).ratio("attribute"), request.epsilon)
+        return Solved(inner, self.design(names, inner))
 
-def _inner_epsilon(asked: _Asked, columns: Callable[[float], dict[str, FakeColumn]]) -> float:
-    """The ε' of a true report: ε for a person, what the papers say, or what gives one attribute ε."""
-    if asked.published:
-        return _checks.epsilon(inner_epsilon=math.log1p(len(asked.schema) * math.expm1(asked.epsilon)))
-    if asked.unit == "person":
-        return asked.epsilon
-    return guarantees.solve(lambda inner: fake_ratio(columns(inner).values(), "attribute"), asked.epsilon)
+    def best_together(self) -> Solved:
+        """The best for ADP where ε' depends on the mechanisms of all attributes together.
+
+        Tried are one mechanism for all, and the best for each attribute at the ε' of each of these. Nobody knows that
+        nothing else is better; nothing that takes one mechanism for all is.
+        """
+        kind = self.request.method.kind
+        singles = criterion.able(CANDIDATES[kind], lambda base: self.solve(self._with(base)))
+        mixed = {tuple(self.design(self.names, single.epsilon).bases.items()) for single in singles}
+        solved = [*singles, *(self.solve(dict(names)) for names in sorted(mixed))]
+        return criterion.least(solved, lambda option: self._error(option.design))
+
+    def _with(self, base: str) -> dict[str, str]:
+        return {name: base if chosen == ADAPTIVE else chosen for name, chosen in self.names.items()}
+
+    def _error(self, design: Fake) -> float:
+        variances = {
+            name: design.variance(name, frequency, 1, "population")
+            for name, frequency in self.request.frequencies.items()
+        }
+        return criterion.plan_error(variances)

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from bruit.collection.columns import ColumnDesign
-from bruit.collection.design import Answer, Chance, Floats, Folded, Reports, Unit, variance_of
+from bruit.collection.criterion import Floats
+from bruit.collection.design import Answer, Chance, Folded, Reports, Unit, variance_of
 from bruit.domains.domain import Codes
 from bruit.entropy import Words
 from bruit.estimation import Tally, Target

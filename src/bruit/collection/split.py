@@ -16,7 +16,8 @@ import numpy as np
 
 from bruit import _checks
 from bruit.collection.columns import ColumnDesign
-from bruit.collection.design import Answer, Chance, Floats, Reports, Unit, variance_of
+from bruit.collection.criterion import Floats
+from bruit.collection.design import Answer, Chance, Reports, Unit, variance_of
 from bruit.domains import Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Words

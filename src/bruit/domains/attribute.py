@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit.domains.categories import Categories, Label
 from bruit.domains.dates import Dates
@@ -53,10 +54,19 @@ class Attribute:
             return self.domain.names
         return tuple(self.domain.decode(np.arange(self.size)).tolist())
 
-    def encode(self, values: Any) -> Codes:
-        """Codes of a column of data; errors name the column."""
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of a column of data, whose errors name it; with `clip`, a number beyond a bound counts as the bound."""
         with in_column(self.name):
-            return self.domain.encode(values)
+            return self.domain.encode(values, clip=clip)
+
+    def values(self, codes: Codes) -> NDArray[Any]:
+        """The values behind codes as a table has them: with a gap where the code is that of missing values."""
+        values = self.domain.decode(codes)
+        if self.domain.missing != "category":
+            return values
+        with_gaps = values.astype(object)
+        with_gaps[codes == self.size - 1] = None
+        return with_gaps
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""

@@ -92,8 +92,8 @@ class Categories:
         names = tuple(range(self.k)) if self.labels is None else self.labels
         return (*names, MISSING_LABEL) if self.missing == "category" else names
 
-    def encode(self, values: Any) -> Codes:
-        """Codes of the values; a value outside the declared list is an error that does not show it."""
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of the values; one outside the declared list is an error that does not show it, `clip` or not."""
         if isinstance(values, DictionaryColumn):
             return self._pick(values.positions, column(values.entries), self._read)
         array = column(values)

@@ -38,8 +38,8 @@ class Domain(Protocol):
         """The policy for missing values."""
         ...
 
-    def encode(self, values: Any) -> Codes:
-        """Codes of the values, one per person who has one."""
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of the values, one per person who has one; with `clip`, a number beyond a bound counts as the bound."""
         ...
 
     def decode(self, codes: Any) -> NDArray[Any]:

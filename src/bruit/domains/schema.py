@@ -58,7 +58,11 @@ class Schema(Mapping[str, Attribute]):
 
         Frames of pandas, polars and pyarrow are such, and dictionaries of arrays.
         """
-        return {name: attribute.encode(_column(table, name)) for name, attribute in self.items()}
+        return {name: self[name].encode(column) for name, column in self.columns(table).items()}
+
+    def columns(self, table: Any) -> dict[str, Any]:
+        """The declared columns of a table, as they are; one that is not there is an error."""
+        return {name: _column(table, name) for name in self}
 
     def decode(self, codes: Mapping[str, Any], backend: str | None = None) -> Any:
         """The values behind codes: a dictionary of arrays, or a frame.

@@ -114,10 +114,10 @@ def _person(design: Any, column: str | None) -> tuple[list[str], Callable[[Batch
     if _is_plan(design):
         if column is not None:
             raise ParameterError("A plan knows its columns: leave column out.")
-        return list(design.schema), lambda batch, words: design.randomize(design.schema.encode(batch), words)
+        return list(design.schema), lambda batch, words: design.randomize(design.encode(batch), words)
     name = _name(column)
 
     def work(batch: Batch, words: Words) -> Batch:
-        return {name: design.randomize(design.domain.encode(batch[name]), words)}
+        return {name: design.randomize(design.encode(batch[name]), words)}
 
     return [name], work

@@ -46,11 +46,16 @@ def check_plan(plan: Plan) -> None:
                 f'{name!r} drops people, and a table keeps its rows: declare missing="refuse" and leave the rows of '
                 'these people out, or for a category declare missing="category".'
             )
-        if not isinstance(mechanism, Number | RandomizedResponse | PackedOracle):
+        if not is_readable(mechanism):
             raise ParameterError(
                 f"A report of {mechanism.name} is neither a value nor one bit per value, so {name!r} would be no "
                 f'feature. Name another mechanism for it, as in bases={{{name!r}: "GRR"}}.'
             )
+
+
+def is_readable(mechanism: Mechanism) -> bool:
+    """Whether a report is a value, or one bit per value."""
+    return isinstance(mechanism, Number | RandomizedResponse | PackedOracle)
 
 
 def columns(plan: Plan, output: Output) -> dict[str, list[Column]]:

@@ -79,7 +79,7 @@ def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = 
     """
     target = _target(classes, epsilon)
     words = Words.resolve(rng, "privatize", target.digest)
-    return _reported_labels(target, target.attribute.encode(y), words)
+    return _reported_labels(target, target.encode({"label": y})["label"], words)
 
 
 def honest_split(
@@ -141,7 +141,7 @@ def honest_split(
     people = len(next(iter(codes.values())))
     if labels.shape != (people,):
         raise DataError("y must have one label for each row of X.")
-    told = target.attribute.encode(labels)  # what is not declared is found before anything is spent
+    told = target.encode({"label": labels})["label"]  # what is not declared is found before anything is spent
     train, test = train_test_split(np.arange(people), test_size=test_size, random_state=random_state)
     ratio = model.plan_.design.ratio("person") * target.design.ratio("person")
     guarantee = Guarantee(epsilon=log_ceiling(ratio), neighbours="person")

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
 from bruit.collection import Plan, methods
-from bruit.domains import Attribute, Grid, Schema
+from bruit.domains import Grid, Schema
 from bruit.domains import domain as domains
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Words
@@ -210,6 +210,15 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         if isinstance(method, str) and method.strip().upper() == "SPL":
             own = {name: NUMBERS if isinstance(found.domain, Grid) else CATEGORIES for name, found in schema.items()}
             method, named = f"SPL[{CATEGORIES}]", own | named
+        plan = self._with(schema, method, named)
+        # Where ADP has a mechanism whose reports are no column of values, subset selection is next to it in error.
+        others = {name: "SS" for name, found in plan.mechanisms.items() if not _reported.is_readable(found)}
+        if methods.parse(method).base == methods.ADAPTIVE and others.keys() - named.keys():
+            return self._with(schema, method, others | named)
+        return plan
+
+    def _with(self, schema: Schema, method: str, named: dict[str, str]) -> Plan:
+        """The plan with these mechanisms for single attributes."""
         if len(schema) == 1:
             # There is nothing to split: the one attribute has its mechanism, and all of ε.
             (only,) = schema
@@ -266,10 +275,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             # An array that is no frame has the columns of the frame in `fit`, or those of the schema.
             names = list(getattr(self, "feature_names_in_", schema))
             table = {name: table[:, place] for place, name in enumerate(names)}
-        return {
-            name: _encoded(attribute, column_of(table, name), _way_out(name, len(schema)))
-            for name, attribute in schema.items()
-        }
+        return {name: _encoded(self.plan_, name, column_of(table, name)) for name in schema}
 
     # What is reported.
 
@@ -347,15 +353,16 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
     return table.digest()
 
 
-def _encoded(attribute: Attribute, values: Any, way_out: str) -> Codes:
-    name, domain = attribute.name, attribute.domain
-    if not isinstance(domain, Grid):
-        return attribute.encode(values)
-    with in_column(name), translated(MissingError, lambda _: MissingError(way_out)):
+def _encoded(plan: Plan, name: str, values: Any) -> Codes:
+    """Codes of a column; a number beyond a bound counts as the bound, infinity does not."""
+    if not isinstance(plan.schema[name].domain, Grid):
+        return plan.design.encode_column(name, values)
+    with in_column(name):
         numbers = domains.column(values)
         if numbers.dtype.kind == "f" and np.isinf(numbers).any():
             raise DataError("values must be finite numbers, not infinity.")
-        return domain.encode(numbers, clip=True)
+    with translated(MissingError, lambda _: MissingError(f"Column {name!r}: {_way_out(name, plan.d)}")):
+        return plan.design.encode_column(name, numbers, clip=True)
 
 
 def _way_out(name: str, columns: int) -> str:

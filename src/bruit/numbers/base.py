@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.domain import Codes, code_dtype
 from bruit.domains.grid import Grid
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
@@ -91,24 +91,23 @@ class Number(LocalMechanism):
 
     # What a person does.
 
-    def privatize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
-        """Reports, one per person, in the order of the values; `decode` gives the numbers they stand for.
-
-        Parameters
-        ----------
-        values
-            One number per person, within the bounds. One person is ``[value]``.
-        rng
-            None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
-            against whoever knows the number); or an `Entropy`.
-        """
-        return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
-
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """What `randomize` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
         if self.rounding == "nearest":
-            return self.domain.encode(values)
-        return _positions(self.domain, values)
+            return super().encode(values, clip=clip)
+        return _positions(self.domain, values, clip=clip)
+
+    def row(self, codes: Codes) -> NDArray[np.int64]:
+        """The cell that each code is on; of a position between two cells, the nearest, and of a half the upper."""
+        if self.rounding == "nearest":
+            return super().row(codes)
+        return ((codes + np.uint64(1 << (_PARTS - 1))) >> np.uint64(_PARTS)).astype(np.int64)
+
+    def codes_of(self, rows: NDArray[Any]) -> Codes:
+        """Codes of people whose numbers are those of the cells."""
+        if self.rounding == "nearest":
+            return super().codes_of(rows)
+        return rows.astype(np.uint64) << np.uint64(_PARTS)
 
     def decode(self, reports: Any) -> Floats:
         """The randomised numbers, one per report: what whoever learns from the reports would use."""
@@ -195,6 +194,11 @@ class Number(LocalMechanism):
         noise = float(shares @ given) + (self._rounding_noise if target == "people" else 0.0)
         drawing = float(shares @ (centre - shares @ centre) ** 2) if target == "population" else 0.0
         return (noise + drawing) / n
+
+    @cached_property
+    def worst_variance(self) -> float:
+        """The most that one person's report adds to the variance of a sum: for the number of most noise."""
+        return float(self._moments(self.scores)[1].max()) + self._rounding_noise
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -338,9 +342,9 @@ def _plain(bound: Any) -> float:
     return _checks.finite(bounds=number)
 
 
-def _positions(grid: Grid, values: Any) -> Codes:
+def _positions(grid: Grid, values: Any, *, clip: bool) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
-    numbers = grid.read(values)
+    numbers = grid.read(values, clip=clip)
     absent = np.isnan(numbers)
     if absent.any() and grid.missing == "refuse":
         grid.encode([None])  # raises the one error about missing values

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.domains import Categories, Grid
+from bruit.domains import Categories
 from bruit.domains.attribute import as_domain
 from bruit.domains.domain import Domain
 from bruit.engines import batch as batching
@@ -189,8 +189,7 @@ class Histogram(AdditiveRelease):
         return {"release": self.name, "domain": self.domain.to_dict(), **self._privacy()}
 
     def _count(self, column: Any) -> Counts:
-        clipped = isinstance(self.domain, Grid | Bins)
-        codes = self.domain.encode(column, clip=True) if clipped else self.domain.encode(column)  # type: ignore[call-arg]
+        codes = self.domain.encode(column, clip=True)
         return np.bincount(codes, minlength=self.domain.size).astype(np.int64)
 
     def _sums(self, counts: Counts) -> Integers:

@@ -113,7 +113,7 @@ def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[A
     from bruit.attacks._replay import replay, with_fakes
     from bruit.attacks.sampled_attribute import words_of
 
-    reports, sampled = replay(with_fakes(plan), plan.schema.encode(people.table), words_of(plan, seed).reports)
+    reports, sampled = replay(with_fakes(plan), plan.encode(people.table), words_of(plan, seed).reports)
     return dict(reports), sampled
 
 
