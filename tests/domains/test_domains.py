@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from bruit import engines
 from bruit.domains import MISSING_LABEL, Attribute, Categories, Grid, Schema
 from bruit.domains.domain import DictionaryColumn, code_dtype
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
@@ -69,13 +70,58 @@ def test_gaps_among_codes_follow_the_policy_too():
         Categories(k=3).encode([0.0, np.nan])
 
 
+def _from_a_source(domain, values):
+    (batch,) = engines.batches({"x": values})
+    return domain.encode(batch["x"])
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda domain, values: domain.encode(values), _from_a_source], ids=["array", "source"]
+)
+@pytest.mark.parametrize("policy", ["refuse", "drop", "category"])
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([0.0, 1.0], [0, 1]),
+        (np.array([1.0, 0.0]), [1, 0]),
+        (np.array([1.0, 0.0], object), [1, 0]),
+        ([True, False], [1, 0]),
+        (np.array([True, False], object), [1, 0]),
+        ([0, 1], [0, 1]),
+        (np.array([0, 1], object), [0, 1]),
+        ([0.5, 0.0], None),
+        ([2.0, 0.0], None),
+        ([True, 0], None),
+    ],
+    ids=str,
+)
+def test_whether_codes_are_accepted_does_not_depend_on_whether_somebody_is_missing(values, codes, policy, encode):
+    domain = Categories(k=2, missing=policy)
+    assert _codes(encode, domain, values) == codes
+    with_a_gap = np.array([*np.asarray(values, object), None], object)
+    expected = {"refuse": None, "drop": codes, "category": codes and [*codes, 2]}
+    assert _codes(encode, domain, with_a_gap) == expected[policy]
+    if np.asarray(values).dtype.kind == "f":
+        assert _codes(encode, domain, np.append(values, np.nan)) == expected[policy]
+
+
+def _codes(encode, domain, values):
+    try:
+        return encode(domain, values).tolist()
+    except BruitError:
+        return None
+
+
 @pytest.mark.parametrize(
     "values",
     [
         [3],
         [-1],
         [0.5],
-        [1.0],
+        [0.0, 0.5],
+        [np.inf],
+        [3.0],
+        [True, 0],
         ["1"],
         [None],
         [np.nan],

@@ -97,7 +97,7 @@ class Categories:
         if isinstance(values, DictionaryColumn):
             return self._pick(values.positions, column(values.entries), self._read)
         array = column(values)
-        if self.labels is None:
+        if self.labels is None and array.dtype.kind != "O":
             return self._check_codes(array)
         return self._pick(np.arange(array.size), array, self._look_up)
 
@@ -145,7 +145,10 @@ class Categories:
         known: dict[Any, int] = {}
         table = np.empty(entries.size + 1, np.int64)
         table[-1] = ABSENT  # position −1 is a missing value
-        for place, value in enumerate(entries.tolist()):
+        items = entries.tolist()
+        if self.labels is None and len({isinstance(item, bool) for item in items if not _is_missing(item)}) > 1:
+            raise DataTypeError(self._rule)  # True is 1, but the two do not stand for the same in one column
+        for place, value in enumerate(items):
             key = type(value), value  # True, 1 and 1.0 are one key, but not one label
             try:
                 code = known.get(key)
@@ -157,37 +160,52 @@ class Categories:
         # Entries of a dictionary that nobody has may be anything.
         codes = table[positions]
         if (codes < 0).any():
-            rule = "among the declared labels" if self.labels is not None else f"integers in 0..{self.k - 1}"
-            raise DataError(f"values must be {rule}.")
+            raise DataError(self._rule)
         return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def _look_up(self, value: Any) -> int:
         """The code of one value, ABSENT if it is missing, −1 if it is not in the list."""
         if _is_missing(value):
             return int(ABSENT)
-        return self._index.get(self._clean(value), -1)
+        if self.labels is not None:
+            return self._index.get(self._clean(value), -1)
+        if isinstance(value, bool):
+            return int(value) if self.k == 2 else -1
+        code = _clean_int(value)
+        return code if isinstance(code, int) and 0 <= code < self.k else -1
 
     def _read(self, value: Any) -> int:
         """As `_look_up`, for an entry of a file: numbers and booleans may stand there as text."""
         if isinstance(value, str) and not isinstance(self.names[0], str):
             return self._texts.get(value.strip().lower(), -1)
-        if self.labels is None and not _is_missing(value):
-            return value if isinstance(value, int) and 0 <= value < self.k else -1
         return self._look_up(value)
 
+    @property
+    def _rule(self) -> str:
+        rule = "among the declared labels" if self.labels is not None else f"integers in 0..{self.k - 1}"
+        return f"values must be {rule}."
+
     def _check_codes(self, array: NDArray[Any]) -> Codes:
-        rule = f"values must be integers in 0..{self.k - 1}."
-        if array.dtype.kind == "b" and self.k == 2:
-            return array.astype(np.uint8)
-        if array.dtype.kind in "ui":
-            if array.size and not (array.min() >= 0 and array.max() < self.k):
-                raise DataError(rule)
-            return array.astype(code_dtype(self.size), copy=False)
-        if array.dtype.kind not in "fO" or array.size == 0:
-            if array.size == 0:
-                return array.astype(code_dtype(self.size))
-            raise DataTypeError(rule)
-        return keep_present(_whole(array, self.k, rule), self.size, self.missing, GAPS_OF_CATEGORIES)
+        """Plain codes in an array of numbers or booleans."""
+        if not array.size or (array.dtype.kind == "b" and self.k == 2):
+            return array.astype(code_dtype(self.size))
+        if array.dtype.kind == "f":
+            return self._check_floats(array)
+        if array.dtype.kind not in "ui":
+            raise DataTypeError(self._rule)
+        if not (array.min() >= 0 and array.max() < self.k):
+            raise DataError(self._rule)
+        return array.astype(code_dtype(self.size), copy=False)
+
+    def _check_floats(self, array: NDArray[Any]) -> Codes:
+        """Whole numbers that a table keeps as floats, because some are missing or could have been."""
+        absent = np.isnan(array)
+        present = array[~absent]
+        if not ((present >= 0) & (present < self.k) & (present == np.floor(present))).all():
+            raise DataError(self._rule)
+        codes = np.full(array.size, ABSENT, np.int64)
+        codes[~absent] = present
+        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
 
 def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
@@ -239,21 +257,3 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, str | int):
         return False
     return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _whole(array: NDArray[Any], k: int, rule: str) -> NDArray[np.int64]:
-    """Codes that came as floats or objects because some are missing; any other float or object is refused."""
-    codes = np.empty(array.size, np.int64)
-    gaps = False
-    for place, value in enumerate(array.tolist()):
-        if _is_missing(value):
-            gaps, codes[place] = True, ABSENT
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise DataTypeError(rule)
-        if not (0 <= value < k and value == int(value)):
-            raise DataError(rule)
-        codes[place] = int(value)
-    if array.dtype.kind == "f" and not gaps:
-        raise DataTypeError(rule)
-    return codes
