@@ -48,8 +48,8 @@ MORE: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, labels=[False, True]),
 ]
 
-#: Checks that run all others, or that are for numbers or releases.
-OF_NUMBERS = ("check_oracle", "check_number", "check_mean", "check_release")
+#: Checks that run all others, that are for numbers or releases, or that test_sources.py runs over plans too.
+OF_NUMBERS = ("check_oracle", "check_number", "check_mean", "check_release", "check_sources")
 CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_NUMBERS]
 
 

@@ -2,9 +2,9 @@
 
 Each check takes a mechanism and raises `AssertionError`, with what is wrong, if it breaks the law; `check_oracle` runs
 them all on a mechanism for categories, `check_number` on one for numbers, and `check_release` runs its own on a release
-from raw records. Statistical checks compare with limits that an honest mechanism passes with probability above
-1 − 10⁻⁶; they are reproducible, because their `rng` is a seed unless you say otherwise. All are made for domains up to
-about a thousand values.
+from raw records. `check_sources` takes plans too. Statistical checks compare with limits that an honest mechanism
+passes with probability above 1 − 10⁻⁶; they are reproducible, because their `rng` is a seed unless you say otherwise.
+All are made for domains up to about a thousand values.
 """
 
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
@@ -14,6 +14,7 @@ from bruit.testing.number import check_mean, check_number
 from bruit.testing.oracle import check_oracle
 from bruit.testing.release import check_release
 from bruit.testing.seeds import check_seeds
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import check_merge, check_round_trip
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "check_seeds",
     "check_silence",
     "check_simulate",
+    "check_sources",
     "check_unbiased",
     "check_variance",
 ]

@@ -17,6 +17,7 @@ from bruit.testing.estimates import DISCRETENESS, check_simulate
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,7 @@ def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict)
     check_seeds(number, rng=rng)
     check_bad_input(number, rng=rng)
     check_silence(number, rng=rng)
+    check_sources(number, rng=rng)
 
 
 def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level: float = 0.95) -> None:

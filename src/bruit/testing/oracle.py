@@ -8,6 +8,7 @@ from bruit.testing.estimates import check_coverage, check_simulate, check_unbias
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 
@@ -39,3 +40,4 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     check_seeds(oracle, rng=rng)
     check_bad_input(oracle, rng=rng)
     check_silence(oracle, rng=rng)
+    check_sources(oracle, rng=rng)
