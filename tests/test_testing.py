@@ -17,6 +17,7 @@ import pytest
 
 from bruit import documents, testing
 from bruit.domains import Categories
+from bruit.domains.domain import DictionaryColumn
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, RandomnessError
@@ -341,6 +342,14 @@ class TellsInErrors(RandomizedResponse):
             raise DataError(f"{values[-1]} is not in the domain.") from error
 
 
+class ReadsFilesOtherwise(RandomizedResponse):
+    """Takes what a file keeps as text for the next value."""
+
+    def encode(self, values: Any, *, clip: bool = False) -> Any:
+        codes = super().encode(values, clip=clip)
+        return (codes + 1) % self.k if isinstance(values, DictionaryColumn) else codes
+
+
 CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_law, LessPrivate, "do not follow matrix"),
     (testing.check_law, MorePrivate, "do not follow matrix"),
@@ -383,6 +392,7 @@ CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_bad_input, PlainErrors, "raise ValueError"),
     (testing.check_bad_input, AcceptsAnything, "are accepted"),
     (testing.check_bad_input, Grows, "just counted as refused"),
+    (testing.check_sources, ReadsFilesOtherwise, "have other reports"),
     (testing.check_silence, Logs, "a log record"),
     (testing.check_silence, Prints, "prints"),
     (testing.check_silence, Warns, "warns"),

@@ -48,8 +48,8 @@ MORE: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, labels=[False, True]),
 ]
 
-#: Checks that run all others, or that are for numbers, releases or any verb.
-OF_OTHERS = ("check_oracle", "check_number", "check_mean", "check_release", "check_canary")
+#: Checks that run all others, that are for numbers, releases or any verb, or that test_sources.py runs over plans too.
+OF_OTHERS = ("check_oracle", "check_number", "check_mean", "check_release", "check_canary", "check_sources")
 CHECKS = [getattr(testing, name) for name in testing.__all__ if name not in OF_OTHERS]
 
 

@@ -2,9 +2,10 @@
 
 Each check takes a mechanism and raises `AssertionError`, with what is wrong, if it breaks the law; `check_oracle` runs
 them all on a mechanism for categories, `check_number` on one for numbers, and `check_release` runs its own on a release
-from raw records. `check_single_use` takes any of these, a plan, a noise, or a function that draws. Statistical checks
-compare with limits that an honest mechanism passes with probability above 1 − 10⁻⁶; they are reproducible, because
-their `rng` is a seed unless you say otherwise. All are made for domains up to about a thousand values.
+from raw records. `check_sources` takes plans too, and `check_single_use` any of these, a noise, or a function that
+draws. Statistical checks compare with limits that an honest mechanism passes with probability above 1 − 10⁻⁶; they are
+reproducible, because their `rng` is a seed unless you say otherwise. All are made for domains up to about a thousand
+values.
 """
 
 from bruit.testing.bad_input import check_bad_input
@@ -16,6 +17,7 @@ from bruit.testing.release import check_release
 from bruit.testing.seeds import check_seeds
 from bruit.testing.silence import check_canary, check_silence
 from bruit.testing.single_use import check_single_use
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import check_merge, check_round_trip
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "check_silence",
     "check_simulate",
     "check_single_use",
+    "check_sources",
     "check_unbiased",
     "check_variance",
 ]

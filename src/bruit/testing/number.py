@@ -19,6 +19,7 @@ from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.seeds import check_seeds
 from bruit.testing.silence import check_silence
 from bruit.testing.single_use import check_single_use
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,7 @@ def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict)
     check_single_use(number, rng=rng)
     check_bad_input(number, rng=rng)
     check_silence(number, rng=rng)
+    check_sources(number, rng=rng)
 
 
 def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level: float = 0.95) -> None:

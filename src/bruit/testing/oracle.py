@@ -10,6 +10,7 @@ from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.seeds import check_seeds
 from bruit.testing.silence import check_silence
 from bruit.testing.single_use import check_single_use
+from bruit.testing.sources import check_sources
 from bruit.testing.tallies import Read, check_merge, check_round_trip
 
 
@@ -42,3 +43,4 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     check_single_use(oracle, rng=rng)
     check_bad_input(oracle, rng=rng)
     check_silence(oracle, rng=rng)
+    check_sources(oracle, rng=rng)

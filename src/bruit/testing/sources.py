@@ -1,0 +1,454 @@
+"""That the same people give the same reports, the same tally and the same refusals from whichever source they come."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import engines
+from bruit.collection import Plan
+from bruit.domains import Categories, Grid
+from bruit.domains.domain import Domain
+from bruit.engines.batch import as_bytes
+from bruit.engines.sources import is_spark
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import BruitError
+from bruit.estimation import Tally
+from bruit.testing._evidence import Mechanism, require
+
+#: From column name to a list with one entry per person: text, a whole number, a boolean, a float, or None for a gap.
+Table: TypeAlias = Mapping[str, list[Any]]
+#: Makes a table of so many people.
+TableMaker: TypeAlias = Callable[[int], Table]
+#: Opens a source: from a table and an empty folder, what the engines read, for as long as the context lasts.
+Source: TypeAlias = Callable[[Table, Path], AbstractContextManager[Any]]
+#: From column name to reports.
+Reports: TypeAlias = dict[str, NDArray[Any]]
+
+#: The column of a mechanism that is no plan and has no name for it.
+COLUMN = "answer"
+#: How many people a table with something to refuse has.
+FEW = 40
+#: One in so many people has a gap, where the policy allows it.
+GAPS = 7
+#: The files to which reports are written and from which they are counted.
+#: A CSV file belongs here as soon as reports are read from text by their form: then add "reports.csv".
+REPORT_FILES = ("reports.parquet",)
+
+
+def check_sources(
+    design: Mechanism | Plan,
+    people: TableMaker | None = None,
+    *,
+    n: int = 1_000,
+    sources: Mapping[str, Source] | None = None,
+    rng: Randomness = 0,
+) -> dict[str, str]:
+    """The same people give the same reports for a seed, the same tally and the same refusals from every source.
+
+    Sources are lists and arrays, frames, batches, files, file objects and standard input; a plan or mechanism is asked
+    through `bruit.engines` and, where the data are in memory, by itself. A value that is not declared, and a gap where
+    gaps are refused, must raise the same error everywhere. Reports that are written to a file and read back must have
+    the tally that they have in memory, impossible ones included.
+
+    Parameters
+    ----------
+    design
+        A mechanism, or a plan for one column or several.
+    people
+        Makes a table of so many people. By default their values are drawn from the declared domains, with numbers
+        between the cells of a grid, and with gaps where the policy allows them.
+    n
+        How many people. With more than `bruit.engines.BATCH`, sources are read in several batches.
+    sources
+        Other sources, by name, instead of all that `bruit.testing.sources.SOURCES` lists: functions of a table and an
+        empty folder that give a context manager. A DataFrame of Spark must have one partition: with several, each has
+        its own noise.
+    rng
+        Randomness of the people and of the reports.
+
+    Returns
+    -------
+    dict
+        The sources that were left out because a library is not installed, with the reason.
+
+    Examples
+    --------
+    >>> from bruit.oracles import RandomizedResponse
+    >>> left_out = check_sources(RandomizedResponse(epsilon=1.0, labels=["no", "yes"], missing="category"))
+    >>> set(left_out) <= {"pandas", "pandas with its own gaps", "polars"}
+    True
+    """
+    entropy = Entropy.resolve(rng, "check_sources", design.digest)
+    seed = int(entropy.words(1)[0])
+    case = _Case(design, seed)
+    tables = people or _ExamplePeople(case.domains, entropy)
+    table, bad = tables(n), _bad_tables(case.domains, tables(FEW))
+    expected = case.expected(table)
+    errors = {rule: case.error(each) for rule, each in bad.items()}
+    for rule, error in errors.items():
+        require(isinstance(error, BruitError), f"People with {rule} are accepted, or raise no BruitError.")
+    left_out = {}
+    for name, source in (SOURCES if sources is None else sources).items():
+        try:
+            case.compare(name, source, table, expected)
+        except _NotInstalledError as reason:
+            left_out[name] = str(reason)
+            continue
+        for rule, each in bad.items():
+            case.compare_errors(name, source, each, rule, errors[rule])
+    case.compare_files(table, expected)
+    return left_out
+
+
+class _NotInstalledError(Exception):
+    """A source needs a library that is not there."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A mechanism or plan, asked with a seed."""
+
+    design: Mechanism | Plan
+    seed: int
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The domain of each column."""
+        if isinstance(self.design, Plan):
+            return {name: attribute.domain for name, attribute in self.design.schema.items()}
+        return {COLUMN: self.design.domain}
+
+    @property
+    def column(self) -> str | None:
+        """What the engines must be told, of a mechanism that is no plan."""
+        return None if isinstance(self.design, Plan) else COLUMN
+
+    def expected(self, table: Table) -> Reports:
+        """What every source must give: the reports of a mapping of lists."""
+        reports = self.through_engines(table)
+        tally = self.tally(reports)
+        require(tally.refused == 0, "Reports that were just made are refused.")
+        require(tally == self.tally_alone(reports), "The engines count other reports than the design by itself.")
+        return reports
+
+    def error(self, table: Table) -> Exception | None:
+        """What a mapping of lists raises."""
+        return _error(lambda: self.through_engines(table))
+
+    def through_engines(self, source: Any) -> Reports:
+        """Reports by `bruit.engines`."""
+        return _collected(engines.privatize(source, self.design, column=self.column, rng=self.seed))
+
+    def by_itself(self, source: Any) -> Reports:
+        """Reports by the design's own verb."""
+        if isinstance(self.design, Plan):
+            return self.design.privatize(source, rng=self.seed)
+        return {COLUMN: self.design.privatize(source[COLUMN], rng=self.seed)}
+
+    def tally(self, reports: Any) -> Tally:
+        """Counted by `bruit.engines`."""
+        tally: Tally = engines.tally(reports, self.design, column=self.column)
+        return tally
+
+    def tally_alone(self, reports: Reports) -> Tally:
+        """Counted by the design."""
+        return self.design.tally(reports if isinstance(self.design, Plan) else reports[COLUMN])
+
+    def ways(self, source: Any) -> dict[str, Callable[[Any], Reports]]:
+        """How a source can be asked."""
+        ways: dict[str, Callable[[Any], Reports]] = {"through the engines": self.through_engines}
+        if _in_memory(source):
+            ways["by the design itself"] = self.by_itself
+        return ways
+
+    def compare(self, name: str, source: Source, table: Table, expected: Reports) -> None:
+        """A failure unless this source gives these reports and their tally."""
+        with _opened(source, table) as opened:
+            for way, reports in self.ways(opened).items():
+                if way == "by the design itself" and self._drops_between_batches(table):
+                    continue
+                require(_same(reports(opened), expected), f"From {name}, {way}, people have other reports.")
+        with _opened(source, table) as opened:
+            reports = engines.privatize(opened, self.design, column=self.column, rng=self.seed)
+            require(self.tally(reports) == self.tally(expected), f"Reports from {name} have another tally.")
+
+    def compare_errors(self, name: str, source: Source, table: Table, rule: str, expected: Exception | None) -> None:
+        """A failure unless this source refuses these people in the same words."""
+        with _opened(source, table) as opened:
+            for way, reports in self.ways(opened).items():
+                error = _error(lambda reports=reports: reports(opened))  # type: ignore[misc]
+                require(error is not None, f"From {name}, {way}, people with {rule} are accepted.")
+                same = type(error) is type(expected) and str(error) == str(expected)
+                require(same, f"From {name}, {way}, people with {rule} are refused in other words: {_kind(error)}.")
+
+    def compare_files(self, table: Table, expected: Reports) -> None:
+        """A failure unless reports in a file, honest or damaged, have the tally that they have in memory."""
+        for file in REPORT_FILES:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / file
+                engines.privatize(table, self.design, path, column=self.column, rng=self.seed)
+                require(self.tally(path) == self.tally(expected), f"Reports in {file} have another tally.")
+                damaged = _damaged(expected)
+                engines.map(damaged, path, lambda batch, _: batch)
+                same = self.tally(path) == self.tally_alone(damaged)
+                require(same, f"Impossible reports in {file} are refused otherwise than in memory.")
+
+    def _drops_between_batches(self, table: Table) -> bool:
+        """Whether people are left out before blocks are cut, which the engines do batch by batch."""
+        dropping = any(domain.missing == "drop" for domain in self.domains.values())
+        return dropping and len(next(iter(table.values()))) > engines.BATCH
+
+
+# People.
+
+
+class _ExamplePeople:
+    """Tables of people whose values are drawn from domains."""
+
+    def __init__(self, domains: Mapping[str, Domain], entropy: Entropy) -> None:
+        self.domains, self.entropy = domains, entropy
+
+    def __call__(self, n: int) -> Table:
+        return {name: self._column(domain, n) for name, domain in self.domains.items()}
+
+    def _column(self, domain: Domain, n: int) -> list[Any]:
+        values = self._numbers(domain, n) if isinstance(domain, Grid) else self._labels(domain, n)
+        if domain.missing != "refuse":
+            values[::GAPS] = [None] * len(values[::GAPS])
+        return values
+
+    def _numbers(self, grid: Grid, n: int) -> list[Any]:
+        """Whole numbers where each has a cell of its own, else numbers that lie between cells."""
+        if isinstance(grid.low, int) and isinstance(grid.high, int) and grid.cells == grid.high - grid.low + 1:
+            return [grid.low + code for code in self.entropy.integers(grid.cells, n).tolist()]
+        shares = self.entropy.words(n) / 2.0**64
+        return list(np.clip(grid.low + shares * (grid.high - grid.low), grid.low, grid.high).tolist())
+
+    def _labels(self, domain: Any, n: int) -> list[Any]:
+        labels = domain.names if isinstance(domain, Categories) else domain.decode(np.arange(domain.size)).tolist()
+        count = domain.size - (domain.missing == "category")
+        return [labels[code] for code in self.entropy.integers(count, n).tolist()]
+
+
+def _bad_tables(domains: Mapping[str, Domain], table: Table) -> dict[str, Table]:
+    """Tables of which the last person breaks a rule, by the rule."""
+    bad: dict[str, Table] = {}
+    for name, domain in domains.items():
+        stranger = _stranger(domain)
+        if stranger is not None:
+            bad[f"a value that is not declared in {name!r}"] = _with_last(table, name, stranger)
+        if domain.missing == "refuse":
+            bad[f"a gap in {name!r}"] = _with_last(table, name, None)
+    return bad
+
+
+def _stranger(domain: Domain) -> Any:
+    """A value of the right kind that is not declared; None where every value of the kind is."""
+    if isinstance(domain, Grid):
+        return domain.high + (1 if isinstance(domain.high, int) else 1.5)
+    if not isinstance(domain, Categories):
+        return None
+    labels = domain.names[: domain.k]
+    if isinstance(labels[0], bool):
+        return None
+    if isinstance(labels[0], int):
+        return max(label for label in labels if isinstance(label, int)) + 1
+    return "".join(map(str, labels))
+
+
+def _with_last(table: Table, name: str, value: Any) -> Table:
+    return {**table, name: [*table[name][:-1], value]}
+
+
+# Sources.
+
+
+@contextlib.contextmanager
+def _lists(table: Table, folder: Path) -> Iterator[Any]:
+    yield table
+
+
+@contextlib.contextmanager
+def _arrays(table: Table, folder: Path) -> Iterator[Any]:
+    yield {name: _array(values) for name, values in table.items()}
+
+
+def _array(values: Sequence[Any]) -> NDArray[Any]:
+    """As NumPy keeps a column: numbers with gaps as floats, other values with gaps as objects."""
+    kinds = {type(value) for value in values if value is not None}
+    if None not in values:
+        return np.array(values)
+    if kinds <= {int, float}:
+        return np.array([np.nan if value is None else value for value in values], float)
+    return np.array(values, object)
+
+
+def _frame(backend: str, *, own_gaps: bool = False) -> Source:
+    """A frame of a library; with `own_gaps`, of pandas' types that know a gap beside any value."""
+
+    @contextlib.contextmanager
+    def opened(table: Table, folder: Path) -> Iterator[Any]:
+        frame = _native(table, backend)
+        yield frame.convert_dtypes() if own_gaps else frame
+
+    return opened
+
+
+def _native(table: Table, backend: Any) -> Any:
+    import narwhals.stable.v1 as nw
+
+    try:
+        return nw.from_dict(dict(table), backend=backend).to_native()
+    except ImportError:
+        raise _NotInstalledError(f"{backend} is not installed.") from None
+
+
+@contextlib.contextmanager
+def _batches(table: Table, folder: Path) -> Iterator[Any]:
+    """Pieces of other lengths than batches have."""
+    n = len(next(iter(table.values())))
+    cuts = [0, min(1, n), n // 3, n // 3, n]
+    pieces = itertools.pairwise(cuts)
+    yield ({name: values[start:stop] for name, values in table.items()} for start, stop in pieces)
+
+
+@contextlib.contextmanager
+def _csv(table: Table, folder: Path) -> Iterator[Any]:
+    path = folder / "people.csv"
+    path.write_bytes(_csv_bytes(table))
+    yield path
+
+
+@contextlib.contextmanager
+def _file_object(table: Table, folder: Path) -> Iterator[Any]:
+    with io.BytesIO(_csv_bytes(table)) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _standard_input(table: Table, folder: Path) -> Iterator[Any]:
+    before = sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(_csv_bytes(table)))
+    try:
+        yield "-"
+    finally:
+        sys.stdin = before
+
+
+def _csv_bytes(table: Table) -> bytes:
+    """A line per person; a gap is an empty cell.
+
+    Of one column every cell is quoted, because a blank line is read as no person at all. As soon as it is read as
+    somebody with a gap, quote no more there than elsewhere.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL if len(table) == 1 else csv.QUOTE_MINIMAL)
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
+    return text.getvalue().encode()
+
+
+@contextlib.contextmanager
+def _parquet(table: Table, folder: Path) -> Iterator[Any]:
+    _write_parquet(table, folder / "people.parquet")
+    yield folder / "people.parquet"
+
+
+@contextlib.contextmanager
+def _parquet_folder(table: Table, folder: Path) -> Iterator[Any]:
+    half = len(next(iter(table.values()))) // 2
+    for name, part in (("1", slice(None, half)), ("2", slice(half, None))):
+        _write_parquet({column: values[part] for column, values in table.items()}, folder / f"{name}.parquet")
+    yield folder
+
+
+def _write_parquet(table: Table, path: Path) -> None:
+    import narwhals.stable.v1 as nw
+
+    nw.from_native(_native(table, "pyarrow"), eager_only=True).write_parquet(path)
+
+
+#: The sources that are tried unless others are given.
+SOURCES: dict[str, Source] = {
+    "lists": _lists,
+    "NumPy": _arrays,
+    "pandas": _frame("pandas"),
+    "pandas with its own gaps": _frame("pandas", own_gaps=True),
+    "polars": _frame("polars"),
+    "Arrow": _frame("pyarrow"),
+    "batches": _batches,
+    "CSV": _csv,
+    "a file object": _file_object,
+    "standard input": _standard_input,
+    "Parquet": _parquet,
+    "a folder of Parquet files": _parquet_folder,
+}
+
+
+@contextlib.contextmanager
+def _opened(source: Source, table: Table) -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder, source(table, Path(folder)) as opened:
+        yield opened
+
+
+# Comparisons.
+
+
+def _in_memory(source: Any) -> bool:
+    """Whether columns are read by ``source[name]``."""
+    return not is_spark(source) and (isinstance(source, Mapping) or hasattr(source, "columns"))
+
+
+def _collected(reports: Any) -> Reports:
+    """Reports as arrays; those of a Spark DataFrame are computed now, in the order of its one partition."""
+    if not is_spark(reports):
+        return dict(reports)
+    batches: list[Reports] = engines.fold(reports, _listed)
+    return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+
+
+def _listed(batch: Reports) -> list[Reports]:
+    return [batch]
+
+
+def _same(reports: Reports, expected: Reports) -> bool:
+    """Whether reports are equal; Spark keeps whole numbers in wider ones, and records as bytes."""
+    if list(reports) != list(expected):
+        return False
+    pairs = ((as_bytes(reports[name]), as_bytes(expected[name])) for name in expected)
+    return all(first.shape == second.shape and bool((first == second).all()) for first, second in pairs)
+
+
+def _damaged(reports: Reports) -> Reports:
+    """The reports, of which every tenth has all bits set in its first column."""
+    name = next(iter(reports))
+    column = as_bytes(reports[name]).copy()
+    column[::10] = np.iinfo(column.dtype).max
+    damaged = column if column.shape == reports[name].shape else column.view(reports[name].dtype).reshape(-1)
+    return {**reports, name: damaged}
+
+
+def _error(attempt: Callable[[], object]) -> Exception | None:
+    try:
+        attempt()
+    except Exception as error:
+        return error
+    return None
+
+
+def _kind(error: Exception | None) -> str:
+    """What an error is, for a message: one of ours says nothing about a person."""
+    return f"{type(error).__name__}: {error}" if isinstance(error, BruitError) else type(error).__name__
