@@ -180,13 +180,15 @@ class _Watched(Entropy):
 class _Notary:
     """A ledger that notes whether noise was drawn before it was asked."""
 
-    def __init__(self, stream: _Watched) -> None:
+    def __init__(self, stream: _Watched, rho: float | None) -> None:
         self.stream = stream
+        self.rho = rho
         self.booked: list[tuple[Guarantee, bool]] = []
 
-    def spend(self, guarantee: Guarantee, label: str) -> None:
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> None:
         """Note the spend."""
         require(isinstance(label, str) and bool(label), "A release is booked without a label.")
+        require(rho == self.rho, "The ledger is not told the ρ of the release.")
         self.booked.append((guarantee, self.stream.drawn))
 
 
@@ -195,7 +197,7 @@ def _check_books(case: _Case) -> None:
     release, promise = case.release, case.release.guarantee
     raw = case.fold(case.some())
     stream = _Watched()
-    notary = _Notary(stream)
+    notary = _Notary(stream, release.rho)
     release.release(raw, notary, stream)
     require([guarantee for guarantee, _ in notary.booked] == [promise], "The ledger is not told the stated guarantee.")
     require(not notary.booked[0][1], "Noise is drawn before the spend is booked.")
