@@ -29,11 +29,11 @@ def optimal_epsilon(k, epsilon, delta):
     δ(ε) = Σ P(loss)·(1 − e^(ε − loss)) over the losses (k − 2j)ε₀ above ε, and j is binomial.
     """
     with mpmath.workdps(160):
-        each, allowed = mpmath.mpf(repr(epsilon)), mpmath.mpf(delta)
-        odds = mpmath.exp(-each)
+        cost, allowed = mpmath.mpf(repr(epsilon)), mpmath.mpf(delta)
+        odds = mpmath.exp(-cost)
         weight, above, scaled = (1 / (1 + odds)) ** k, mpmath.mpf(0), mpmath.mpf(0)
         for j in range(k // 2 + 1):
-            loss = (k - 2 * j) * each
+            loss = (k - 2 * j) * cost
             if above - mpmath.exp(loss) * scaled > allowed:
                 break
             above, scaled = above + weight, scaled + weight * mpmath.exp(-loss)
@@ -44,9 +44,9 @@ def optimal_epsilon(k, epsilon, delta):
 def exact_delta(epsilons, epsilon):
     """δ at ε of these releases, over all combinations of their losses; doubles mean their decimals."""
     with mpmath.workdps(50):
-        whole, at, losses = mpmath.mpf(0), mpmath.mpf(str(epsilon)), [mpmath.mpf(repr(each)) for each in epsilons]
+        whole, at, losses = mpmath.mpf(0), mpmath.mpf(str(epsilon)), [mpmath.mpf(repr(cost)) for cost in epsilons]
         for signs in itertools.product((1, -1), repeat=len(epsilons)):
-            loss = mpmath.fsum(sign * each for sign, each in zip(signs, losses, strict=True))
+            loss = mpmath.fsum(sign * cost for sign, cost in zip(signs, losses, strict=True))
             if loss > at:
                 chance = mpmath.fprod(1 / (1 + mpmath.exp(-sign * e)) for sign, e in zip(signs, losses, strict=True))
                 whole += chance * (1 - mpmath.exp(at - loss))
@@ -101,17 +101,17 @@ def test_coarse_units_still_give_a_valid_total(monkeypatch):
 
 def test_the_probabilities_of_many_releases_are_right_to_the_last_of_them():
     """What the fast Fourier transform loses: each probability is right relative to itself."""
-    found = loss_distribution._binomial(3000, 0.3)
+    law = loss_distribution._binomial(3000, 0.3)
     with mpmath.workdps(60):
         odds = mpmath.exp(-mpmath.mpf(0.3))
         for j in (0, 1, 500, 1276, 2000, 3000):
             exact = mpmath.binomial(3000, j) * odds**j / (1 + odds) ** 3000
             if exact > 1e-300:
-                assert abs(found[j] / exact - 1) < 1e-11
+                assert abs(law[j] / exact - 1) < 1e-11
     rounded = np.fft.irfft(np.fft.rfft([1 / (1 + math.exp(-0.3)), 1 / (1 + math.exp(0.3))], 3002) ** 3000, 3002)
     with mpmath.workdps(60):
         exact = mpmath.binomial(3000, 800) * odds**800 / (1 + odds) ** 3000
-    assert abs(found[800] / exact - 1) < 1e-11
+    assert abs(law[800] / exact - 1) < 1e-11
     assert abs(rounded[800] / float(exact) - 1) > 1  # the control
 
 
@@ -145,7 +145,7 @@ def test_another_implementation_agrees_where_its_error_does_not_matter():
     whole = None
     for number in range(12):
         parameters = DifferentialPrivacyParameters(0.1 + 0.01 * number, 1e-8)
-        law = pld.from_privacy_parameters(parameters, value_discretization_interval=1e-4)
-        whole = law if whole is None else whole.compose(law)
+        release = pld.from_privacy_parameters(parameters, value_discretization_interval=1e-4)
+        whole = release if whole is None else whole.compose(release)
     ours = total(promises([0.1 + 0.01 * number for number in range(12)], 1e-8), 1e-4, methods=["pld"]).best.epsilon
     assert ours == pytest.approx(whole.get_epsilon_for_delta(1e-4), rel=1e-3)

@@ -38,10 +38,8 @@ RESULTS = {
 }
 
 
-def same(one: Any, other: Any) -> bool:
-    return bool(np.array_equal(np.asarray(one, object), np.asarray(other, object))) or bool(
-        np.array_equal(np.asarray(one, float), np.asarray(other, float), equal_nan=True)
-    )
+def same(first: Any, second: Any) -> bool:
+    return bool(np.array_equal(np.asarray(first, float), np.asarray(second, float), equal_nan=True))
 
 
 @pytest.mark.parametrize("kind", RESULTS)

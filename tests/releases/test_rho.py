@@ -66,7 +66,7 @@ def pairs(neighbours, cells, most):
 
 
 def worst_of(law, neighbours, cells=3, most=3):
-    return max(divergence_per_order(law(one), law(other)) for one, other in pairs(neighbours, cells, most))
+    return max(divergence_per_order(law(first), law(second)) for first, second in pairs(neighbours, cells, most))
 
 
 def tree_law(forest, bits, release):
@@ -75,7 +75,7 @@ def tree_law(forest, bits, release):
     def law(counts):
         points = Points(np.asarray(counts), bits=bits)
         laws = [trees.tree_law(tree, points, points.whole, release.whole_cells) for tree in forest]
-        return [float(math.prod(chances)) for chances in itertools.product(*(each.values() for each in laws))]
+        return [float(math.prod(outcome)) for outcome in itertools.product(*(chances.values() for chances in laws))]
 
     return law
 
@@ -115,18 +115,18 @@ def test_an_exponential_choice_costs_an_eighth_and_small_ones_nearly_all_of_it(e
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
-@pytest.mark.parametrize("asked", [(0.5,), (0.25, 0.75), (0.1, 0.5)])
+@pytest.mark.parametrize("wanted", [(0.5,), (0.25, 0.75), (0.1, 0.5)])
 @pytest.mark.parametrize(("epsilon", "bounds"), [(0.5, Grid(0, 2)), (4.0, Grid(0, 2)), (1.0, (0, 1))])
-def test_quantiles_cost_the_squares_of_the_choices_that_see_a_record(neighbours, method, asked, epsilon, bounds):
-    release = Quantiles(quantiles=asked, bounds=bounds, epsilon=epsilon, neighbours=neighbours, method=method)
-    bits, most = (3, 3) if len(asked) == 1 else (2, 2)
+def test_quantiles_cost_the_squares_of_the_choices_that_see_a_record(neighbours, method, wanted, epsilon, bounds):
+    release = Quantiles(quantiles=wanted, bounds=bounds, epsilon=epsilon, neighbours=neighbours, method=method)
+    bits, most = (3, 3) if len(wanted) == 1 else (2, 2)
     worst = worst_of(tree_law(release.forest, bits, release), neighbours, most=most)
     assert 0.01 * release.rho < worst <= release.rho * ROUNDING
 
 
 def test_the_rho_of_quantiles_is_that_of_their_choices():
-    one = Quantiles(quantiles=[0.5], bounds=(0, 1), epsilon=1.0)
-    assert one.rho == bounded_range_rho(1.0) == 0.125
+    median = Quantiles(quantiles=[0.5], bounds=(0, 1), epsilon=1.0)
+    assert median.rho == bounded_range_rho(1.0) == 0.125
     four = Quantiles(quantiles=[0.2, 0.4, 0.6, 0.8], bounds=(0, 1), epsilon=1.0, method="exponential")
     assert four.rho == pytest.approx(0.125 / 4)
     assert Quantiles(quantiles=[0.2, 0.8], bounds=(0, 1), epsilon=1.0, method="joint").rho == 0.125
@@ -143,7 +143,7 @@ def test_the_rho_of_quantiles_is_that_of_their_choices():
             return [[node.epsilon, *rest] for side in (node.left, node.right) for rest in ways(side)]
 
         assert {sum(way) for way in ways(root) if len(way) > 1} == {Fraction(1)}
-        assert tree.rho == bounded_range_rho(*max(ways(root), key=lambda way: sum(each**2 for each in way)))
+        assert tree.rho == bounded_range_rho(*max(ways(root), key=lambda way: sum(epsilon**2 for epsilon in way)))
         assert 0.125 / 5 < tree.rho < 0.125
 
 
@@ -174,7 +174,7 @@ def test_inverse_sensitivity_costs_an_eighth(statistic):
         return release.choice.law(release.lengths(np.asarray(counts)))
 
     tried = [pair for pair in pairs("replace", 3, 4) if pair[0].sum()]
-    worst = max(divergence_per_order(law(one), law(other)) for one, other in tried)
+    worst = max(divergence_per_order(law(first), law(second)) for first, second in tried)
     assert 0.05 * release.rho < worst <= release.rho * ROUNDING
 
 
@@ -244,9 +244,9 @@ def test_the_ledger_books_the_rho_of_the_release(release):
     release.release(release.fold(data), ledger)
     (entry,) = ledger.entries
     assert entry.rho == release.rho
-    found = total(ledger.entries, 1e-3)
-    assert found.rho == release.rho
-    assert found.by_method["zcdp"].epsilon == rho_to_epsilon(release.rho, 1e-3 / (1 + 1e-12))
+    together = total(ledger.entries, 1e-3)
+    assert together.rho == release.rho
+    assert together.by_method["zcdp"].epsilon == rho_to_epsilon(release.rho, 1e-3 / (1 + 1e-12))
 
 
 def test_the_rho_of_groups_and_parts_is_booked_for_each():

@@ -194,7 +194,7 @@ class HistogramQuantiles(Release):
     def _losses(self) -> list[Fraction]:
         """The exact privacy loss of each quantile."""
         pairs = zip(self.noises, map(self._changes, self.fractions), strict=True)
-        return [pair.threshold.loss(one) + pair.answers.loss(two) for pair, (one, two) in pairs]
+        return [pair.threshold.loss(behind) + pair.answers.loss(gap) for pair, (behind, gap) in pairs]
 
     def rank_error(self, beta: float = 0.05) -> Floats:
         """By how many records the count of each result can miss q·n, but for a probability β each.
