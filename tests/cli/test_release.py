@@ -48,12 +48,16 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
 def test_deciles_of_a_file_are_published_and_booked(run, people, tmp_path, file):
     told = run("release", file, *DECILES, "-e", 0.5, *BOOK, "-o", "result.json")
     assert max(map(len, told.out.splitlines())) <= 80
     assert "ε = 0.5 of 1.0 spent, 0.5 remain" in told.out
-    body = documents.unseal((tmp_path / "result.json").read_bytes(), "bruit.release/1")
+    body = documents.unseal((tmp_path / "result.json").read_bytes(), "bruit.result/1")
     assert body["guarantee"] == {"epsilon": 0.5, "delta": 0.0, "neighbours": "add-remove"}
     found = [row["value"] for row in body["values"]]
     ranks = np.searchsorted(np.sort(people["income"]), found) / N
@@ -133,11 +137,11 @@ def test_groups_of_whole_numbers_are_read_from_parquet_too(run, people):
 
 def test_what_exceeds_the_budget_is_refused_and_leaves_no_trace(run, people, tmp_path):
     run("release", "people.csv", *DECILES, "-e", 0.8, *BOOK)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    before = contents(tmp_path)
     refused = run("release", "people.csv", *DECILES, "-e", 0.5, "--ledger", "budget.jsonl", "-o", "r.json", code=5)
     assert "needs ε=0.5, 0.2 remain of 1.0" in refused.err
     assert refused.out == ""
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert contents(tmp_path) == before
 
 
 def test_a_spend_by_somebody_else_while_the_file_is_read_is_seen(run, people, tmp_path, monkeypatch):
@@ -161,7 +165,9 @@ def test_the_spend_is_booked_before_the_noise_is_drawn(run, people, tmp_path, mo
     monkeypatch.setattr(releases.Quantiles, "_draw", fail)
     told = run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json", code=70)
     assert SECRET not in told.err
+    assert "the spend is booked, and there is no result" in told.err
     assert len(Ledger.open(tmp_path / "budget.jsonl")) == 1
+    assert "lost" in run("ledger", "show", "budget.jsonl").out
     assert names(tmp_path) == ["budget.jsonl", "people.csv", "people.parquet"]
 
 
@@ -172,9 +178,14 @@ def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(r
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(release.Path, "write_text", full)
-    told = run("release", "people.csv", "--count", "-e", 0.5, *BOOK, "-o", "r.json", code=4)
-    assert "count" in told.out
+    values = ("-c", "age", "--histogram", "--bounds", 0, 120, "--cells", 60)
+    told = run("release", "people.csv", *values, "-e", 0.5, *BOOK, "-o", "r.json", code=4)
+    assert told.out.count(" … ") == 60  # all of it: there is nowhere else to read the rest
     assert "No space left" in told.err
+    assert "paid for" in told.err
+    assert "again" not in told.err
+    printed = run("release", "people.csv", "--count", "-e", 0.25, *BOOK, "--json", code=4)
+    assert documents.unseal(printed.out, "bruit.result/1")["name"] == "count"
 
 
 MISSING_DECLARATIONS = [
@@ -205,6 +216,7 @@ NONSENSE = [
     ("--count", "-e", 1, "-o", "result.txt"),
     ("--count", "-e", 1, "-o", "nowhere/result.json"),
     ("--count", "-e", 1, "--level", 1),
+    ("--count", "-e", 1, "--rows", -1),
     ("--count", "-e", 1, "--seed", -1),
     ("-c", "age", "--mean", "--bounds", 5, 1, "-e", 1),
     ("-c", "age", "--mean", "--bounds", 0, 1, "--method", "joint", "-e", 1),
@@ -279,6 +291,17 @@ def test_without_a_ledger_a_note_says_that_nothing_is_booked(run, people, tmp_pa
     assert names(tmp_path) == ["people.csv", "people.parquet"]
 
 
+def test_what_is_saved_nowhere_is_shown_whole(run, people, tmp_path):
+    values = ("-c", "age", "--histogram", "--bounds", 0, 120, "--cells", 60, "-e", 1)
+    assert run("release", "people.csv", *values).out.count(" … ") == 60
+    assert "nothing keeps the whole" in run("release", "people.csv", *values, "--rows", 5, code=2).err
+    assert run("release", "people.csv", *values, "--rows", 0).out.count(" … ") == 60
+    told = run("release", "people.csv", *values, "--rows", 5, "-o", "ages.json")
+    assert told.out.count(" … ") == 5
+    assert "bruit result ages.json" in told.out
+    assert run("result", "ages.json").out.count(" … ") == 60
+
+
 def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
     ask = ("-c", "sex", "--histogram", "--values", "F,M", "-e", 0.1)
     run("release", "people.csv", *ask, *BOOK)
@@ -299,7 +322,7 @@ def test_many_cells_fit_the_terminal(run, people, tmp_path):
     wide = [f"category number {i} with a very long name indeed, longer than any terminal" for i in range(60)]
     (tmp_path / "wide.csv").write_text("c\n" + "\n".join(f'"{name}"' for name in wide) + "\n")
     (tmp_path / "values.txt").write_text("\n".join(wide))
-    told = run("release", "wide.csv", "-c", "c", "--histogram", "--values", "@values.txt", "-e", 1)
+    told = run("release", "wide.csv", "-c", "c", "--histogram", "--values", "@values.txt", "-e", 1, *BOOK)
     assert "and 40 more" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
     ask = ("-c", "income", "--sum", "--bounds", -1e14, 1e14, "--by", "sex", "--groups", "F,M", "-e", 0.01)
@@ -325,10 +348,28 @@ def test_an_empty_ledger_says_so(run, tmp_path):
 
 
 def test_help_fits_the_terminal(shell):
-    for words in (("release",), ("ledger",), ("ledger", "show")):
+    for words in (("release",), ("result",), ("ledger",), ("ledger", "show")):
         told = shell(*words, "--help")
         assert told.code == 0
         assert max(map(len, told.out.splitlines())) <= 80
+
+
+def result_of(ledger, label):
+    """The entry of this label, if it is booked, and the file of its result, if that is there."""
+    if not ledger.exists():
+        return None, None
+    books = Ledger.open(ledger)
+    entry = next((entry for entry in books.entries if entry.label == label), None)
+    file = entry and books.results / entry.result
+    return entry, file if file and file.exists() else None
+
+
+def drawn_files(folder, number):
+    """All files in which a run may have left something of a result, whole or not."""
+    output = folder / f"run {number}.json"
+    kept = folder / "budget.jsonl.results"
+    inside = [file for file in kept.iterdir() if f"run-{number}-" in file.name] if kept.exists() else []
+    return [file for file in [output, *documents.unfinished(output), *inside] if file.exists() and file.stat().st_size]
 
 
 def kill_at_random_instants(folder, kills, seed):
@@ -356,11 +397,13 @@ def kill_at_random_instants(folder, kills, seed):
             lasts = 1.1 * (time.monotonic() - begun)
         process.kill()
         killed = process.wait(timeout=60) != 0
-        booked = f"run {number}" in [entry.label for entry in Ledger.open(ledger).entries] if ledger.exists() else False
-        drawn = result.exists() or any(path.stat().st_size for path in documents.unfinished(result))
+        entry, kept = result_of(ledger, f"run {number}")
         if result.exists():
-            documents.unseal(result.read_bytes(), "bruit.release/1")
-        found.append((killed, booked, drawn))
+            documents.unseal(result.read_bytes(), "bruit.result/1")
+            assert kept is not None  # beside the ledger first
+        if kept is not None:
+            documents.unseal(kept.read_bytes(), "bruit.result/1")
+        found.append((killed, entry is not None, bool(drawn_files(folder, number))))
     return found
 
 
@@ -375,13 +418,23 @@ def test_a_kill_never_leaves_a_result_without_its_spend_nor_a_broken_ledger(tmp_
         assert {(booked, drawn) for _, booked, drawn in found} == {(False, False), (True, False), (True, True)}
     done = subprocess.run([BRUIT, "ledger", "show", tmp_path / "budget.jsonl"], check=False, capture_output=True)
     assert done.returncode == console.Exit.OK
+    lost = [entry for entry in Ledger.open(tmp_path / "budget.jsonl").entries
+            if not result_of(tmp_path / "budget.jsonl", entry.label)[1]]  # fmt: skip
+    assert (b"lost: booked" in done.stdout) == bool(lost)
 
 
-def test_a_result_written_before_its_spend_would_be_found(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["run 0.json", "budget.jsonl.results/run-0-abcd.json"])
+def test_a_result_written_before_its_spend_would_be_found(tmp_path, monkeypatch, name):
     """The control: the same search finds a result whose spend is not in the ledger."""
-    (tmp_path / "run 0.json").write_text(documents.seal("bruit.release/1", {"values": []}))
+    (tmp_path / "budget.jsonl.results").mkdir()
+    (tmp_path / name).write_text(documents.seal("bruit.result/1", {"values": []}))
     Ledger.open(tmp_path / "budget.jsonl", epsilon=1.0)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: _Nothing())
+    monkeypatch.setattr(documents, "unfinished", lambda _: [])
+    if name == "run 0.json":
+        with pytest.raises(AssertionError):  # and it is not beside the ledger
+            kill_at_random_instants(tmp_path, 1, seed=0)
+        return
     ((_, booked, drawn),) = kill_at_random_instants(tmp_path, 1, seed=0)
     assert drawn
     assert not booked

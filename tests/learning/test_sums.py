@@ -11,8 +11,8 @@ import pytest
 
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
-from bruit.learning._sums import SumNoise, rho_for
-from bruit.privacy.accounting import rho_to_epsilon
+from bruit.learning._sums import SumNoise
+from bruit.privacy.zcdp import epsilon_to_rho, rho_to_epsilon
 
 #: One record adds at most 1 to a count and 3/2 in all to two sums counted in steps of 1/8.
 UNITS, SENSITIVITY = (1, 8, 8), Fraction(5, 2)
@@ -101,7 +101,7 @@ def test_two_draws_from_one_stream_differ():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-9)])
 def test_gaussian_noise_keeps_its_rho_and_rho_keeps_epsilon_at_delta(epsilon, delta):
-    rho = rho_for(epsilon, delta)
+    rho = epsilon_to_rho(epsilon, delta)
     assert rho_to_epsilon(rho, delta) <= epsilon < rho_to_epsilon(rho * 1.001, delta)
     noise = SumNoise((1, 8), Fraction(2), epsilon, delta)
     loss = noise.loss_between([0, 0], [1, 8])  # squares: 1 + 1 = 2, the sensitivity

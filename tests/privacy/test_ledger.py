@@ -36,6 +36,7 @@ from bruit.errors import (
 from bruit.privacy import _ledger_books, _ledger_file
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger
+from bruit.privacy.zcdp import pure_rho
 
 SECRET = "a label nobody should quote"
 
@@ -118,8 +119,8 @@ requests = st.lists(
 )
 
 
-def slow_total(accepted, name, neighbours):
-    """The obvious account: add within parts, take the worst one or two of a group, add the groups."""
+def slow_total(accepted, name):
+    """The obvious account: add within parts, take the worst of a group, add the groups."""
     total, groups = Fraction(0), defaultdict(lambda: defaultdict(Fraction))
     for guarantee, place in accepted:
         amount = Fraction(repr(getattr(guarantee, name)))
@@ -127,14 +128,13 @@ def slow_total(accepted, name, neighbours):
             total += amount
         else:
             groups[place[0]][place[1]] += amount
-    worst = 2 if neighbours == "replace" else 1
-    return total + sum(sum(sorted(parts.values())[-worst:]) for parts in groups.values())
+    return total + sum(max(parts.values()) for parts in groups.values())
 
 
 def play(ledger, asked, bytes_now=lambda: b""):
     """Make the requests in two parallel blocks and outside; check after each, return what was accepted."""
     accepted = []
-    with ledger.parallel("x") as x, ledger.parallel("y") as y:
+    with ledger.parallel("x", fixed=True) as x, ledger.parallel("y", fixed=True) as y:
         for epsilon, delta, place in asked:
             guarantee = promise(epsilon, delta, ledger.neighbours)
             before = (ledger.entries, ledger.spent, ledger.remaining, bytes_now())
@@ -146,8 +146,8 @@ def play(ledger, asked, bytes_now=lambda: b""):
             except BudgetError:
                 assert (ledger.entries, ledger.spent, ledger.remaining, bytes_now()) == before
                 trial = [*accepted, (guarantee, place)]
-                over_epsilon = slow_total(trial, "epsilon", ledger.neighbours) > 1
-                over_delta = slow_total(trial, "delta", ledger.neighbours) > Fraction("1e-6")
+                over_epsilon = slow_total(trial, "epsilon") > 1
+                over_delta = slow_total(trial, "delta") > Fraction("1e-6")
                 assert over_epsilon or over_delta  # nothing that fits is refused
             else:
                 accepted.append((guarantee, place))
@@ -161,7 +161,7 @@ def test_no_sequence_of_requests_exceeds_the_budget_and_a_refused_one_leaves_no_
     ledger = Ledger(epsilon=1.0, delta=1e-6, neighbours=neighbours)
     accepted = play(ledger, asked)
     for name in ("epsilon", "delta"):
-        exact = slow_total(accepted, name, neighbours)
+        exact = slow_total(accepted, name)
         assert exact <= Fraction(repr(getattr(ledger, name)))
         stated = Fraction(repr(getattr(ledger.spent, name)))
         assert exact <= stated <= exact + exact / 10**15
@@ -205,12 +205,14 @@ def test_disjoint_parts_cost_the_worst_part(start):
     assert booked == [0.2, 0.4, 0.4]
 
 
-def test_under_replace_the_two_worst_parts_count(start):
+def test_under_replace_parts_must_be_said_to_keep_their_records(start):
     ledger = start(epsilon=1.0, neighbours="replace")
-    with ledger.parallel("by region") as parts:
-        for region, epsilon in [("north", 0.2), ("south", 0.4), ("west", 0.3)]:
-            parts.spend(promise(epsilon, neighbours="replace"), region)
-    assert ledger.spent.epsilon == 0.7
+    with pytest.raises(ParameterError, match="a record may move"), ledger.parallel("by sex"):
+        pass
+    with ledger.parallel("by day of arrival", fixed=True) as parts:
+        for day, epsilon in [("Monday", 0.2), ("Tuesday", 0.4), ("Wednesday", 0.3)]:
+            parts.spend(promise(epsilon, neighbours="replace"), day)
+    assert ledger.spent.epsilon == 0.4
 
 
 def test_two_releases_on_one_part_add(start):
@@ -260,6 +262,56 @@ def test_a_block_that_failed_keeps_what_was_booked_in_it(start):
     with pytest.raises(LedgerError, match="has ended"):
         kept[0].spend(promise(0.25), "men")
     assert len(ledger) == 1
+
+
+# Results
+
+
+def test_an_entry_names_the_file_of_its_result_before_there_is_one(start):
+    ledger = start(epsilon=1.0)
+    ledger.keeping("deciles.json").spend(promise(0.2), "deciles", rho=0.001)
+    with ledger.keeping("by-sex.json").parallel("by sex") as parts:
+        parts.spend(promise(0.2), "women")
+        parts.part("men").spend(promise(0.1), "count")
+    ledger.spend(promise(0.2), "count")
+    assert [entry.result for entry in ledger.entries] == ["deciles.json", "by-sex.json", "by-sex.json", None]
+    assert [entry.rho for entry in ledger.entries] == [0.001, pure_rho(0.2), pure_rho(0.1), pure_rho(0.2)]
+    assert ledger.spent.epsilon == 0.6
+    if ledger.path:
+        assert Ledger.open(ledger.path).entries == ledger.entries
+        assert ledger.results == ledger.path.with_name("study.ledger.results")
+        assert not ledger.results.exists()
+    else:
+        assert ledger.results is None
+
+
+@pytest.mark.parametrize(
+    "name", ["../elsewhere.json", "/etc/passwd.json", ".hidden.json", "a/b.json", "deciles", "a b.json", "", 7]
+)
+def test_a_result_lies_in_the_ledger_s_own_folder(book, path, name):
+    with pytest.raises(ParameterError, match=r"name of a \.json file"):
+        book.keeping(name)
+    body = {**book.entries[0].row(), "index": 3, "result": name}
+    with path.open("ab") as stream:
+        stream.write(_ledger_file.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
+    with pytest.raises(FormatError, match="Line 5"):
+        Ledger.open(path)
+
+
+@pytest.mark.parametrize("rho", [-1.0, True, "0.1", [0.1]])
+def test_a_rho_in_a_file_is_a_number_or_nothing(book, path, rho):
+    body = {**book.entries[0].row(), "index": 3, "rho": rho}
+    with path.open("ab") as stream:
+        stream.write(_ledger_file.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
+    with pytest.raises(FormatError, match="Line 5"):
+        Ledger.open(path)
+
+
+def test_a_booking_is_not_pickled_and_its_copy_is_itself(book):
+    booking = book.keeping("deciles.json")
+    assert copy.deepcopy(booking) is booking
+    with pytest.raises(LedgerError, match="cannot be pickled"):
+        pickle.dumps(booking)
 
 
 # What is refused at the door
@@ -340,8 +392,10 @@ def test_the_report_has_one_row_of_plain_values_per_release(book):
         "label": SECRET,
         "epsilon": 0.1,
         "delta": 0.0,
+        "rho": pure_rho(0.1),
         "group": None,
         "part": None,
+        "result": None,
     }
     assert len(book.report()) == len(book) == 3
 
@@ -743,11 +797,11 @@ class ChecksBeforeLocking(Ledger):
 
     meeting = None
 
-    def spend(self, guarantee, label):
+    def spend(self, guarantee, label, *, rho=None):
         if self.remaining.epsilon < guarantee.epsilon:
             raise BudgetError("spent", asked=0.0, remaining=0.0, total=0.0)
         self.meeting.wait(timeout=10)  # both have asked, nobody has booked
-        return super().spend(guarantee, label)
+        return super().spend(guarantee, label, rho=rho)
 
     def _check_budget(self, books, entry):
         pass

@@ -30,8 +30,12 @@ def _draws_first(self: Any, raw: Any, ledger: Any = None, rng: Any = None, *, la
 
 
 def _books_twice(self: Any, ledger: Any, label: str) -> None:
-    ledger.spend(self.guarantee, label)
-    ledger.spend(self.guarantee, label)
+    ledger.spend(self.guarantee, label, rho=self.rho)
+    ledger.spend(self.guarantee, label, rho=self.rho)
+
+
+def _hides_its_rho(self: Any, ledger: Any, label: str) -> None:
+    ledger.spend(self.guarantee, label, rho=self.rho / 4)
 
 
 def _never_books(self: Any, ledger: Any, label: str) -> None:
@@ -74,6 +78,7 @@ def _marks_nothing(self: Any, noisy: Any, noise: Any, n: Any, simulated: bool) -
 BROKEN: dict[str, tuple[Any, str]] = {
     "draws before booking": (broken("DrawsFirst", release=_draws_first), "before the spend|although the ledger"),
     "books twice": (broken("BooksTwice", _book=_books_twice), "not told the stated guarantee"),
+    "books another ρ than its own": (broken("HidesRho", _book=_hides_its_rho), "not told the ρ"),
     "never books": (broken("NeverBooks", _book=_never_books), "not told the stated guarantee"),
     "takes randomness of its own": (broken("Own", _draw=_own_randomness), "the same result"),
     "has no noise": (broken("NoNoise", _draw=_draws_nothing), "the same result"),

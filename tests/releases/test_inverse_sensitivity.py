@@ -191,7 +191,7 @@ def test_greedy_lengths_of_a_variance_change_by_two() -> None:
 )
 def test_every_release_keeps_its_epsilon_on_all_small_data(statistic: Any, rho: float) -> None:
     epsilon = 1.5
-    release = InverseSensitivity(statistic=statistic, bounds=Grid(0, 3), epsilon=epsilon, rho=rho)
+    release = InverseSensitivity(statistic=statistic, bounds=Grid(0, 3), epsilon=epsilon, smoothing=rho)
     worst = Fraction(1)
     for records in range(1, 5):
         laws = {
@@ -322,7 +322,7 @@ def test_bad_parameters_are_refused() -> None:
     with pytest.raises(ParameterError):
         InverseSensitivity(statistic="mean", bounds=Grid(0, 3, missing="drop"), epsilon=1.0)
     with pytest.raises(ParameterError):
-        InverseSensitivity(statistic="mean", bounds=(0, 1), epsilon=1.0, rho=-1)
+        InverseSensitivity(statistic="mean", bounds=(0, 1), epsilon=1.0, smoothing=-1)
     with pytest.raises(ParameterError):
         QuantileLength(0.5, outputs=Grid(0, 1))
     with pytest.raises(LimitError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections import Counter
@@ -228,7 +229,7 @@ def as_if_public(node: Node | None, epsilon: Fraction) -> Node | None:
         return None
     same = trees.one_node(node.place, node.share, epsilon, public=True)
     below, above = as_if_public(node.left, epsilon), as_if_public(node.right, epsilon)
-    return Node(node.place, node.share, same.grain, same.choice, below, above)
+    return dataclasses.replace(node, grain=same.grain, choice=same.choice, left=below, right=above)
 
 
 def test_a_replaced_record_costs_no_more_than_epsilon_where_it_changes_its_part() -> None:

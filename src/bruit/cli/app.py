@@ -21,6 +21,7 @@ from bruit.cli import (
     plan,
     privatize,
     release,
+    result,
     study,
     tour,
 )
@@ -57,6 +58,7 @@ app.command("plan")(ended(plan.plan))
 app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
 app.command("release")(ended(release.release))
+app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))
 app.command("people")(ended(people.people))

@@ -1,10 +1,18 @@
-"""`bruit release`: publish a statistic of a file with noise, and book what it costs."""
+"""`bruit release`: publish a statistic of a file with noise, book what it costs, and keep the result.
+
+A result is paid for. It is saved before it is shown, in the folder of results beside the ledger, where `bruit result`
+finds it again; so nothing here needs to be run twice.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+import secrets
+import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +22,14 @@ from bruit import _checks, documents
 from bruit.cli import _asking, _engine, _options, console
 from bruit.cli._asking import STATISTICS, Asked
 from bruit.cli.ledger import open_ledger
-from bruit.errors import BudgetError, ParameterError
+from bruit.errors import BruitError, BudgetError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
     from bruit.releases import Released
 
+#: How many rows are shown of a result that is saved, unless asked otherwise.
+SHOWN_ROWS = 20
 #: Values beyond this are shown without decimals, and beyond the next with a power of ten.
 _LARGE, _HUGE = 1e6, 1e15
 
@@ -81,10 +91,15 @@ def release(
         int | None,
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Also write the result: a .json file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the result to this .json file, too.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="How many rows to show of a result that is saved, 20 if nothing is said; 0 for all."),
+    ] = None,
     engine: _engine.Name = "local",
     master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -92,7 +107,8 @@ def release(
     """Publish a count, histogram, sum, mean, variance or quantiles of a column, with noise.
 
     The release is booked in the ledger before its noise is drawn, and refused if the budget does not allow it: then
-    nothing is spent and nothing is written. Bounds, categories and groups must be declared, never read from the data.
+    nothing is spent and nothing is written. The result is saved beside the ledger, and `bruit result` shows it again
+    without spending. Bounds, categories and groups must be declared, never read from the data.
     """
     from bruit import engines
 
@@ -117,22 +133,101 @@ def release(
     )
     statistic = asked.release()
     _check_output(output, file, ledger, force=force)
+    _check_rows(rows, saved=output is not None or ledger is not None)
     _engine.is_spark(engine, master)
     books = _open(ledger, budget, asked.neighbours)
     _remark(books, seed)
     _refuse_early(books, statistic.guarantee)
     with _engine.opened(engine, master) as reads, console.progress("release", reads.unit) as report:
         raw = _asking.fold(asked, statistic, reads.read(file, text), text, report)
-    found = None
+    title = label or console.shown(asked.title)[:200]
+    place = _Place.of(books, title, output)
+    result = _published(lambda ledger: statistic.release(raw, ledger, seed, label=title), place, level, as_json=as_json)
+    if as_json:
+        console.print_json(result.to_json(level))
+    else:
+        tell(result, level, SHOWN_ROWS if rows is None and place.files else rows or 0, place.again(), place.remarks())
+    for path in place.files:
+        console.note(f"result: {_near(path)}")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a result goes: to a file of its own beside the ledger, and to the file that was asked for."""
+
+    books: Ledger | None
+    kept: Path | None
+    output: Path | None
+
+    @classmethod
+    def of(cls, books: Ledger | None, title: str, output: Path | None) -> _Place:
+        """A name that no other result has, and that a person can read."""
+        folder = None if books is None else books.results
+        name = re.sub(r"[^a-z0-9]+", "-", title.lower())[:40].strip("-") or "result"
+        return cls(books, folder and folder / f"{name}-{secrets.token_hex(4)}.json", output)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold the result."""
+        return [path for path in (self.kept, self.output) if path is not None]
+
+    @property
+    def ledger(self) -> Any:
+        """What the release is booked in; its entry names the file."""
+        return None if self.books is None or self.kept is None else self.books.keeping(self.kept.name)
+
+    @property
+    def entry(self) -> int | None:
+        """The number of the release in the ledger, once it is booked."""
+        entries = () if self.books is None or self.kept is None else self.books.entries
+        return next((entry.index for entry in entries if self.kept and entry.result == self.kept.name), None)
+
+    def again(self) -> str:
+        """The command that shows the result again, and spends nothing."""
+        if self.books is not None and self.books.path is not None:
+            return shlex.join(["bruit", "result", str(_near(self.books.path)), str(self.entry)])
+        return "" if self.output is None else shlex.join(["bruit", "result", str(self.output)])
+
+    def remarks(self) -> list[str]:
+        """What is left of the budget."""
+        if self.books is None:
+            return []
+        left = self.books.remaining.epsilon
+        return [f"ledger: ε = {self.books.spent.epsilon!r} of {self.books.epsilon!r} spent, {left!r} remain"]
+
+
+def _published(draw: Callable[[Any], Released], place: _Place, level: float, *, as_json: bool) -> Released:
+    """The result, booked, drawn and saved, beside the ledger first; one that cannot be saved is shown whole."""
+    result = None
     try:
-        with _writing(output) as write:
-            found = statistic.release(raw, books, seed, label=label or console.shown(asked.title)[:200])
-            write(found.to_json(level) + "\n")
-    finally:
-        if found is not None:  # it is paid for: even if it could not be written, it is shown
-            console.print_json(found.to_json(level)) if as_json else _tell(found, books, level, rows)
-    if output is not None:
-        console.note(f"result: {output}")
+        with _folder(place.kept and place.kept.parent), _writing(place.output) as copy:
+            with _writing(place.kept) as keep:
+                result = draw(place.ledger)
+                text = result.to_json(level) + "\n"
+                keep(text)
+            copy(text)
+    except BaseException:
+        _salvage(result, place, level, as_json=as_json)
+        raise
+    return result
+
+
+def _salvage(result: Released | None, place: _Place, level: float, *, as_json: bool) -> None:
+    """What is paid for is shown if it could not be saved; what was paid for nothing is said."""
+    if result is not None:
+        console.print_json(result.to_json(level)) if as_json else tell(result, level, 0, "", [])
+        console.warn("this result is paid for and could not be saved as asked. It is shown whole: keep it.")
+        return
+    with suppress(BruitError):
+        if place.entry is not None:
+            console.warn("the spend is booked, and there is no result: bruit ledger show lists it as lost.")
+
+
+def _near(path: Path) -> Path:
+    """A path as a person would write it, from the working folder where it is below that."""
+    with suppress(ValueError, OSError):
+        return path.relative_to(Path.cwd())
+    return path
 
 
 def _statistic(wanted: dict[str, bool]) -> str:
@@ -153,6 +248,15 @@ def _check_output(output: Path | None, source: str, ledger: Path | None, *, forc
     if output.exists() and not force:
         raise ParameterError(
             f"{output} exists, and what it holds was paid for: write to another name, or replace it with --force."
+        )
+
+
+def _check_rows(rows: int | None, *, saved: bool) -> None:
+    """What is hidden must be somewhere else."""
+    if rows and not saved:
+        raise ParameterError(
+            "--rows would hide a part of what is paid for, and nothing keeps the whole: name a file with --output, or "
+            "a ledger, beside which results are saved. Without them all rows are shown."
         )
 
 
@@ -183,17 +287,32 @@ def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
 
 
 @contextmanager
-def _writing(output: Path | None) -> Iterator[Callable[[str], object]]:
-    """A function that writes the result, whole or not at all; a folder that cannot be written to is found at once."""
-    if output is None:
+def _folder(path: Path | None) -> Iterator[None]:
+    """The folder of results, made if there is none; if nothing comes to stand in it, it does not stay."""
+    if path is not None:
+        path.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if path is not None:
+            with suppress(OSError):
+                path.rmdir()  # only an empty one
+        raise
+
+
+@contextmanager
+def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
+    """A function that writes a file, whole or not at all; a folder that cannot be written to is found at once."""
+    if path is None:
         yield lambda text: None
         return
-    with documents.replacing(output) as partial:
+    with documents.replacing(path) as partial:
         partial.touch()
         yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _tell(found: Released, books: Ledger | None, level: float, rows: int) -> None:
+def tell(found: Released, level: float, rows: int, again: str, remarks: list[str]) -> None:
+    """A table of the first rows, or of all if `rows` is 0; `again` is the command that shows the others for nothing."""
     columns = found.columns(level)
     names = [name for name in ("group", "label") if name in columns]
     errors = any(math.isfinite(error) for error in found.error.tolist())
@@ -215,12 +334,11 @@ def _tell(found: Released, books: Ledger | None, level: float, rows: int) -> Non
     screen = console.out()
     screen.print(made)
     hidden = len(found) - made.row_count
-    remarks = [f"and {hidden:,} more (--rows 0 shows all)"] if hidden else []
-    remarks += [f"guarantee: {found.guarantee}", *found.notes, *(["simulated"] if found.simulated else [])]
-    if books is not None:
-        left = books.remaining.epsilon
-        remarks.append(f"ledger: ε = {books.spent.epsilon!r} of {books.epsilon!r} spent, {left!r} remain")
-    for remark in remarks:
+    if hidden:
+        screen.print(f"and {hidden:,} more. This shows all of them, and spends nothing:", style="dim")
+        screen.print(f"  {again}", style="dim", soft_wrap=True)
+    marks = [*found.notes, *(["simulated"] if found.simulated else [])]
+    for remark in [f"guarantee: {found.guarantee}", *marks, *remarks]:
         screen.print(remark, style="dim")
 
 

@@ -25,6 +25,7 @@ from bruit.errors import DataError, ParameterError, ParameterTypeError, Randomne
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.base import CENTRAL
 
 Counts = NDArray[np.int64]
@@ -157,7 +158,8 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     def _book(self, guarantee: Guarantee, sums: Counts, features: Features) -> Entropy:
         """Book the spend, or be refused; then the stream of the noise."""
         if self.ledger is not None:
-            self.ledger.spend(guarantee, type(self).__name__)
+            rho = epsilon_to_rho(guarantee.epsilon, guarantee.delta) if guarantee.delta else None
+            self.ledger.spend(guarantee, type(self).__name__, rho=rho)
         return self._entropy(sums, features)
 
     def _promise(self, guarantee: Guarantee, features: Features, entropy: Entropy) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
-from bruit.privacy.accounting import rho_to_epsilon
+from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, simplest_fraction
 
 Integers = NDArray[np.int64]
@@ -74,7 +74,7 @@ class SumNoise:
     @cached_property
     def rho(self) -> float:
         """The zCDP of Gaussian noise, of which this is a share: the most that gives (ε, δ)."""
-        return rho_for(self.epsilon, self.delta)
+        return epsilon_to_rho(self.epsilon, self.delta)
 
     @property
     def errors(self) -> Floats:
@@ -124,8 +124,6 @@ class SumNoise:
             raise LimitError(_BEYOND) from None
 
     def _gaussian(self, unit: int) -> DiscreteGaussian:
-        if not self.rho:  # so small that the search from below does not leave 0
-            raise LimitError(_BEYOND)
         # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
         sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho) * self.share)
         if sigma2 > 1 << 16:
@@ -134,17 +132,3 @@ class SumNoise:
             except LimitError:
                 raise LimitError(_BEYOND) from None
         return DiscreteGaussian(Fraction(math.ceil(sigma2 * 1024), 1024))
-
-
-@lru_cache(maxsize=64)  # many fits ask for the same, and each answer takes a tenth of a second
-def rho_for(epsilon: float, delta: float) -> float:
-    """The most zCDP ρ that is (ε, δ) private, from below.
-
-    >>> round(rho_for(1.0, 1e-5), 4)
-    0.0306
-    """
-    low, high = 0.0, epsilon + epsilon * epsilon + 1.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rho_to_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low

@@ -55,7 +55,7 @@ _ONE_SHOT = (
 )
 _LOST = (
     "At this ε noise hides the clusters: by the noisy counts, one centre would describe these data about as well. "
-    "Use a larger ε, fewer clusters, fewer columns, narrower bounds, or more records."
+    "A larger ε, fewer clusters, fewer columns, narrower bounds or more records would help. Each fit spends its own ε."
 )
 
 

@@ -1,11 +1,12 @@
 """What is promised and how it is kept: guarantees, composition, the ledger."""
 
-from bruit.privacy import accounting
+from bruit.privacy import accounting, zcdp
 from bruit.privacy.composition import parallel, sequential
 from bruit.privacy.guarantee import Guarantee, Neighbours
-from bruit.privacy.ledger import Entry, Ledger, Part, Parts, Remaining
+from bruit.privacy.ledger import Booking, Entry, Ledger, Part, Parts, Remaining
 
 __all__ = [
+    "Booking",
     "Entry",
     "Guarantee",
     "Ledger",
@@ -16,4 +17,5 @@ __all__ = [
     "accounting",
     "parallel",
     "sequential",
+    "zcdp",
 ]

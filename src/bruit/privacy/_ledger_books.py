@@ -1,39 +1,43 @@
 """The arithmetic of a ledger: entries, and exact totals in the decimals that people write.
 
 A total never shrinks, and neither does the cost of a part, so a group of disjoint parts needs to
-remember only its one or two worst parts besides each part's own sum: booking takes the same time
-in a ledger of ten entries and of ten thousand.
+remember only its worst part besides each part's own sum: booking takes the same time in a ledger
+of ten entries and of ten thousand.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bruit.errors import BruitError
 from bruit.privacy._ledger_file import damaged, read_entry
-from bruit.privacy.composition import cost_of_parts, parts_changed
 from bruit.privacy.guarantee import Guarantee, Neighbours
 
 #: The columns of a ledger, in the order in which a person reads them.
-COLUMNS = ("index", "label", "epsilon", "delta", "group", "part", "time")
+COLUMNS = ("index", "label", "epsilon", "delta", "rho", "group", "part", "result", "time")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One release in a ledger.
 
-    `group` and `part` are set for a release on one of several disjoint parts; `time` (UTC) for
-    ledgers on disk.
+    `rho` is the ρ-zCDP that the release proves of itself; None where only its (ε, δ) is known.
+    `group` and `part` are set for a release on one of several disjoint parts; `result` is the name
+    of the file, in the ledger's folder of results, in which the result is kept; `time` (UTC) is set
+    for ledgers on disk.
     """
 
     index: int
     label: str
     guarantee: Guarantee
+    rho: float | None = None
     group: str | None = None
     part: str | None = None
+    result: str | None = None
     time: str | None = None
 
     def row(self) -> dict[str, Any]:
@@ -43,36 +47,30 @@ class Entry:
 
 
 class Account:
-    """The exact total of one currency, ε or δ."""
+    """The exact total of one currency: ε, δ or ρ."""
 
-    def __init__(self, neighbours: Neighbours) -> None:
+    def __init__(self) -> None:
         self.total = Fraction(0)
-        self._neighbours = neighbours
         self._parts: dict[tuple[str, str], Fraction] = {}
-        self._worst: dict[str, dict[str, Fraction]] = {}
+        self._worst: dict[str, Fraction] = {}
 
     def total_with(self, amount: Fraction, group: str | None, part: str | None) -> Fraction:
         """The total if `amount` were added."""
         if group is None or part is None:
             return self.total + amount
-        before, after = self._worst.get(group, {}), self._worst_with(amount, group, part)
-        return self.total - self._cost(before) + self._cost(after)
+        worst = self._worst.get(group, Fraction(0))
+        return self.total + max(self._part(group, part) + amount - worst, Fraction(0))
 
     def add(self, amount: Fraction, group: str | None, part: str | None) -> None:
         """Add `amount`, to a part of a group or to all."""
         # The total first: an interruption may then leave it too high, never too low.
         self.total = self.total_with(amount, group, part)
         if group is not None and part is not None:
-            self._worst[group] = self._worst_with(amount, group, part)
-            self._parts[group, part] = self._parts.get((group, part), Fraction(0)) + amount
+            self._parts[group, part] = self._part(group, part) + amount
+            self._worst[group] = max(self._worst.get(group, Fraction(0)), self._part(group, part))
 
-    def _worst_with(self, amount: Fraction, group: str, part: str) -> dict[str, Fraction]:
-        sums = self._worst.get(group, {}) | {part: self._parts.get((group, part), Fraction(0)) + amount}
-        worst = sorted(sums, key=sums.__getitem__, reverse=True)[: parts_changed(self._neighbours)]
-        return {name: sums[name] for name in worst}
-
-    def _cost(self, sums: dict[str, Fraction]) -> Fraction:
-        return cost_of_parts(sums.values(), self._neighbours)
+    def _part(self, group: str, part: str) -> Fraction:
+        return self._parts.get((group, part), Fraction(0))
 
 
 class Books:
@@ -81,8 +79,8 @@ class Books:
     def __init__(self, neighbours: Neighbours) -> None:
         self.neighbours = neighbours
         self.entries: list[Entry] = []
-        self.epsilon = Account(neighbours)
-        self.delta = Account(neighbours)
+        self.epsilon = Account()
+        self.delta = Account()
         self.end = 0
         self.last = ""
 
@@ -111,7 +109,7 @@ class Books:
 
     def _entry(self, body: dict[str, Any], number: int) -> Entry:
         known = set(body) == set(COLUMNS) and body["index"] == len(self.entries)
-        if not known or not isinstance(body["label"], str) or not _is_place(body):
+        if not known or not isinstance(body["label"], str) or not _is_place(body) or not _is_kept(body):
             raise damaged(number)
         try:
             guarantee = Guarantee(epsilon=body.pop("epsilon"), delta=body.pop("delta"), neighbours=self.neighbours)
@@ -124,6 +122,18 @@ def _is_place(body: dict[str, Any]) -> bool:
     """Whether an entry belongs to a part of a group, or to neither."""
     place = [body["group"], body["part"]]
     return place == [None, None] or all(isinstance(name, str) for name in place)
+
+
+def _is_kept(body: dict[str, Any]) -> bool:
+    """Whether ρ is a number or absent, and the result a plain file name or absent: files come from anywhere."""
+    rho, result = body["rho"], body["result"]
+    number = isinstance(rho, float | int) and not isinstance(rho, bool) and math.isfinite(rho) and rho >= 0
+    return (rho is None or number) and (result is None or is_result_name(result))
+
+
+def is_result_name(name: Any) -> bool:
+    """Whether this names a .json file in the ledger's folder of results, and nothing elsewhere."""
+    return isinstance(name, str) and re.fullmatch(r"[^\W_][\w-]{0,99}\.json", name) is not None
 
 
 def decimal(number: float) -> Fraction:

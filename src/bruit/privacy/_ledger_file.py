@@ -3,7 +3,7 @@
 The first line is a header, each next line an entry that names the digest of the line before it::
 
     {"format": "bruit.ledger/1", "epsilon": 1.0, "delta": 0.0, "neighbours": "…", "digest": "…"}
-    {"delta":0.0,"digest":"…","epsilon":0.5,"group":null,"index":0,"label":"…","part":null,"previous":"…","time":"…"}
+    {"delta":0.0,"digest":"…","epsilon":0.5,"group":null,"index":0,"label":"…",…,"previous":"…","rho":0.125,"time":"…"}
 
 Three rules make a kill harmless. The header is written under another name and linked to the final
 one when it is whole. An entry is one write, followed by fsync, under an exclusive lock. What

@@ -8,7 +8,6 @@ Tighter accounts of many releases, at the price of a δ and of floating-point ar
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterable
 from fractions import Fraction
@@ -33,37 +32,43 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     )
 
 
-def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
+def parallel(guarantees: Iterable[Guarantee], *, fixed: bool = False) -> Guarantee:
     """One release on each of several disjoint parts: the worst part counts.
 
-    The rule that says which part a record is in must be fixed without looking at the data. Under
-    ``"replace"`` a new record may stand in another part than the old one, so two parts change and
-    the two worst ones add; each guarantee must then hold for a replacement in the *whole* table,
-    which a mechanism that publishes its part's exact size does not give. In the local model the
+    The rule that says which part a record is in must be chosen without looking at the data. In the local model the
     parts are disjoint groups of people.
 
+    Parameters
+    ----------
+    guarantees
+        One for each part.
+    fixed
+        Needed under ``"replace"``: that a replaced record stays in its part, because parts follow from something
+        public (the row's number, the day of arrival, the region by which people were sampled) and not from what the
+        record says. A record that moved would change the sizes of two parts, and a guarantee for ``"replace"`` takes
+        the size of its part as public.
+
+    Examples
+    --------
     >>> halves = [Guarantee(epsilon=e, neighbours="add-remove") for e in (0.5, 0.25)]
     >>> parallel(halves).epsilon
     0.5
-    >>> parallel([Guarantee(epsilon=e, neighbours="replace") for e in (0.5, 0.25, 0.125)]).epsilon
-    0.75
     """
     parts, neighbours = _same_neighbours(guarantees)
+    check_parts(neighbours, fixed=fixed)
     return _together(
-        cost_of_parts((Fraction(part.epsilon) for part in parts), neighbours),
-        cost_of_parts((Fraction(part.delta) for part in parts), neighbours),
-        neighbours,
+        max(Fraction(part.epsilon) for part in parts), max(Fraction(part.delta) for part in parts), neighbours
     )
 
 
-def parts_changed(neighbours: Neighbours) -> int:
-    """In how many disjoint parts two neighbours can differ."""
-    return 2 if neighbours == "replace" else 1
-
-
-def cost_of_parts(costs: Iterable[Fraction], neighbours: Neighbours) -> Fraction:
-    """The exact ε, or δ, of disjoint parts together: that of the worst that can change at once."""
-    return sum(heapq.nlargest(parts_changed(neighbours), costs), Fraction(0))
+def check_parts(neighbours: Neighbours, *, fixed: bool) -> None:
+    """Refuse disjoint parts of which a replaced record may change two."""
+    if neighbours == "replace" and not fixed:
+        raise ParameterError(
+            'Under "replace" a record may move from one part to another, which changes the sizes of both, and a '
+            "release takes the size of its part as public. If parts follow from something public, so that a replaced "
+            'record stays in its part, say fixed=True. If they follow from the data, use neighbours="add-remove".'
+        )
 
 
 def _same_neighbours(guarantees: Iterable[Guarantee]) -> tuple[list[Guarantee], Neighbours]:

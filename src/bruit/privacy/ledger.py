@@ -37,10 +37,12 @@ from bruit.errors import (
     ParameterTypeError,
 )
 from bruit.privacy import _ledger_file
-from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, up
+from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.zcdp import pure_rho
 
-__all__ = ["Entry", "Ledger", "Part", "Parts", "Remaining"]
+__all__ = ["Booking", "Entry", "Ledger", "Part", "Parts", "Remaining"]
 
 _LONGEST_LABEL = 200
 
@@ -147,20 +149,29 @@ class Ledger(_Shared):
         with ledger._current():
             return ledger
 
-    def spend(self, guarantee: Guarantee, label: str) -> Entry:
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> Entry:
         """Book a release, before its noise is drawn; what does not fit raises `BudgetError`.
 
-        `label` says what is released; it is public, and kept.
+        Parameters
+        ----------
+        guarantee
+            What the release promises.
+        label
+            What is released; it is public, and kept.
+        rho
+            The ρ-zCDP that the release proves of itself, for totals of many by `accounting`. Releases say it; a pure
+            guarantee that comes without one has ε²/2, and never more.
         """
-        return self._spend(guarantee, label)
+        return self._spend(guarantee, label, rho=rho)
 
     @contextlib.contextmanager
-    def parallel(self, label: str) -> Iterator[Parts]:
+    def parallel(self, label: str, *, fixed: bool = False) -> Iterator[Parts]:
         """Releases on disjoint parts of the data, of which the worst part counts.
 
         Each release is booked as it comes, so a kill leaves the block at what was really
-        released. Which record is in which part must be decided without looking at the data; see
-        `composition.parallel`.
+        released. Which record is in which part must be decided without looking at the data. Under
+        ``"replace"`` say with `fixed` that a replaced record stays in its part, because parts
+        follow from something public; other parts are refused. See `composition.parallel`.
 
         >>> ledger = Ledger(epsilon=1.0)
         >>> share = Guarantee(epsilon=0.3, neighbours="add-remove")
@@ -170,11 +181,18 @@ class Ledger(_Shared):
         >>> ledger.spent.epsilon
         0.3
         """
-        parts = Parts(self, _checked_label(label))
-        try:
+        with Booking(self).parallel(label, fixed=fixed) as parts:
             yield parts
-        finally:
-            parts._open = False
+
+    def keeping(self, result: str) -> Booking:
+        """The ledger as it is given to one release whose result is kept in a file that the entry names.
+
+        `result` is the name of a .json file in the folder `results`. The entry is booked before there is a result, so
+        an entry whose file is absent tells of a release that was stopped in between.
+        """
+        if not is_result_name(result):
+            raise ParameterError("result must be the name of a .json file: letters, digits, - and _.")
+        return Booking(self, result)
 
     @property
     def epsilon(self) -> float:
@@ -195,6 +213,11 @@ class Ledger(_Shared):
     def path(self) -> Path | None:
         """The ledger's file; None for a ledger in memory."""
         return self._file.path if self._file else None
+
+    @property
+    def results(self) -> Path | None:
+        """The folder beside the ledger's file in which results are kept; None for a ledger in memory."""
+        return self.path and self.path.with_name(f"{self.path.name}.results")
 
     @property
     def spent(self) -> Guarantee:
@@ -266,14 +289,23 @@ class Ledger(_Shared):
             text += f"; δ = {spent.delta!r} of {self.delta!r} spent, {left.delta!r} remain"
         return f"{text}, entries: {size}, {self.neighbours}"
 
-    def _spend(self, guarantee: Guarantee, label: str, parts: Parts | None = None, part: str | None = None) -> Entry:
+    def _spend(
+        self,
+        guarantee: Guarantee,
+        label: str,
+        *,
+        rho: float | None,
+        parts: Parts | None = None,
+        part: str | None = None,
+        result: str | None = None,
+    ) -> Entry:
         self._check_kind(guarantee)
-        label = _checked_label(label)
+        label, rho = _checked_label(label), _proven(guarantee, rho)
         with self._current(write=True) as (books, handle):
             index = len(books.entries)
             # A group is named after its first entry, so two blocks with one label stay two groups.
             group = (parts._group or f"{parts.label} #{index}") if parts else None
-            entry = Entry(index=index, label=label, guarantee=guarantee, group=group, part=part)
+            entry = Entry(index=index, label=label, guarantee=guarantee, rho=rho, group=group, part=part, result=result)
             self._check_budget(books, entry)
             self._keep(books, handle, entry)
             if parts:
@@ -368,18 +400,52 @@ class Ledger(_Shared):
             self._books = Books(self.neighbours)
 
 
+class Booking(_Shared):
+    """A ledger as it is given to one release: its entries name the file in which the result is kept.
+
+    See `Ledger.keeping`.
+    """
+
+    def __init__(self, ledger: Ledger, result: str | None = None) -> None:
+        self.ledger = ledger
+        self.result = result
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Whom the guarantees in the ledger speak of."""
+        return self.ledger.neighbours
+
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> Entry:
+        """Book the release, as `Ledger.spend`."""
+        return self.ledger._spend(guarantee, label, rho=rho, result=self.result)
+
+    @contextlib.contextmanager
+    def parallel(self, label: str, *, fixed: bool = False) -> Iterator[Parts]:
+        """Book releases on disjoint parts, as `Ledger.parallel`."""
+        check_parts(self.neighbours, fixed=fixed)
+        parts = Parts(self.ledger, _checked_label(label), self.result)
+        try:
+            yield parts
+        finally:
+            parts._open = False
+
+    def __reduce__(self) -> NoReturn:
+        raise LedgerError("A booking cannot be pickled; pickle a ledger on disk instead.")
+
+
 class Parts(_Shared):
     """Disjoint parts of the data within one `Ledger.parallel` block."""
 
-    def __init__(self, ledger: Ledger, label: str) -> None:
+    def __init__(self, ledger: Ledger, label: str, result: str | None = None) -> None:
         self.ledger = ledger
         self.label = label
+        self.result = result
         self._group: str | None = None
         self._open = True
 
-    def spend(self, guarantee: Guarantee, part: str) -> Entry:
+    def spend(self, guarantee: Guarantee, part: str, *, rho: float | None = None) -> Entry:
         """Book a release on the part of this name. Two releases on one part add."""
-        return self.part(part).spend(guarantee, part)
+        return self.part(part).spend(guarantee, part, rho=rho)
 
     def part(self, name: str) -> Part:
         """One part, to be given to releases as their ledger."""
@@ -411,11 +477,12 @@ class Part(_Shared):
         """Whom the guarantees in the ledger speak of."""
         return self.parts.ledger.neighbours
 
-    def spend(self, guarantee: Guarantee, label: str) -> Entry:
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> Entry:
         """Book a release on this part, or refuse it with `BudgetError` and book nothing."""
-        if not self.parts._open:
+        parts = self.parts
+        if not parts._open:
             raise LedgerError("This parallel block has ended. Spend inside its `with` block.")
-        return self.parts.ledger._spend(guarantee, label, self.parts, self.name)
+        return parts.ledger._spend(guarantee, label, rho=rho, parts=parts, part=self.name, result=parts.result)
 
     def __reduce__(self) -> NoReturn:
         raise LedgerError("A parallel block cannot be pickled; pickle a ledger on disk instead.")
@@ -429,6 +496,15 @@ def _checked_label(label: str) -> str:
     if not (label.isprintable() and 1 <= len(label) <= _LONGEST_LABEL):
         raise ParameterError(rule)
     return label
+
+
+def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
+    """The ρ of a release: the one it proves of itself; of a pure one not above that of any pure release."""
+    stated = None if rho is None else _checks.non_negative(rho=rho)
+    if guarantee.delta:
+        return stated
+    pure = pure_rho(guarantee.epsilon)
+    return pure if stated is None else min(stated, pure)
 
 
 def _cell(value: Any) -> str:

@@ -49,6 +49,8 @@ class Node:
         The score is |bR − an| divided by this, rounded down.
     choice
         The exponential mechanism for that score.
+    epsilon
+        What the choice may tell about a record; where a replaced one changes two parts, about both together.
     left, right
         The quantiles below and above, or None.
     """
@@ -57,6 +59,7 @@ class Node:
     share: Fraction
     grain: int
     choice: Exponential
+    epsilon: Fraction
     left: Node | None = None
     right: Node | None = None
 
@@ -71,7 +74,7 @@ def one_node(place: int, share: Fraction, epsilon: Fraction, *, public: bool) ->
     a, b = share.numerator, share.denominator
     change = b if public else max(a, b - a)
     grain = change if epsilon <= COARSE else -(-change // FINENESS)
-    return Node(place, share, grain, Exponential.calibrate(epsilon, sensitivity=-(-change // grain)))
+    return Node(place, share, grain, Exponential.calibrate(epsilon, sensitivity=-(-change // grain)), epsilon)
 
 
 def independent(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: CentralNeighbours) -> list[Node]:
@@ -101,11 +104,19 @@ def recursive(quantiles: Sequence[Fraction], epsilon: Fraction, neighbours: Cent
             node = one_node(branch.place, share, mine, public=replace)
         below = build(branch.left, low, middle, left - mine)
         above = build(branch.right, middle, high, left - mine)
-        return Node(node.place, share, node.grain, node.choice, below, above)
+        return Node(node.place, share, node.grain, node.choice, mine, below, above)
 
     root = build(best(tuple(quantiles), public=replace), 0, len(ends) - 1, epsilon)
     assert root is not None  # noqa: S101 -- there is at least one quantile
     return root
+
+
+def worst_way(node: Node | None) -> tuple[Fraction, ...]:
+    """The ε of the nodes on the way from the root to a leaf whose squares sum to most."""
+    if node is None:
+        return ()
+    ways = worst_way(node.left), worst_way(node.right)
+    return (node.epsilon, *max(ways, key=lambda way: sum(epsilon**2 for epsilon in way)))
 
 
 def _relative(quantile: Fraction, low: Fraction, high: Fraction) -> Fraction:

@@ -29,6 +29,7 @@ from bruit import _checks, documents
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import pure_rho
 from bruit.releases.base import CENTRAL, Books, CentralNeighbours
 from bruit.releases.noise import DiscreteLaplace
 
@@ -129,6 +130,11 @@ class AboveThreshold:
         """What a whole session promises: the ε asked; the exact `loss` is at most that, and at most 10⁻⁹ of it less."""
         return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
 
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP of a session: that of any pure release, ε²/2. Its losses span more than ε: no eighth here."""
+        return pure_rho(self.epsilon)
+
     def accuracy(self, k: int, beta: float = 0.05) -> int:
         """By how much an answer can be misjudged, but for a probability β, when k answers are asked about.
 
@@ -158,7 +164,7 @@ class AboveThreshold:
         # From an Entropy a new key is drawn; a bad seed must be found before anything is spent.
         words = Words.resolve(rng, "above-threshold", self.digest)
         if ledger is not None:
-            ledger.spend(self.guarantee, label or "first above threshold")
+            ledger.spend(self.guarantee, label or "first above threshold", rho=self.rho)
         return AboveThresholdSession(self, words)
 
     def to_dict(self) -> dict[str, Any]:

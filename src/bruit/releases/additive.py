@@ -16,8 +16,8 @@ from bruit import _checks
 from bruit.entropy import Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
-from bruit.privacy.accounting import pure_rho
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases import _gaussian
 from bruit.releases.base import CENTRAL, CentralNeighbours, Release
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise, add
@@ -38,8 +38,8 @@ class AdditiveRelease(Release):
 
     @property
     def rho(self) -> float:
-        """The ρ for which the release is ρ-zero-concentrated private, for totals of many by `bruit.privacy`."""
-        return _gaussian.largest_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
+        """The ρ-zCDP of the noise: that of (ε, δ) for Gaussian noise, ε²/2 for Laplace noise."""
+        return epsilon_to_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
 
     @abstractmethod
     def sensitivity(self, n: int | None = None) -> int:

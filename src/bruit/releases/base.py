@@ -25,6 +25,7 @@ from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import pure_rho
 from bruit.releases.released import Floats, Released
 
 __all__ = ["Books", "CentralNeighbours", "Floats", "Release", "fold_column"]
@@ -40,10 +41,10 @@ _ONLY = "values"
 
 
 class Books(Protocol):
-    """What a release is booked in: a `Ledger`, or one `Part` of it."""
+    """What a release is booked in: a `Ledger`, one `Part` of it, or a `Booking`."""
 
-    def spend(self, guarantee: Guarantee, label: str) -> object:
-        """Book a release before its noise is drawn, or refuse it."""
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> object:
+        """Book a release, and the ρ that it proves of itself, before its noise is drawn; or refuse it."""
         ...
 
 
@@ -66,6 +67,15 @@ class Release(ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised, computed from the noise that is drawn and rounded up; never above what was asked."""
+
+    @property
+    def rho(self) -> float | None:
+        """The ρ-zCDP that the release proves of itself, which its ledger books; None where only (ε, δ) is known.
+
+        That of any pure release, ε²/2, unless a subclass proves less.
+        """
+        promise = self.guarantee
+        return None if promise.delta else pure_rho(promise.epsilon)
 
     @property
     @abstractmethod
@@ -168,7 +178,7 @@ class Release(ABC):
 
     def _book(self, ledger: Books, label: str) -> None:
         """Spend, or be refused."""
-        ledger.spend(self.guarantee, label)
+        ledger.spend(self.guarantee, label, rho=self.rho)
 
     def _check(self, raw: RawTally) -> None:
         if not isinstance(raw, RawTally):

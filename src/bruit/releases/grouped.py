@@ -26,7 +26,7 @@ from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.composition import parallel
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Ledger
+from bruit.privacy.ledger import Booking, Ledger
 from bruit.releases.base import Books, Release, batch_rows
 from bruit.releases.released import Released
 
@@ -104,6 +104,11 @@ class Grouped(Release):
         return parallel([self.of.guarantee])
 
     @property
+    def rho(self) -> float | None:
+        """That of the worst group."""
+        return self.of.rho
+
+    @property
     def cells(self) -> int:
         """What the release needs, for each group."""
         return self.of.cells * self._keys.size
@@ -153,12 +158,12 @@ class Grouped(Release):
         raise ParameterError("A grouped release needs a table: use fold.")
 
     def _book(self, ledger: Books, label: str) -> None:
-        if not isinstance(ledger, Ledger):
-            ledger.spend(self.guarantee, label)
+        if not isinstance(ledger, Ledger | Booking):
+            ledger.spend(self.guarantee, label, rho=self.rho)
             return
         with ledger.parallel(label) as parts:
             for group in self.groups:
-                parts.spend(self.of.guarantee, _part_name(group))
+                parts.spend(self.of.guarantee, _part_name(group), rho=self.of.rho)
 
     def _draw(self, counts: Counts, words: Words) -> Released:
         pieces = np.split(counts, self._keys.size)

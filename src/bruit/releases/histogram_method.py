@@ -29,6 +29,7 @@ from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import pure_rho
 from bruit.releases.base import CENTRAL, CentralNeighbours, Floats, Release
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace
 from bruit.releases.released import Released
@@ -179,8 +180,21 @@ class HistogramQuantiles(Release):
     @property
     def loss(self) -> Fraction:
         """The exact privacy loss of all quantiles together."""
+        return sum(self._losses, Fraction(0))
+
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP of all quantiles together: half the square of each one's loss, as for any pure release.
+
+        An eighth is for exponential mechanisms, whose losses span ε; those of the sparse vector technique span more.
+        """
+        return pure_rho(*self._losses)
+
+    @property
+    def _losses(self) -> list[Fraction]:
+        """The exact privacy loss of each quantile."""
         pairs = zip(self.noises, map(self._changes, self.fractions), strict=True)
-        return sum((pair.threshold.loss(one) + pair.answers.loss(two) for pair, (one, two) in pairs), Fraction(0))
+        return [pair.threshold.loss(behind) + pair.answers.loss(gap) for pair, (behind, gap) in pairs]
 
     def rank_error(self, beta: float = 0.05) -> Floats:
         """By how many records the count of each result can miss q·n, but for a probability β each.

@@ -25,6 +25,7 @@ from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases.base import Books, Floats, Release
 from bruit.releases.exponential import Exponential
 from bruit.releases.grouped import ask
@@ -59,9 +60,9 @@ class InverseSensitivity(Release):
         nearest bound.
     epsilon
         The most that the result may tell about one record.
-    rho
-        The smooth version: the length of a value is the least within this distance. A mean or variance takes half the
-        distance of two results at least, because the values between could not be reached otherwise.
+    smoothing
+        The smooth version: the length of a value is the least within this distance (ρ in the paper). A mean or variance
+        takes half the distance of two results at least, because the values between could not be reached otherwise.
 
     Guarantee
     ---------
@@ -88,7 +89,7 @@ class InverseSensitivity(Release):
     statistic: Any
     bounds: Any
     epsilon: float
-    rho: float = 0.0
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.statistic, str):
@@ -97,7 +98,7 @@ class InverseSensitivity(Release):
         if not hasattr(self.statistic, "lengths"):
             raise ParameterTypeError('statistic must be "mean", "variance", "median", or an object with lengths.')
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
-        object.__setattr__(self, "rho", _checks.non_negative(rho=self.rho))
+        object.__setattr__(self, "smoothing", _checks.non_negative(smoothing=self.smoothing))
         _ = self.axis
 
     @cached_property
@@ -136,9 +137,9 @@ class InverseSensitivity(Release):
 
     @property
     def radius(self) -> Fraction:
-        """ρ in the units of the axis; half its width at least, where results lie between those of the data."""
+        """The smoothing in units of the axis; half its width at least, where results lie between those of the data."""
         smallest = self.axis.width / 2 if isinstance(self.statistic, MeanLength | VarianceLength) else Fraction(0)
-        return max(Fraction(self.rho) / self._unit, smallest)
+        return max(Fraction(self.smoothing) / self._unit, smallest)
 
     @property
     def name(self) -> str:
@@ -149,6 +150,11 @@ class InverseSensitivity(Release):
     def guarantee(self) -> Guarantee:
         """What is promised: the ε asked for, which the whole-number weights do not exceed."""
         return Guarantee(epsilon=self.epsilon, neighbours="replace")
+
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP of an exponential mechanism: ε²/8."""
+        return bounded_range_rho(self.epsilon)
 
     @property
     def cells(self) -> int:
@@ -178,7 +184,7 @@ class InverseSensitivity(Release):
             "statistic": self.statistic.to_dict(),
             "domain": self.grid.to_dict(),
             "outputs": [str(self.axis.first), str(self.axis.width), self.axis.cells],
-            "rho": self.rho,
+            "rho": self.smoothing,
             "epsilon": self.epsilon,
         }
 
@@ -213,7 +219,7 @@ def inverse_sensitivity(
     *,
     bounds: Any = None,
     epsilon: float,
-    rho: float = 0.0,
+    smoothing: float = 0.0,
     column: str | None = None,
     ledger: Books | None = None,
     rng: Randomness = None,
@@ -225,7 +231,7 @@ def inverse_sensitivity(
     ----------
     data
         A column, or with `column` a table: a mapping, a frame, or the path of a file.
-    statistic, bounds, epsilon, rho
+    statistic, bounds, epsilon, smoothing
         As in `InverseSensitivity`.
     column
         The name of the column in the table.
@@ -239,5 +245,5 @@ def inverse_sensitivity(
     >>> 42 <= found.value <= 47
     True
     """
-    release = InverseSensitivity(statistic=statistic, bounds=bounds, epsilon=epsilon, rho=rho)
+    release = InverseSensitivity(statistic=statistic, bounds=bounds, epsilon=epsilon, smoothing=smoothing)
     return ask(release, data, column=column, by=None, groups=None, ledger=ledger, rng=rng, label=label)

@@ -32,6 +32,7 @@ from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees
 from bruit.releases._points import PLACE_BITS, Integers, Part, Points
@@ -163,6 +164,17 @@ class Quantiles(Release):
     def guarantee(self) -> Guarantee:
         """What is promised: the ε asked for, which the whole-number weights do not exceed."""
         return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
+
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP: an eighth of the square of the ε of each choice that can see one record, summed.
+
+        These are all choices where quantiles are drawn independently, the worst way down the tree for
+        ``"approximate"``, and the one choice of ``"joint"``.
+        """
+        if not self.forest:
+            return bounded_range_rho(self.epsilon)
+        return bounded_range_rho(*(epsilon for tree in self.forest for epsilon in trees.worst_way(tree)))
 
     @property
     def cells(self) -> int:

@@ -1,17 +1,24 @@
-"""What a release gives: noisy values, their error, their guarantee, and nothing without noise."""
+"""What a release gives: noisy values, their error, their guarantee, and nothing without noise.
+
+A result is paid for, so it can be kept: `Released.save` writes a document of format ``bruit.result/1``, and
+`Released.load` gives the result back without spending anything. Intervals of a few levels are written down, because
+what computes those of any level is not.
+"""
 
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import ParameterError, translated
+from bruit.errors import FormatError, ParameterError, translated
 from bruit.estimation import frames
 from bruit.privacy.guarantee import Guarantee
 
@@ -21,6 +28,9 @@ Ends = Callable[[float], Any]
 
 #: How many rows a repr shows.
 SHOWN_ROWS = 20
+#: The levels whose intervals a document has, besides the one asked for.
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+_ENDS = ("lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -49,7 +59,7 @@ class Released:
         What a reader must know, such as "approximate interval".
     """
 
-    FORMAT = "bruit.release/1"
+    FORMAT = "bruit.result/1"
 
     name: str
     values: NDArray[Any]
@@ -103,7 +113,7 @@ class Released:
         columns: dict[str, Any] = {**self._label_columns(), "value": self.values, "error": self.error}
         if self.ends is not None:
             ends = np.asarray(self.interval(level)).reshape(-1, 2)
-            columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
+            columns |= {name: ends[:, i] for i, name in enumerate(_ENDS)}
         return columns
 
     def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
@@ -122,11 +132,70 @@ class Released:
             "level": level,
             "notes": list(self.notes),
             "values": rows,
+            "intervals": [] if self.ends is None else [self._interval_columns(at) for at in LEVELS],
         }
 
     def to_json(self, level: float = 0.95) -> str:
-        """The release as a document of format ``bruit.release/1``."""
+        """The result as a document of format ``bruit.result/1``; read it with `from_json`."""
         return documents.seal(self.FORMAT, self.to_dict(level), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Released:
+        """The inverse of `to_json`; damage is detected, forgery is not. Intervals have the levels of the document."""
+        body = documents.unseal(text, cls.FORMAT)
+        try:
+            return cls._of_document(body)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise FormatError(f"This is not a {cls.FORMAT} document: a field is missing or wrong.") from None
+
+    def save(self, path: str | os.PathLike[str], *, level: float = 0.95, force: bool = False) -> None:
+        """Write the result to a file, whole or not at all; a file that exists is replaced only with `force`."""
+        if not force and os.path.lexists(path):
+            raise ParameterError("This file exists, and may hold what was paid for: take another name, or force=True.")
+        documents.write_text(path, self.to_json(level) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Released:
+        """A result that was saved. It spends nothing.
+
+        >>> import tempfile, pathlib
+        >>> from bruit.releases import count
+        >>> found = count([31, 40, 22], epsilon=1.0, rng=7)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(pathlib.Path(folder, "count.json"))
+        ...     again = Released.load(pathlib.Path(folder, "count.json"))
+        >>> again.value == found.value, again.interval(0.99) == found.interval(0.99)
+        (True, True)
+        """
+        return cls.from_json(Path(path).read_bytes())
+
+    @classmethod
+    def _of_document(cls, body: dict[str, Any]) -> Released:
+        rows, simulated = body["values"], body["simulated"]
+        if not isinstance(simulated, bool) or not isinstance(body["name"], str):
+            raise TypeError
+        grouped = bool(rows) and "group" in rows[0]
+        saved = {
+            float(interval["level"]): np.stack([_numbers(interval[end]) for end in _ENDS], axis=1)
+            for interval in [*body["intervals"], *_own_interval(body)]
+        }
+        if any(len(ends) != len(rows) for ends in saved.values()):
+            raise ValueError
+        return cls(
+            name=body["name"],
+            values=_values([row["value"] for row in rows]),
+            labels=tuple((row["group"], row["label"]) if grouped else row["label"] for row in rows),
+            error=_numbers([row["error"] for row in rows]),
+            guarantee=Guarantee.from_dict(body["guarantee"]),
+            simulated=simulated,
+            release=dict(body["release"]),
+            ends=_SavedEnds(saved) if saved else None,
+            notes=tuple(map(str, body["notes"])),
+        )
+
+    def _interval_columns(self, level: float) -> dict[str, Any]:
+        ends = np.asarray(self.interval(level)).reshape(-1, 2)
+        return {"level": level, **{name: [_plain(end) for end in ends[:, i]] for i, name in enumerate(_ENDS)}}
 
     def _label_columns(self) -> dict[str, list[Any]]:
         """Labels, apart from their group where there are groups."""
@@ -176,6 +245,41 @@ class Released:
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         caption = html.escape(" · ".join([self._title(), *self._more()]))
         return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class _SavedEnds:
+    """The intervals of a saved result, at the levels that were written down."""
+
+    def __init__(self, saved: Mapping[float, Floats]) -> None:
+        self.saved = saved
+
+    def __call__(self, level: float) -> Floats:
+        if level not in self.saved:
+            levels = ", ".join(f"{known:g}" for known in sorted(self.saved))
+            raise ParameterError(f"A saved result has intervals of the levels {levels}: ask for one of them.")
+        return self.saved[level]
+
+
+def _own_interval(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The interval of the level that the document was written for, where there are intervals."""
+    rows = body["values"]
+    if not body["intervals"]:
+        return []
+    return [{"level": body["level"], **{end: [row[end] for row in rows] for end in _ENDS}}]
+
+
+def _values(column: list[Any]) -> NDArray[Any]:
+    """Whole numbers, of which large ones are strings in documents, or floats."""
+    if any(isinstance(value, float) or value is None for value in column):
+        return _numbers(column)
+    return np.array([documents.whole_number(value, "A value") for value in column], np.int64)
+
+
+def _numbers(column: list[Any]) -> Floats:
+    """Numbers of a document, where nothing stands for what is not finite."""
+    if any(isinstance(value, bool | str) for value in column):
+        raise TypeError
+    return np.array([np.nan if value is None else value for value in column], np.float64)
 
 
 def _plain(value: Any) -> Any:

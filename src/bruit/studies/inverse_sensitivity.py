@@ -90,7 +90,7 @@ def _private(_: Results) -> Verdict:
     places = (0.0, 0.5, 1.0)
     for statistic in STATISTICS:
         for rho in (0.0, 0.1):
-            release = InverseSensitivity(statistic=statistic, bounds=grid, epsilon=1.0, rho=rho)
+            release = InverseSensitivity(statistic=statistic, bounds=grid, epsilon=1.0, smoothing=rho)
             for records in itertools.combinations_with_replacement(places, 3):
                 first = release._count(np.array(records))
                 for changed in places:

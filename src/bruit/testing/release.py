@@ -162,13 +162,15 @@ class _Watched(Entropy):
 class _Notary:
     """A ledger that notes whether noise was drawn before it was asked."""
 
-    def __init__(self, stream: _Watched) -> None:
+    def __init__(self, stream: _Watched, rho: float | None) -> None:
         self.stream = stream
+        self.rho = rho
         self.booked: list[tuple[Guarantee, bool]] = []
 
-    def spend(self, guarantee: Guarantee, label: str) -> None:
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> None:
         """Note the spend."""
         require(isinstance(label, str) and bool(label), "A release is booked without a label.")
+        require(rho == self.rho, "The ledger is not told the ρ of the release.")
         self.booked.append((guarantee, self.stream.drawn))
 
 
@@ -177,7 +179,7 @@ def _check_books(case: _Case) -> None:
     release, promise = case.release, case.release.guarantee
     raw = case.fold(case.some())
     stream = _Watched()
-    notary = _Notary(stream)
+    notary = _Notary(stream, release.rho)
     release.release(raw, notary, stream)
     require([guarantee for guarantee, _ in notary.booked] == [promise], "The ledger is not told the stated guarantee.")
     require(not notary.booked[0][1], "Noise is drawn before the spend is booked.")
@@ -241,8 +243,8 @@ def _check_documents(case: _Case, entropy: Entropy) -> None:
     found = case.release.release(case.fold(case.some()), rng=entropy)
     require(len(found.labels) == found.values.size == found.error.size, "Values, labels and errors differ in number.")
     require(found.guarantee == case.release.guarantee, "A result does not carry the guarantee of its release.")
-    body = documents.unseal(found.to_json(), Released.FORMAT)
-    require(len(body["values"]) == found.values.size, "A result does not survive being written down.")
+    again = Released.from_json(found.to_json())
+    require(again.to_json() == found.to_json() and repr(again) == repr(found), "A result does not survive being saved.")
     require(documents.digest(case.release.to_dict()) == case.release.digest, "The digest is not that of to_dict.")
     _ = repr(found), found._repr_html_()
 

@@ -1,0 +1,59 @@
+"""`bruit result`: show a result again, all of it, for nothing."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit import _checks
+from bruit.cli import _options, console
+from bruit.cli.ledger import open_ledger, result_file
+from bruit.cli.release import tell
+from bruit.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from bruit.releases import Released
+
+
+def result(
+    file: Annotated[Path, typer.Argument(help="A ledger, or the .json file of a result.")],
+    entry: Annotated[
+        int | None, typer.Argument(help="Which result of the ledger, by the number that bruit ledger show gives it.")
+    ] = None,
+    level: Annotated[
+        float, typer.Option(help="How often the intervals cover the truth: 0.5, 0.8, 0.9, 0.95 or 0.99.")
+    ] = 0.95,
+    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show a result again. It spends nothing.
+
+    Results of `bruit release` are saved beside their ledger, whole.
+    """
+    _options.check_whole(entry=entry, rows=rows)
+    _checks.probability(**{"--level": level})
+    path = file if entry is None else result_file(open_ledger(file), entry)
+    saved = _load(path)
+    if as_json:
+        console.print_json(saved.to_json(level))
+    else:
+        again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
+        tell(saved, level, rows, again, [])
+
+
+def _load(path: Path) -> Released:
+    from bruit.privacy._ledger_file import FORMAT
+    from bruit.releases import Released
+
+    text = path.read_bytes()
+    if text.startswith(b'{"format": "%s"' % FORMAT.encode()):
+        raise ParameterError(
+            f"{path} is a ledger: say which of its results, by the number that bruit ledger show gives."
+        )
+    try:
+        return Released.from_json(text)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
