@@ -13,7 +13,7 @@ from bruit.cli import console
 from bruit.errors import FormatError
 
 if TYPE_CHECKING:
-    from bruit.privacy import Entry, Ledger
+    from bruit.privacy import Ledger
 
 
 def show(
@@ -24,8 +24,8 @@ def show(
 
     The whole file is checked: one that was changed or damaged is refused.
     """
-    ledger = open_ledger(file)
-    console.print_json(_document(ledger)) if as_json else _tell(ledger)
+    table = open_ledger(file).table()
+    console.print_json(table.to_json()) if as_json else console.show(table)
 
 
 def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None) -> Ledger:
@@ -37,40 +37,3 @@ def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None)
     if budget is not None:
         _checks.positive(**{"--budget": budget})
     return Ledger.open(path, epsilon=budget, neighbours=neighbours)
-
-
-def _document(ledger: Ledger) -> dict[str, Any]:
-    return {
-        "budget": {"epsilon": ledger.epsilon, "delta": ledger.delta, "neighbours": ledger.neighbours},
-        "spent": ledger.spent.to_dict(),
-        "remaining": ledger.remaining._asdict(),
-        "entries": ledger.report(),
-    }
-
-
-def _tell(ledger: Ledger) -> None:
-    screen = console.out()
-    entries = ledger.entries
-    deltas, parts = any(entry.guarantee.delta for entry in entries), any(entry.group for entry in entries)
-    heads = ["release", *(["part"] if parts else [])]
-    made = console.table(*heads, "booked (UTC)", "ε", *(["δ"] if deltas else []), texts=len(heads))
-    for entry in entries:
-        made.add_row(*_cells(entry, parts=parts, deltas=deltas))
-    if entries:
-        screen.print(made)
-    else:
-        screen.print("Nothing was released.")
-    spent, left = ledger.spent, ledger.remaining
-    screen.print(f"spent: ε = {spent.epsilon!r} of {ledger.epsilon!r}, {left.epsilon!r} remain")
-    if ledger.delta:
-        screen.print(f"spent: δ = {spent.delta!r} of {ledger.delta!r}, {left.delta!r} remain")
-    if parts:
-        counts = "the two worst parts count" if ledger.neighbours == "replace" else "the worst part counts"
-        screen.print(f"Of releases on disjoint parts, {counts}.", style="dim")
-    screen.print(f"neighbours: {ledger.neighbours}", style="dim")
-
-
-def _cells(entry: Entry, *, parts: bool, deltas: bool) -> list[str]:
-    when = (entry.time or "").replace("T", " ")[:16]
-    cells = [console.shown(entry.group or entry.label), *([console.shown(entry.part or "")] if parts else []), when]
-    return [*cells, f"{entry.guarantee.epsilon:.6g}", *([f"{entry.guarantee.delta:.3g}"] if deltas else [])]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +15,11 @@ from bruit.cli import _asking, _engine, _options, console
 from bruit.cli._asking import STATISTICS, Asked
 from bruit.cli.ledger import open_ledger
 from bruit.errors import BudgetError, ParameterError
+from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
     from bruit.releases import Released
-
-#: Values beyond this are shown without decimals, and beyond the next with a power of ten.
-_LARGE, _HUGE = 1e6, 1e15
 
 
 def release(
@@ -84,7 +82,9 @@ def release(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Also write the result: a .json file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
+    rows: Annotated[
+        int, typer.Option(help="With --output, how many rows to show; 0 for all. Without it, all are shown.")
+    ] = 20,
     engine: _engine.Name = "local",
     master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -123,14 +123,15 @@ def release(
     _refuse_early(books, statistic.guarantee)
     with _engine.opened(engine, master) as reads, console.progress("release", reads.unit) as report:
         raw = _asking.fold(asked, statistic, reads.read(file, text), text, report)
-    found = None
+    found = written = None
     try:
         with _writing(output) as write:
-            found = statistic.release(raw, books, seed, label=label or console.shown(asked.title)[:200])
+            found = statistic.release(raw, books, seed, label=label or exact(asked.title)[:200])
             write(found.to_json(level) + "\n")
+        written = output
     finally:
         if found is not None:  # it is paid for: even if it could not be written, it is shown
-            console.print_json(found.to_json(level)) if as_json else _tell(found, books, level, rows)
+            console.print_json(found.to_json(level)) if as_json else _tell(found, books, level, rows, written)
     if output is not None:
         console.note(f"result: {output}")
 
@@ -193,40 +194,12 @@ def _writing(output: Path | None) -> Iterator[Callable[[str], object]]:
         yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _tell(found: Released, books: Ledger | None, level: float, rows: int) -> None:
-    columns = found.columns(level)
-    names = [name for name in ("group", "label") if name in columns]
-    errors = any(math.isfinite(error) for error in found.error.tolist())
-    intervals = "lower" in columns
-    heads = [
-        *names[:-1],
-        console.shown(found.name),
-        "value",
-        *(["error"] if errors else []),
-        *([f"{level:g} interval"] if intervals else []),
-    ]
-    made = console.table(*heads, texts=len(names))
-    for place in range(min(rows or len(found), len(found))):
-        cells = [console.shown(columns[name][place]) for name in names]
-        cells.append(_number(columns["value"][place]))
-        cells += [f"{columns['error'][place]:.3g}"] if errors else []
-        ends = [_number(columns[end][place]) for end in ("lower", "upper") if intervals]
-        made.add_row(*cells, *([" … ".join(ends)] if ends else []))
-    screen = console.out()
-    screen.print(made)
-    hidden = len(found) - made.row_count
-    remarks = [f"and {hidden:,} more (--rows 0 shows all)"] if hidden else []
-    remarks += [f"guarantee: {found.guarantee}", *found.notes, *(["simulated"] if found.simulated else [])]
+def _tell(found: Released, books: Ledger | None, level: float, rows: int, written: Path | None) -> None:
+    """Show the result; rows are left out only where they are in a file, because releasing again would cost again."""
+    table = found.table(level)
     if books is not None:
-        left = books.remaining.epsilon
-        remarks.append(f"ledger: ε = {books.spent.epsilon!r} of {books.epsilon!r} spent, {left!r} remain")
-    for remark in remarks:
-        screen.print(remark, style="dim")
-
-
-def _number(value: Any) -> str:
-    """A number as a person reads it."""
-    number = value.item() if hasattr(value, "item") else value
-    if isinstance(number, int):
-        return f"{number:,}"
-    return f"{number:,.0f}" if _LARGE <= abs(number) < _HUGE else f"{number:,.6g}"
+        spent, left = books.spent.epsilon, books.remaining.epsilon
+        table = replace(
+            table, notes=[*table.notes, f"ledger: ε = {spent!r} of {books.epsilon!r} spent, {left!r} remain"]
+        )
+    console.show(table, rows=0 if written is None else rows, hint=f"all are in {written}")
