@@ -21,6 +21,7 @@ ORDER: list[set[str]] = [
     {"errors"},
     {"_checks"},
     {"documents"},
+    {"tables"},
     {"entropy"},
     {"kernels"},
     {"laws", "privacy"},

@@ -109,8 +109,8 @@ def test_places_are_those_of_an_obvious_count(chunk, monkeypatch):
 
 def test_the_text_lists_every_rate():
     text = repr(reidentification([Plan(SCHEMA, 1.0, "SMP[GRR]")], PEOPLE, rng=1))
-    assert text.startswith("Reidentification(")
-    assert text.count("baseline") == 2
+    assert text.startswith("Re-identification of 400 people")
+    assert text.count(", top") == 2
     assert "top 10 of 400" in text
 
 

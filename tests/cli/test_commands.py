@@ -17,7 +17,7 @@ ASK = ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "repo
 def test_a_file_becomes_reports_and_reports_become_an_estimate(run, survey, tmp_path):
     told = run("privatize", survey, *ASK)
     assert "3,000 reports written to reports.parquet" in told.out
-    assert "73% at most" in told.out
+    assert "26 % at least and 74 % at most" in told.out
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["answers.csv", "reports.parquet", "reports.parquet.plan.json"]
     shown = run("estimate", "reports.parquet")

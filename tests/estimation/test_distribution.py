@@ -155,13 +155,13 @@ def test_intervals_of_the_bootstrap_stay_within_what_is_possible():
 def test_the_document_states_the_rule_and_which_part_of_it_was_met():
     answer = _estimate([40, 10, 25, 25], refused=2, simulated=True, name="age")
     body = json.loads(answer.to_json())
-    assert body["format"] == "bruit.distribution/1"
+    assert body["format"] == "bruit.result/1"
     assert (body["method"], body["stop"], body["iterations"], body["refused"]) == ("EM", "tolerance", 10_000, 2)
     assert body["simulated"] is True
-    assert len(body["probability"]) == len(body["points"]) == 3
+    assert [set(cell) for cell in body["cells"]] == [{"value", "probability", "cdf"}] * 3
     assert "age below" in repr(answer)
     assert "simulated" in answer._repr_html_()
-    assert list(answer.to_frame("pandas").columns) == ["age", "probability", "cdf"]
+    assert list(answer.to_frame("pandas").columns) == ["value", "probability", "cdf"]
 
 
 def test_nothing_can_be_fitted_to_nobody():

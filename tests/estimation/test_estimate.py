@@ -123,12 +123,12 @@ def test_the_repr_fits_a_terminal_and_shows_the_most_frequent_of_many():
     text = repr(oracle.estimate(oracle.simulate(counts, rng=1)))
     assert max(map(len, text.splitlines()[1:])) <= 80
     assert text.splitlines()[2].startswith("777")
-    assert "988 less frequent values" in text
+    assert "\nand 980 less frequent values (to_frame() has all)\n" in text
 
 
 def test_the_document_carries_the_guarantee_and_the_target():
     document = json.loads(ANSWER.to_json())
-    assert document["format"] == "bruit.estimate/1"
+    assert document["format"] == "bruit.result/1"
     assert document["guarantee"]["neighbours"] == "value"
     assert document["simulated"] is True
     assert len(document["values"]) == 4

@@ -53,7 +53,7 @@ def test_an_estimate_can_be_read_printed_and_sent(mechanism, tally):
     assert "1 refused" in repr(answer)
     assert "simulated" not in repr(answer)
     assert "<table>" in answer._repr_html_()
-    body = documents.unseal(answer.to_json(), "bruit.estimate/1")
+    body = documents.unseal(answer.to_json(), "bruit.result/1")
     assert body["mean"] == answer.mean
     assert body["bounds"] == [0, 10]
     assert json.loads(answer.to_json())["n"] == 5000

@@ -10,7 +10,8 @@ import pytest
 from bruit import Guarantee
 from bruit.errors import FormatError, ParameterError
 from bruit.figures import plot_beliefs, style
-from bruit.figures.page import VARIABLES, Page, Picture, Section, Table, render
+from bruit.figures.page import VARIABLES, Page, Picture, Section, render
+from bruit.tables import Table
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -46,7 +47,7 @@ def picture() -> Picture:
 
 @pytest.fixture(scope="module")
 def html(picture: Picture) -> str:
-    table = Table(("answer", "share"), (("<yes>", "24 %"), ("no", "76 %")), caption="Shares")
+    table = Table.of("Shares", ("answer", "share"), (("<yes>", "24 %"), ("no", "76 %")))
     sections = (
         Section("First & last", ("A <script>alert(1)</script> paragraph.",), table=table, figure=picture),
         Section("Again", figure=picture, code="bruit tour"),
@@ -135,7 +136,7 @@ def test_what_could_run_in_a_picture_is_dropped() -> None:
 
 def test_a_row_of_another_length_is_refused() -> None:
     with pytest.raises(ParameterError, match="2 cells"):
-        Table(("a", "b"), (("1",),))
+        Table.of("", ("a", "b"), (("1",),))
 
 
 def test_the_same_page_gives_the_same_text(picture: Picture) -> None:

@@ -218,7 +218,7 @@ def test_a_histogram_by_group_has_pairs_as_labels_and_columns_for_both() -> None
     found = releases.histogram(_table(), bins=[0, 2, 5], column="x", by="sex", groups=["F", "M"], epsilon=1.0, rng=3)
     assert found.labels[0] == ("F", "[0, 2)")
     assert list(found.to_frame("pandas").columns) == ["group", "label", "value", "error", "lower", "upper"]
-    assert "F · [0, 2)" in repr(found)
+    assert "\nF      [0, 2) " in repr(found)
 
 
 def test_arrays_may_be_grouped_by_an_array() -> None:
@@ -275,7 +275,8 @@ def test_a_part_of_a_ledger_can_be_spent_from() -> None:
 
 def test_a_result_can_be_read_by_people_and_programs() -> None:
     found = releases.histogram(["a", "b"], ["a", "b"], epsilon=1.0, rng=1)
-    assert repr(found).startswith("Released: histogram · ε = 1 (central, one record added or removed) · simulated")
+    assert repr(found).startswith("Released histogram, simulated\n")
+    assert repr(found).endswith("\nguarantee: ε = 1 (central, one record added or removed)")
     assert found._repr_html_().count("<tr>") == 3
     assert found.to_dict()["values"][0]["label"] == "a"
     assert len(found) == 2
@@ -289,7 +290,7 @@ def test_a_result_can_be_read_by_people_and_programs() -> None:
 
 def test_a_long_result_shows_its_first_rows() -> None:
     found = releases.histogram(np.arange(30), Categories(k=30), epsilon=1.0, rng=1)
-    assert repr(found).endswith("and 10 more")
+    assert "\nand 10 more values (to_frame() has all)\n" in repr(found)
 
 
 def test_a_result_without_interval_says_so() -> None:

@@ -52,9 +52,9 @@ def draw(results):
 
 
 def table(results):
-    from bruit.figures.page import Table
+    from bruit.tables import Table
 
-    return Table(("method", "error"), tuple((m, f"{p.mean('error'):.3f}") for m, p in results.by("method")), "Errors")
+    return Table.of("Errors", ("method", "error"), [(m, f"{p.mean('error'):.3f}") for m, p in results.by("method")])
 
 
 STUDY = Study(

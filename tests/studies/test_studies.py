@@ -20,7 +20,7 @@ from bruit.studies import (
     run,
 )
 from bruit.studies.claim import KINDS
-from bruit.studies.report import typeset
+from bruit.tables import typeset
 
 STUDIES = all_studies()
 #: Few repetitions: enough for a deviation.

@@ -7,13 +7,14 @@ from bruit.attacks.guess import best_guess, guess
 from bruit.attacks.people import draw_people
 from bruit.attacks.reidentification import Reidentification, reidentification
 from bruit.attacks.result import AttackResult
-from bruit.attacks.risks import Risk, risks
+from bruit.attacks.risks import Risk, Risks, risks
 from bruit.attacks.sampled_attribute import sampled_attribute, sampled_posterior
 
 __all__ = [
     "AttackResult",
     "Reidentification",
     "Risk",
+    "Risks",
     "best_guess",
     "draw_people",
     "guess",

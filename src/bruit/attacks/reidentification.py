@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.attacks.guess import best_guess
 from bruit.attacks.people import how_many
-from bruit.attacks.result import AttackResult, scored
+from bruit.attacks.result import AttackResult, results_table, scored
 from bruit.attacks.sampled_attribute import sampled_posterior
 from bruit.collection import Plan
 from bruit.collection.design import Reports
@@ -27,6 +27,7 @@ from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.tables import Table, Tabular, counted
 
 Places: TypeAlias = NDArray[np.int64]
 
@@ -43,7 +44,7 @@ class Prediction(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Reidentification:
+class Reidentification(Tabular):
     """How often a person is among the nearest records, for several numbers of records that are looked at.
 
     ``found[10]`` is the result where the ten nearest are looked at.
@@ -66,9 +67,10 @@ class Reidentification:
         """The result where so many nearest records are looked at."""
         return self.top[nearest]
 
-    def __repr__(self) -> str:
-        inner = "".join(f"\n    {result!r}" for result in self.top.values())
-        return f"Reidentification({inner}\n)"
+    def table(self) -> Table:
+        """A row for each number of records: columns attack, rate, lower, upper, baseline, expected."""
+        results = list(self.top.values())
+        return results_table(f"Re-identification of {counted(results[0].n, 'person')}", results)
 
 
 def reidentification(

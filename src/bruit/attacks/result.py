@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.errors import DataError
 from bruit.estimation.intervals import clopper_pearson
+from bruit.tables import Column, Table, Tabular, counted, interval_of, percent
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AttackResult:
+class AttackResult(Tabular):
     """How often an attack was right.
 
     Parameters
@@ -37,7 +39,9 @@ class AttackResult:
     --------
     >>> found = AttackResult(hits=30, n=100, baseline=0.25, description="value from one report")
     >>> found
-    AttackResult(value from one report: right for 30.00 % of 100, 95 % interval 21.24 % to 39.98 %, baseline 25.00 %)
+    Attack on 100 people
+    attack                   right    95 % interval  blindly
+    value from one report  30.00 %  21.24 … 39.98 %  25.00 %
     >>> found.leaks
     False
     """
@@ -70,12 +74,31 @@ class AttackResult:
         """Whether it is right more often than without the reports, beyond what chance explains."""
         return self.interval[0] > self.baseline
 
-    def __repr__(self) -> str:
-        low, high = self.interval
-        rate = f"right for {self.accuracy:.2%} of {self.n:,}, {self.level:.0%} interval {low:.2%} to {high:.2%}"
-        expected = "" if self.expected is None else f", expected {self.expected:.2%}"
-        text = f"{self.description}: {rate}, baseline {self.baseline:.2%}{expected}"
-        return f"AttackResult({text.replace('%', ' %')})"
+    def table(self) -> Table:
+        """How often it was right: columns attack, rate, lower, upper, baseline, expected."""
+        return results_table(f"Attack on {counted(self.n, 'person')}", [self])
+
+
+def results_table(title: str, results: Sequence[AttackResult]) -> Table:
+    """Attacks at one level, below each other."""
+    columns = [
+        Column("attack", [result.description for result in results], kind="text", write=str),
+        Column("rate", [result.accuracy for result in results], "right", write=_rate),
+        Column("interval", [result.interval for result in results], interval_of(results[0].level), write=_rates,
+               parts=("lower", "upper")),
+        Column("baseline", [result.baseline for result in results], "blindly", write=_rate),
+        Column("expected", [result.expected for result in results], write=_rate,
+               hidden=all(result.expected is None for result in results)),
+    ]  # fmt: skip
+    return Table(title, columns, about={"n": results[0].n, "level": results[0].level}, noun="attack")
+
+
+def _rate(share: float | None) -> str:
+    return "" if share is None else percent(share, 2)
+
+
+def _rates(shares: tuple[float, float]) -> str:
+    return f"{100 * shares[0]:.2f} … {percent(shares[1], 2)}"
 
 
 def scored(

@@ -28,6 +28,7 @@ from bruit.collection.sample import Sample
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.oracles import Oracle
+from bruit.tables import Column, Table, Tabular, percent
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -74,9 +75,22 @@ class Risk:
         }
 
 
-def risks(
-    plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: int = 1000, rng: int = 0
-) -> tuple[Risk, ...]:
+class Risks(Tabular, tuple[Risk, ...]):
+    """The risk of each attack, in order; prints as a table."""
+
+    def table(self) -> Table:
+        """Every attack with how often it would be right: columns attack, attribute, rate, baseline, standard_error."""
+        columns = [
+            Column("attack", [risk.attack for risk in self], kind="text", write=str),
+            Column("attribute", [risk.attribute for risk in self], "of", "label", lambda name: name or ""),
+            Column("rate", [risk.rate for risk in self], "right", write=percent),
+            Column("baseline", [risk.baseline for risk in self], "blindly", write=percent),
+            Column("standard_error", [risk.error for risk in self], hidden=True),
+        ]
+        return Table("How often each attack would be right about made-up people", columns, noun="risk")
+
+
+def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: int = 1000, rng: int = 0) -> Risks:
     """The risk of each attack on a plan, before anybody is asked; nothing is read from data.
 
     The value of each attribute, guessed from all of a person's reports; the sampled attribute, where fakes hide it, in
@@ -112,10 +126,12 @@ def risks(
         raise ParameterError("frequencies must name attributes of the schema.")
     shares = {name: _shares(name, known.get(name), found.size) for name, found in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
-    return (
-        *_values(plan, shares, set(known), people, words[0]),
-        *_sampled(plan, shares, people, words[1]),
-        *_found_again(plan, shares, people, words[2]),
+    return Risks(
+        (
+            *_values(plan, shares, set(known), people, words[0]),
+            *_sampled(plan, shares, people, words[1]),
+            *_found_again(plan, shares, people, words[2]),
+        )
     )
 
 

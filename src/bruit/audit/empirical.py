@@ -25,6 +25,7 @@ from bruit.audit.binning import Floats, Score
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular, counted, decimals, digits
 
 #: From (input, trials, entropy) to outputs, first axis trials.
 Sampler = Callable[[Any, int, Entropy], Any]
@@ -34,7 +35,7 @@ THRESHOLDS = 600
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EmpiricalAudit:
+class EmpiricalAudit(Tabular):
     """A lower bound on ε, and the event that shows it.
 
     Parameters
@@ -74,11 +75,20 @@ class EmpiricalAudit:
             )
         return self.epsilon_lower <= guarantee.epsilon
 
-    def __repr__(self) -> str:
+    def table(self) -> Table:
+        """The bound, and how often the event happened: columns event, epsilon_lower, and the rates with limits."""
+        columns = [
+            Column("event", [self.event], kind="text", write=str),
+            Column("epsilon_lower", [self.epsilon_lower], "ε ≥", write=decimals(4)),
+            Column("true_positive_rate", [self.true_positive_rate], "under one input", write=digits(4)),
+            Column("true_positive_lower", [self.true_positive_lower], hidden=True),
+            Column("false_positive_rate", [self.false_positive_rate], "under the other", write=digits(4)),
+            Column("false_positive_upper", [self.false_positive_upper], hidden=True),
+        ]
         delta = f", δ = {self.delta:g}" if self.delta else ""
-        bound = f"ε ≥ {self.epsilon_lower:.4f}{delta} at level {self.level:g}, {self.trials:,} trials per input"
-        rates = f"{self.true_positive_rate:.4g} against {self.false_positive_rate:.4g}"
-        return f"EmpiricalAudit({bound}; event: {self.event}, {rates})"
+        title = f"Empirical audit at level {self.level:g}{delta}, {counted(self.trials, 'trial')} per input"
+        about = {"delta": self.delta, "level": self.level, "trials": self.trials}
+        return Table(title, columns, about=about, noun="event")
 
 
 class _Event(NamedTuple):

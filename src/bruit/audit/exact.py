@@ -8,7 +8,7 @@ Where the table is too large to write down, the closed form of the law is used, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular
 
 
 class Mechanism(Protocol):
@@ -41,7 +42,7 @@ class Worst(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ExactAudit:
+class ExactAudit(Tabular):
     """What the exact audit of a mechanism found.
 
     Parameters
@@ -79,11 +80,41 @@ class ExactAudit:
         # For whole numbers a ≤ b·e^ε exactly when a ≤ ⌊b·e^ε⌋.
         return self.ratio.numerator <= exp_floor(self.stated, self.ratio.denominator)
 
-    def __repr__(self) -> str:
-        asked = "" if self.asked is None else f", asked {self.asked!r}"
-        where = "" if self.worst is None else ", worst at values {} and {}, message {}".format(*self.worst)
-        verdict = "holds" if self.holds else "DOES NOT HOLD"
-        return f"ExactAudit({verdict}: ε = {self.epsilon!r}, stated {self.stated!r}{asked}; by {self.method}{where})"
+    def table(self) -> Table:
+        """What was asked for, what is stated, and what was found: columns check, epsilon, verdict."""
+        rows = [] if self.asked is None else [Check("asked for", self.asked)]
+        rows += [Check("stated", self.stated), Check(f"largest ratio ({self.method})", self.epsilon, self.holds)]
+        where = [] if self.worst is None else ["worst at values {} and {}, message {}".format(*self.worst)]
+        about = {
+            "holds": self.holds,
+            "ratio": str(self.ratio),
+            "method": self.method,
+            "worst": None if self.worst is None else self.worst._asdict(),
+        }
+        return checks_table("Exact audit", rows, notes=where, about=about)
+
+
+class Check(NamedTuple):
+    """A row of an audit: what ε is about, its value, and whether the claim holds; None where nothing is checked."""
+
+    name: str
+    epsilon: float
+    holds: bool | None = None
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        return "" if self.holds is None else "holds" if self.holds else "DOES NOT HOLD"
+
+
+def checks_table(title: str, rows: Sequence[Check], *, notes: Sequence[str] = (), about: Mapping[str, Any]) -> Table:
+    """The table of an audit."""
+    columns = [
+        Column("check", [row.name for row in rows], kind="text", write=str),
+        Column("epsilon", [row.epsilon for row in rows], "ε", write=lambda epsilon: f"{epsilon:.12g}"),
+        Column("verdict", [row.verdict for row in rows], kind="text", write=str),
+    ]
+    return Table(title, columns, notes, about, noun="check")
 
 
 def exact(mechanism: Mechanism) -> ExactAudit:

@@ -66,7 +66,7 @@ def _learnt(answers: list[Any], schema: Schema) -> Prior:
     from bruit.privacy import Guarantee
     from bruit.privacy.composition import sequential
 
-    bodies = [documents.unseal(json.dumps(answer), "bruit.estimate/1") for answer in answers]
+    bodies = [documents.unseal(json.dumps(answer), "bruit.result/1") for answer in answers]
     found = {str(body.get("name")): never_zero(_frequencies(body, schema), FLOOR) for body in bodies}
     if len(found) < len(bodies) or not bodies:
         raise ParameterError("--prior must have one estimate of each attribute.")

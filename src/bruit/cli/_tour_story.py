@@ -10,11 +10,11 @@ from fractions import Fraction
 
 from bruit.cli import _tour_studies
 from bruit.cli._tour_facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
+from bruit.tables import Table, at_least, at_most, counted, interval_of, typeset
 
 TITLE = "A survey that protects everybody who answers"
 
 _DIGITS = Context(prec=40)
-_LEVEL = f"{LEVEL:.0%}".replace("%", " %")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,11 @@ class Block:
     rows: tuple[tuple[str, ...], ...] = ()
     code: str = ""
     texts: int = 1
+
+    @property
+    def table(self) -> Table | None:
+        """The table, where there is one."""
+        return Table.of("", self.columns, self.rows, texts=self.texts) if self.rows else None
 
 
 def lead(facts: Facts) -> str:
@@ -52,10 +57,10 @@ def one_person(facts: Facts) -> Block:
             f"A true answer is then reported {_chance(coins.p)}, its opposite {_chance(coins.q)}. Whoever reads one "
             f"report can change their odds by a factor of at most {odds} "
             f"(ε = ln {odds} = {coins.guarantee.epsilon:.4f}): "
-            f"from a belief of {_percent(0.5, 0)} to at most {_percent(even, 0)}, whatever was said.",
+            f"from a belief of {_percent(0.5, 0)} to at most {at_most(even)}, whatever was said.",
         ),
         ("belief before the report", "at least, after it", "at most, after it"),
-        tuple((_percent(prior, 0), *(_percent(end) for end in coins.guarantee.belief(prior))) for prior in PRIORS),
+        tuple((_percent(prior, 0), *_beliefs(*coins.guarantee.belief(prior))) for prior in PRIORS),
     )
 
 
@@ -72,7 +77,7 @@ def survey(facts: Facts) -> Block:
             f"The people are real: {facts.data.title}.",
             "Nobody's answer is known, and yet:",
         ),
-        ("above 50K", "estimate", f"{_LEVEL} interval", "truth", "inside"),
+        ("above 50K", "estimate", interval_of(LEVEL), "truth", "inside"),
         (_cells(yes),),
     )
 
@@ -90,7 +95,7 @@ def seven_answers(facts: Facts) -> Block:
             f"{covered} of {len(rows)} intervals hold the truth; each should in {_percent(LEVEL, 0)} of all surveys. "
             "Estimates are unbiased and not clipped, so a rare answer may come out below zero.",
         ),
-        ("answer", "estimate", f"{_LEVEL} interval", "truth", "inside"),
+        ("answer", "estimate", interval_of(LEVEL), "truth", "inside"),
         tuple(_cells(row) for row in rows),
     )
 
@@ -104,12 +109,12 @@ def price(facts: Facts) -> Block:
         (
             f"The same survey at several ε. From ε = {first.epsilon:g} to {last.epsilon:g} the intervals become "
             f"{first.half_width / last.half_width:.0f} times shorter, and a suspicion of {prior} can grow to "
-            f"{_percent(last.belief, 0)} instead of {_percent(first.belief, 0)}.",
+            f"{at_most(last.belief)} instead of {at_most(first.belief)}.",
             f"Ask the same people again and the ε add up: all of these together would cost ε = {facts.together:.4g}.",
         ),
         ("ε", "interval ± (points)", f"belief {prior} becomes at most", "a report is true"),
         tuple(
-            (f"{item.epsilon:g}", f"{100 * item.half_width:.2f}", _percent(item.belief), _percent(item.truthful))
+            (f"{item.epsilon:g}", f"{100 * item.half_width:.2f}", at_most(item.belief, 1), _percent(item.truthful))
             for item in facts.prices
         ),
     )
@@ -159,8 +164,6 @@ def your_turn(_: Facts) -> Block:
 
 def claims(facts: Facts) -> Block:
     """What a few studies make of what is taught, and how to run all of them."""
-    from bruit.studies.report import typeset
-
     counts = Counter(one.verdict.kind for one in facts.judged)
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return Block(
@@ -206,5 +209,9 @@ def _number(number: float, places: int = 1) -> str:
     return text.replace("-", "−" if float(text) else "")
 
 
+def _beliefs(low: float, high: float) -> tuple[str, str]:
+    return at_least(low, 1), at_most(high, 1)
+
+
 def _chance(probability: Fraction) -> str:
-    return f"{probability.numerator} time{'s' * (probability.numerator > 1)} in {probability.denominator}"
+    return f"{counted(probability.numerator, 'time')} in {probability.denominator}"

@@ -10,6 +10,7 @@ import typer
 from bruit.cli import _counting, console
 from bruit.cli._reports import plan_beside, read_plan
 from bruit.errors import DataError, ParameterError
+from bruit.tables import Column, Table, counted, percent
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -43,7 +44,8 @@ def attack(
     if tally.refused:
         raise DataError("Some reports are none that the plan can have made: leave these people out of the attack.")
     result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))
-    console.print_json(result) if as_json else _tell(result)
+    table = _table(result)
+    console.print_json(table.to_json()) if as_json else console.show(table)
 
 
 class _Told(NamedTuple):
@@ -91,13 +93,19 @@ def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:
     }
 
 
-def _tell(result: dict[str, Any]) -> None:
-    screen = console.out()
-    made = console.table("which attribute is true", "share of people")
-    made.add_row("right, expected of the best guess", f"{result['expected_right']:.2%}")
-    made.add_row("right, blindly", f"{result['baseline']:.2%}")
-    for row in result["told_surely"]:
-        made.add_row(f"told with {row['at_least']:.0%} certainty or more", f"{row['people'] / result['people']:.2%}")
-    screen.print(made)
-    kind = " · simulated" if result["simulated"] else ""
-    screen.print(f"{result['people']:,} people · {result['method']}{kind}", style="dim")
+def _table(result: dict[str, Any]) -> Table:
+    rates = {
+        "right, expected of the best guess": result["expected_right"],
+        "right, blindly": result["baseline"],
+        **{
+            f"told with {percent(row['at_least'], 0)} certainty or more": row["people"] / result["people"]
+            for row in result["told_surely"]
+        },
+    }
+    columns = [
+        Column("statement", list(rates), "which attribute is true", "text", str),
+        Column("share", list(rates.values()), "share of people", write=lambda share: percent(share, 2)),
+    ]
+    simulated = ", simulated" if result["simulated"] else ""
+    title = f"Attack on the reports of {counted(result['people'], 'person')} by {result['method']}{simulated}"
+    return Table(title, columns, about=result)

@@ -11,11 +11,11 @@ from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli._reports import read_plan
 from bruit.errors import ParameterError
+from bruit.tables import Table, counted
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bruit.audit import EmpiricalAudit, ExactAudit
+    from bruit.audit.exact import Check
     from bruit.collection import Plan
     from bruit.collection.bases import Mechanism
     from bruit.oracles import Oracle
@@ -47,7 +47,8 @@ def audit(
         result = _of_plan(asked, drawn)
     else:
         result = _of_mechanism(_mechanism(method, epsilon, k) if asked is None else asked.mechanism, drawn)
-    console.print_json(result) if as_json else _tell(result)
+    table = _table(result)
+    console.print_json(table.to_json()) if as_json else console.show(table)
     if not result["holds"]:
         raise typer.Exit(console.Exit.FAILED)
 
@@ -119,26 +120,27 @@ def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
     return oracle(name, epsilon=epsilon, k=k)
 
 
-def _tell(result: dict[str, Any]) -> None:
+def _table(result: dict[str, Any]) -> Table:
+    from bruit.audit.exact import Check, checks_table
+
     several = "mechanism" not in result
-    made = console.table("check", "ε", "verdict")
-    made.add_row(f"asked for, for one {result['unit']}" if several else "asked for", f"{result['asked']:.12g}", "")
+    rows = [Check(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
     for unit in ("person", "attribute") if several else ("",):
-        _add(made, unit, result[unit] if unit else result)
-    console.out().print(made)
+        rows += _checks_of(unit, result[unit] if unit else result)
+    what = result["method"] if several else f"{result['mechanism']} with {counted(result['k'], 'value')}"
+    return checks_table(f"Audit of {what}", rows, about=result)
 
 
-def _add(made: Table, unit: str, found: dict[str, Any]) -> None:
+def _checks_of(unit: str, found: dict[str, Any]) -> list[Check]:
+    from bruit.audit.exact import Check
+
     of = f"{unit}: " if unit else ""
     claim = "stated" if unit else "stated, computed from the law and rounded up"
-    made.add_row(f"{of}{claim}", f"{found['stated']:.12g}", "")
     exact = found["exact"]
-    made.add_row(f"{of}largest ratio, exact ({exact['method']})", f"{exact['epsilon']:.12g}", _verdict(exact["holds"]))
+    largest = f"{of}largest ratio, exact ({exact['method']})"
+    rows = [Check(f"{of}{claim}", found["stated"]), Check(largest, exact["epsilon"], exact["holds"])]
     if "empirical" in found:
         seen = found["empirical"]
-        what = f"{of}best attack on {seen['trials']:,} reports, at least"
-        made.add_row(what, f"{seen['lower']:.4g}", _verdict(seen["holds"]))
-
-
-def _verdict(holds: bool) -> str:
-    return "holds" if holds else "DOES NOT HOLD"
+        name = f"{of}best attack on {counted(seen['trials'], 'report')}, at least"
+        rows.append(Check(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
+    return rows

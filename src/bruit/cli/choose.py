@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bruit.cli import _options, console
-
-if TYPE_CHECKING:
-    from bruit.oracles import Choices
 
 
 def choose(
@@ -33,24 +30,9 @@ def choose(
     from bruit.oracles import choose as rank
 
     _options.check_figure(figure)
-    found = rank(k, epsilon, n, frequency, criterion=criterion)  # type: ignore[arg-type]
+    ranked = rank(k, epsilon, n, frequency, criterion=criterion)  # type: ignore[arg-type]
     if figure is not None:
         from bruit import figures
 
         _options.save_figure(figures.plot_variance(k=k, n=n), figure)
-    if as_json:
-        columns = found.columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        console.print_json({"k": k, "epsilon": epsilon, "n": n, "criterion": found.criterion, "oracles": rows})
-    else:
-        _tell(found)
-
-
-def _tell(found: Choices) -> None:
-    heading, *rows = found.cells()
-    made = console.table(*heading)
-    for row in rows:
-        made.add_row(*row)
-    console.out().print(made)
-    for name, reason in found.left_out.items():
-        console.note(f"left out: {name} ({reason})")
+    console.print_json(ranked.table().to_json()) if as_json else console.show(ranked.table())

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated, get_args
 
 import typer
 
 from bruit import _checks
 from bruit.cli import _schemas, console
-
-if TYPE_CHECKING:
-    from bruit.collection import Comparisons
 
 
 def compare(
@@ -46,33 +43,5 @@ def compare(
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     _checks.integer(low=1, **{"--people": people})
     declared = _schemas.schema(schema, attribute, None)
-    found = rank(declared, epsilon, people, unit=speaks, methods=method or None, published=published)
-    if as_json:
-        columns = found.columns()
-        ranked = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        console.print_json({"epsilon": epsilon, "unit": unit, "n": people, "methods": ranked})
-        return
-    _tell(found)
-
-
-def _tell(found: Comparisons) -> None:
-    from bruit.estimation import intervals
-
-    z = intervals.normal_quantile(0.95)
-    least = min((row.variance for row in found if row.holds), default=found[0].variance)
-    made = console.table("method", "± 95 %", "× best", "ε person", "ε attr.", "hides", "guessed")
-    for row in found:
-        made.add_row(
-            row.method if row.holds else f"{row.method} ✗",
-            f"{z * row.variance**0.5:.4f}",
-            f"{row.variance / least:.2f}",
-            f"{row.person:.4f}",
-            f"{row.attribute:.4f}",
-            "yes" if row.hides else "no",
-            f"{row.guessed:.1%}",
-        )
-    console.out().print(made)
-    if not all(row.holds for row in found):
-        console.note("✗ does not hold the ε that was asked for.")
-    for name, reason in found.left_out.items():
-        console.note(f"left out: {name} ({reason})")
+    ranked = rank(declared, epsilon, people, unit=speaks, methods=method or None, published=published)
+    console.print_json(ranked.table().to_json()) if as_json else console.show(ranked.table())

@@ -7,18 +7,23 @@ piped.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from bruit import errors
+from bruit.tables import shown, wrap
+
+if TYPE_CHECKING:
+    from bruit.tables import Table
+    from bruit.tables.table import Role
 
 #: A progress bar appears only for work that takes longer than this, in seconds.
 PATIENCE = 0.5
@@ -105,15 +110,6 @@ def warn(text: str) -> None:
     err().print(f"Warning: {text}", style="yellow", soft_wrap=True)
 
 
-def shown(label: Any) -> str:
-    r"""A label from outside on one line, without characters that could steer a terminal.
-
-    >>> shown("two\nlines"), shown("\x1b[2J"), shown("é")
-    ('two\\nlines', '\\x1b[2J', 'é')
-    """
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(label))
-
-
 def print_json(document: str | dict[str, Any] | list[Any]) -> None:
     """A result for a program: exactly one JSON value on standard output, without colours."""
     text = document if isinstance(document, str) else json.dumps(document, indent=2, ensure_ascii=False)
@@ -121,13 +117,34 @@ def print_json(document: str | dict[str, Any] | list[Any]) -> None:
     sys.stdout.flush()
 
 
-def table(*columns: str, texts: int = 1) -> Table:
-    """A table in the house style: the first `texts` columns are texts, which give way, the others numbers."""
-    made = Table(box=None, pad_edge=False)
-    for place, name in enumerate(columns):
-        text = place < texts
-        made.add_column(name, justify="left" if text else "right", no_wrap=not text or place == 0, overflow="ellipsis")
-    return made
+def width() -> int | None:
+    """How many columns a line of a result may take: those of the terminal or of the variable COLUMNS; else no limit.
+
+    So a pipe gets each row of a table on one line, and whole.
+    """
+    screen = out()
+    return screen.width if screen.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
+
+
+def show(*tables: Table, rows: int = 0, hint: str = "", on: Console | None = None, most: int | None = None) -> None:
+    """Print tables, an empty line between them; of each so many rows, or all for 0. Lines are no wider than `most`."""
+    screen = on or out()
+    limits = [limit for limit in (width(), most) if limit is not None]
+    for place, table in enumerate(tables):
+        if place:
+            screen.print()
+        for role, line in table.lines(min(limits, default=None), rows or None, hint):
+            screen.print(line, style=_STYLES[role], markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+#: How each part of a table is set on a terminal.
+_STYLES: dict[Role, str] = {"title": "", "heading": "bold", "row": "", "note": "dim"}
+
+
+def say(text: str, style: str = "", *, whole: bool = False) -> None:
+    """Print a paragraph of a result, broken at spaces where the terminal ends; a path or a command is kept whole."""
+    for line in wrap(shown(text), None if whole else width()):
+        out().print(line, style=style, soft_wrap=True)
 
 
 @contextmanager

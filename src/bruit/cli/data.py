@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bruit.cli import _options, console
+from bruit.tables import Column, Table, counted
 
 if TYPE_CHECKING:
     from bruit.datasets import Dataset
@@ -41,7 +42,7 @@ def data(
     elif as_json:
         console.print_json(_described(found))
     else:
-        console.out().print(found.describe())
+        console.show(found.describe())
 
 
 def _list(as_json: bool) -> None:
@@ -51,12 +52,14 @@ def _list(as_json: bool) -> None:
     if as_json:
         console.print_json({name: _facts(entry) for name, entry in entries.items()})
         return
-    made = console.table("name", "licence", "comes along", "rows", "columns", texts=3)
-    for name, entry in entries.items():
-        here = "yes" if entry.bundled else "no"
-        made.add_row(name, entry.licence, here, f"{entry.rows:,}", str(len(entry.columns)))
-    console.out().print(made)
-    console.out().print("bruit data NAME describes one; bruit data NAME -o FILE.csv writes it.", style="dim")
+    columns = [
+        Column("name", list(entries), kind="label", write=str),
+        Column("licence", [entry.licence for entry in entries.values()], kind="text", write=str),
+        Column("bundled", ["yes" if entry.bundled else "no" for entry in entries.values()], "comes along", "text", str),
+        Column("rows", [entry.rows for entry in entries.values()]),
+        Column("columns", [len(entry.columns) for entry in entries.values()]),
+    ]
+    console.show(Table("", columns, ["bruit data NAME describes one; bruit data NAME -o FILE.csv writes it."]))
 
 
 def _facts(entry: Any) -> dict[str, Any]:
@@ -91,7 +94,7 @@ def _write(found: Dataset, columns: list[str], output: Path) -> None:
     _options.check_file(output, "--output", (".csv",))
     with documents.replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         _write_rows(found, columns, file)
-    console.note(f"{len(found):,} rows written to {output}")
+    console.note(f"{counted(len(found), 'row')} written to {output}")
 
 
 def _write_rows(found: Dataset, columns: list[str], file: Any) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _counting, _engine, _options, _tables, console
+from bruit.cli import _counting, _engine, _options, console
 from bruit.cli._reports import plan_beside, read_plan
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
+    from bruit.tables import Table
 
-    Shown = _tables.Frequencies | _tables.Number
+#: The quantiles of a number that are shown.
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 def estimate(
@@ -55,14 +58,12 @@ def estimate(
     """
     from bruit.estimation.support import IntervalMethod, Target
 
-    wanted = _tables.Wanted(
-        level=_checks.probability(**{"--level": level}),
-        interval=_checks.one_of(get_args(IntervalMethod), **{"--interval": interval}),
-        simultaneous=simultaneous,
-        consistent=consistent,
-        rows=rows,
-        seed=seed,
-    )
+    frequencies = {
+        "level": _checks.probability(**{"--level": level}),
+        "method": _checks.one_of(get_args(IntervalMethod), **{"--interval": interval}),
+        "simultaneous": simultaneous,
+        "consistent": consistent,
+    }
     people = _checks.one_of(get_args(Target), **{"--target": target})
     _options.check_whole(rows=rows, seed=seed)
     _options.check_figure(figure)
@@ -70,19 +71,20 @@ def estimate(
         _options.check_file(tally_output, "--tally", (".json",))
     asked = read_plan(plan or plan_beside(reports[0]))
     names = _names(asked, attribute)
-    _check_drawable(asked, names, figure)
+    _check_kinds(asked, names, figure, consistent)
     with _engine.opened(engine, master) as reads:
         tally = _counting.count(asked, reports, reads)
     if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
     answers = asked.estimate(tally, people)
-    found = [wanted.of(answers[name]) for name in names]
+    numbers = {"level": level, "quantiles": QUANTILES, "rng": seed}
+    tables = [answers[name].table(**(numbers if _is_number(asked, name) else frequencies)) for name in names]
     if figure is not None:
         _options.save_figure(answers[names[0]].plot(level=level), figure)
     if as_json:
-        console.print_json(_document(asked, found))
+        console.print_json(_document(asked, tables))
     else:
-        _tell(asked, found)
+        console.show(*_told(asked, tables), rows=rows, hint="--rows 0 shows all")
 
 
 def _names(plan: Plan, asked: list[str] | None) -> list[str]:
@@ -96,32 +98,34 @@ def _names(plan: Plan, asked: list[str] | None) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def _check_drawable(plan: Plan, names: list[str], figure: Path | None) -> None:
+def _is_number(plan: Plan, name: str) -> bool:
     from bruit.numbers import Number
 
-    if figure is not None and (len(names) > 1 or isinstance(plan.mechanisms[names[0]], Number)):
+    return isinstance(plan.mechanisms[name], Number)
+
+
+def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: str | None) -> None:
+    """That what is asked for can be had of these attributes."""
+    numbers = [name for name in names if _is_number(plan, name)]
+    if figure is not None and (len(names) > 1 or numbers):
         raise ParameterError("--figure draws the frequencies of one attribute: name it with --attribute.")
+    if consistent is not None and numbers:
+        raise ParameterError(f"--consistent is for frequencies, and {numbers[0]!r} is a number: leave it out.")
 
 
-def _document(plan: Plan, found: list[Shown]) -> str:
+def _document(plan: Plan, tables: list[Table]) -> str:
     """One document for a plan with one question, a list of them for one with several."""
     promised = {"guarantee": plan.guarantee().to_dict()}
     if plan.d > 1:
         promised["guarantee_of_an_attribute"] = plan.guarantee("attribute").to_dict()
-    sealed = [documents.seal("bruit.estimate/1", {**each.document(), **promised}, indent=2) for each in found]
+    sealed = [replace(table, about={**table.about, **promised}).to_json() for table in tables]
     return sealed[0] if plan.d == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 
 
-def _tell(plan: Plan, found: list[Shown]) -> None:
-    screen = console.out()
-    for each in found:
-        each.tell()
-        answer = each.answer
-        screen.print(f"{answer.n:,} reports, {answer.refused:,} refused · {answer.mechanism}", style="dim")
-        if plan.d > 1:
-            screen.print()
-    screen.print(f"guarantee: {plan.guarantee()}", style="dim")
-    if plan.d > 1:
-        screen.print(f"guarantee: {plan.guarantee('attribute')}", style="dim")
-    answer = found[0].answer
-    screen.print(f"intervals for the {answer.target}" + (" · simulated" if answer.simulated else ""), style="dim")
+def _told(plan: Plan, tables: list[Table]) -> list[Table]:
+    """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
+    promised = [f"guarantee: {plan.guarantee()}"]
+    promised += [f"guarantee: {plan.guarantee('attribute')}"] if plan.d > 1 else []
+    own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
+    own[-1] = [*own[-1], *promised]
+    return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]

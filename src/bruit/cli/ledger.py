@@ -14,7 +14,7 @@ from bruit.cli import console
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.privacy import Entry, Ledger
+    from bruit.privacy import Ledger
 
 
 def show(
@@ -26,7 +26,16 @@ def show(
     The whole file is checked: one that was changed or damaged is refused.
     """
     ledger = open_ledger(file)
-    console.print_json(_document(ledger)) if as_json else _tell(ledger, file)
+    table = ledger.table()
+    if as_json:
+        console.print_json(table.to_json())
+        return
+    console.show(table)
+    numbers = [entry.index for entry in ledger.entries if ledger.is_kept(entry)]
+    if numbers:
+        command = shlex.join(["bruit", "result", str(file), str(numbers[0])])
+        console.say("A result is shown again by its number, and nothing is spent:", "dim")
+        console.say(f"  {command}", "dim", whole=True)
 
 
 def result_file(ledger: Ledger, number: int) -> Path:
@@ -35,21 +44,14 @@ def result_file(ledger: Ledger, number: int) -> Path:
     if number >= len(entries):
         raise ParameterError(f"This ledger has no entry {number}: bruit ledger show lists its {len(entries)}.")
     entry = entries[number]
-    if _state(ledger, entry) == "lost":
+    if entry.result is None or ledger.results is None:
+        raise ParameterError(f"Entry {number} was booked without a file for its result: whoever asked has it.")
+    if not ledger.is_kept(entry):
         raise FormatError(
             f"Entry {number} is booked, and its result {entry.result} is not in {ledger.results}: the program was "
             "stopped before it was saved, or the file was moved."
         )
-    if entry.result is None or ledger.results is None:
-        raise ParameterError(f"Entry {number} was booked without a file for its result: whoever asked has it.")
     return ledger.results / entry.result
-
-
-def _state(ledger: Ledger, entry: Entry) -> str:
-    """The number by which a result is shown again, or what became of it."""
-    if entry.result is None or ledger.results is None:
-        return ""
-    return str(entry.index) if (ledger.results / entry.result).exists() else "lost"
 
 
 def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None) -> Ledger:
@@ -61,49 +63,3 @@ def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None)
     if budget is not None:
         _checks.positive(**{"--budget": budget})
     return Ledger.open(path, epsilon=budget, neighbours=neighbours)
-
-
-def _document(ledger: Ledger) -> dict[str, Any]:
-    return {
-        "budget": {"epsilon": ledger.epsilon, "delta": ledger.delta, "neighbours": ledger.neighbours},
-        "spent": ledger.spent.to_dict(),
-        "remaining": ledger.remaining._asdict(),
-        "results": None if ledger.results is None else str(ledger.results),
-        "entries": [{**entry.row(), "lost": _state(ledger, entry) == "lost"} for entry in ledger.entries],
-    }
-
-
-def _tell(ledger: Ledger, file: Path) -> None:
-    screen = console.out()
-    entries = ledger.entries
-    deltas, parts = any(entry.guarantee.delta for entry in entries), any(entry.group for entry in entries)
-    heads = ["release", *(["part"] if parts else [])]
-    states = [_state(ledger, entry) for entry in entries]
-    kept = ["result"] if any(states) else []
-    made = console.table(*heads, "booked (UTC)", "ε", *(["δ"] if deltas else []), *kept, texts=len(heads))
-    for entry, state in zip(entries, states, strict=True):
-        made.add_row(*_cells(entry, parts=parts, deltas=deltas), *([state] if kept else []))
-    if entries:
-        screen.print(made)
-    else:
-        screen.print("Nothing was released.")
-    spent, left = ledger.spent, ledger.remaining
-    screen.print(f"spent: ε = {spent.epsilon!r} of {ledger.epsilon!r}, {left.epsilon!r} remain")
-    if ledger.delta:
-        screen.print(f"spent: δ = {spent.delta!r} of {ledger.delta!r}, {left.delta!r} remain")
-    if parts:
-        screen.print("Of releases on disjoint parts, the worst part counts.", style="dim")
-    if kept:
-        command = shlex.join(["bruit", "result", str(file), next(filter(str.isdigit, states), "NUMBER")])
-        screen.print("A result is shown again by its number, and nothing is spent:", style="dim")
-        screen.print(f"  {command}", style="dim", soft_wrap=True)
-    if "lost" in states:
-        why = "the program was stopped before it was saved, or the file was moved"
-        screen.print(f"lost: booked, and its file is not there; {why}.", style="dim")
-    screen.print(f"neighbours: {ledger.neighbours}", style="dim")
-
-
-def _cells(entry: Entry, *, parts: bool, deltas: bool) -> list[str]:
-    when = (entry.time or "").replace("T", " ")[:16]
-    cells = [console.shown(entry.group or entry.label), *([console.shown(entry.part or "")] if parts else []), when]
-    return [*cells, f"{entry.guarantee.epsilon:.6g}", *([f"{entry.guarantee.delta:.3g}"] if deltas else [])]

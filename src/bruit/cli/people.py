@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bruit.cli import console
+from bruit.tables import Column, Table, decimals, interval_of, percent
 
 
 def people(
@@ -24,11 +25,19 @@ def people(
     from bruit.oracles import people_needed
 
     needed = people_needed(k=k, epsilon=epsilon, half_width=half_width, frequency=frequency, level=level)
-    if as_json:
-        console.print_json(needed)
-        return
+    table = _table(needed, k=k, epsilon=epsilon, half_width=half_width, frequency=frequency, level=level)
+    console.print_json(table.to_json()) if as_json else console.show(table)
+
+
+def _table(needed: dict[str, int], **asked: float) -> Table:
     best = min(needed.values())
-    made = console.table("mechanism", "people needed", "× best")
-    for name, count in needed.items():
-        made.add_row(name, f"{count:,}", f"{count / best:.2f}")
-    console.out().print(made)
+    columns = [
+        Column("mechanism", list(needed), kind="label", write=str),
+        Column("people", list(needed.values()), "people needed"),
+        Column("ratio", [count / best for count in needed.values()], "× best", write=decimals(2)),
+    ]
+    title = f"People needed for a {interval_of(asked['level'])} of ± {asked['half_width']:g}"
+    note = (
+        f"for an answer that {percent(asked['frequency'], 0)} have, among {asked['k']:,}, at ε = {asked['epsilon']:g}"
+    )
+    return Table(title, columns, [note], asked, noun="mechanism")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -12,6 +12,7 @@ import typer
 from bruit import _checks, documents
 from bruit.cli import _options, _priors, _schemas, console
 from bruit.errors import ParameterError
+from bruit.tables import Column, Table, counted, decimals, percent
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -191,30 +192,35 @@ class _Expected:
 
     def tell(self, output: Path | None) -> None:
         """Two tables, and the guarantees."""
-        plan, screen = self.plan, console.out()
-        made = console.table("attribute", "mechanism", "of", "values", "± 95 %", "guessed", "blindly", texts=3)
-        for row in self.attributes:
-            texts = [console.shown(row["attribute"]), row["mechanism"], row["of"]]
-            guessed = "" if row["guessed"] is None else f"{row['guessed']:.1%}"
-            made.add_row(*texts, f"{row['values']:,}", f"{row['half_width']:.4f}", guessed, f"{row['blindly']:.1%}")
-        screen.print(made)
-        screen.print(f"{plan.method}, expected with {self.people:,} people {self._whose}", style="dim")
-        made = console.table("other attacks", "right", "blindly")
-        for row in self.risks:
-            made.add_row(row["attack"], f"{row['rate']:.1%}", f"{row['baseline']:.1%}")
-        screen.print()
-        if self.risks:
-            screen.print(made)
-        screen.print(self._remark, style="dim")
-        screen.print()
-        screen.print(f"guarantee: {plan.guarantee('person')}")
-        screen.print(f"guarantee: {plan.guarantee('attribute')}")
-        both = self.prior and self.prior.both_rounds(plan)
-        if both:
-            screen.print(f"who was asked for the prior too: {both}")
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan)
+        notes = [self._remark, f"guarantee: {plan.guarantee('person')}", f"guarantee: {plan.guarantee('attribute')}"]
+        notes += [f"who was asked for the prior too: {both}"] if both else []
+        tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
+        console.show(*tables[:-1], replace(tables[-1], notes=notes))
         if output is not None:
-            screen.print(f"plan: {output}")
-            screen.print(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim")
+            console.say(f"plan: {output}", whole=True)
+            console.say(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim", whole=True)
+
+    def _attribute_table(self) -> Table:
+        rows = {name: [row[name] for row in self.attributes] for name in self.attributes[0]}
+        columns = [
+            Column("attribute", rows["attribute"], kind="label", write=str),
+            Column("mechanism", rows["mechanism"], kind="text", write=str),
+            Column("of", rows["of"], kind="text", write=str),
+            Column("values", rows["values"]),
+            Column("half_width", rows["half_width"], "95 % interval ±", write=decimals(4)),
+            Column("guessed", rows["guessed"], write=_rate),
+            Column("blindly", rows["blindly"], write=_rate),
+        ]
+        return Table(f"{self.plan.method}, expected with {counted(self.people, 'person')} {self._whose}", columns)
+
+    def _risk_table(self) -> Table:
+        columns = [
+            Column("attack", [row["attack"] for row in self.risks], "other attacks", "text", str),
+            Column("rate", [row["rate"] for row in self.risks], "right", write=percent),
+            Column("baseline", [row["baseline"] for row in self.risks], "blindly", write=percent),
+        ]
+        return Table("", columns)
 
     @property
     def _whose(self) -> str:
@@ -227,6 +233,10 @@ class _Expected:
             f"Attacks on made-up people {self._whose}. {read} was read from data. Real people, whose values are uneven "
             "and belong together, may be told apart more often."
         )
+
+
+def _rate(share: float | None) -> str:
+    return "" if share is None else percent(share)
 
 
 def _frequencies(plan: Plan) -> dict[str, Any] | None:

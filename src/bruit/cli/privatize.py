@@ -10,6 +10,7 @@ import typer
 from bruit import _checks
 from bruit.cli import _answers, _engine, _options, _reports, console
 from bruit.errors import ParameterError
+from bruit.tables import at_least, at_most, counted
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -254,15 +255,15 @@ def _warn_of_seed(output: Path) -> None:
 def _tell(plan: Plan, result: dict[str, Any]) -> None:
     from bruit.domains import Grid
 
-    screen = console.out()
-    screen.print(f"{result['people']:,} reports written to {result['reports']}")
-    screen.print(f"plan: {result['plan']}")
+    console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
+    console.say(f"plan: {result['plan']}", whole=True)
     if plan.d == 1 and isinstance(plan.attribute.domain, Grid):
         grid = plan.attribute.domain
-        screen.print(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
+        console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
     low, high = plan.guarantee().belief(0.5)
-    screen.print(f"guarantee: {plan.guarantee()}")
+    console.say(f"guarantee: {plan.guarantee()}")
     if plan.d > 1:
-        screen.print(f"guarantee: {plan.guarantee('attribute')}")
-    screen.print(f"A report moves an even guess about a person to {low:.0%} at least and {high:.0%} at most.")
-    screen.print(f"next: bruit estimate {result['reports']}", style="dim")
+        console.say(f"guarantee: {plan.guarantee('attribute')}")
+    moved = "A report moves" if plan.d == 1 else "Reports move"
+    console.say(f"{moved} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
+    console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)

@@ -6,13 +6,12 @@ finds it again; so nothing here needs to be run twice.
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +22,7 @@ from bruit.cli import _asking, _engine, _options, console
 from bruit.cli._asking import STATISTICS, Asked
 from bruit.cli.ledger import open_ledger
 from bruit.errors import BruitError, BudgetError, ParameterError
+from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
-#: Values beyond this are shown without decimals, and beyond the next with a power of ten.
-_LARGE, _HUGE = 1e6, 1e15
 
 
 def release(
@@ -140,7 +138,7 @@ def release(
     _refuse_early(books, statistic.guarantee)
     with _engine.opened(engine, master) as reads, console.progress("release", reads.unit) as report:
         raw = _asking.fold(asked, statistic, reads.read(file, text), text, report)
-    title = label or console.shown(asked.title)[:200]
+    title = label or exact(asked.title)[:200]
     place = _Place.of(books, title, output)
     result = _published(lambda ledger: statistic.release(raw, ledger, seed, label=title), place, level, as_json=as_json)
     if as_json:
@@ -311,40 +309,10 @@ def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
         yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def tell(found: Released, level: float, rows: int, again: str, remarks: list[str]) -> None:
-    """A table of the first rows, or of all if `rows` is 0; `again` is the command that shows the others for nothing."""
-    columns = found.columns(level)
-    names = [name for name in ("group", "label") if name in columns]
-    errors = any(math.isfinite(error) for error in found.error.tolist())
-    intervals = "lower" in columns
-    heads = [
-        *names[:-1],
-        console.shown(found.name),
-        "value",
-        *(["error"] if errors else []),
-        *([f"{level:g} interval"] if intervals else []),
-    ]
-    made = console.table(*heads, texts=len(names))
-    for place in range(min(rows or len(found), len(found))):
-        cells = [console.shown(columns[name][place]) for name in names]
-        cells.append(_number(columns["value"][place]))
-        cells += [f"{columns['error'][place]:.3g}"] if errors else []
-        ends = [_number(columns[end][place]) for end in ("lower", "upper") if intervals]
-        made.add_row(*cells, *([" … ".join(ends)] if ends else []))
-    screen = console.out()
-    screen.print(made)
-    hidden = len(found) - made.row_count
-    if hidden:
-        screen.print(f"and {hidden:,} more. This shows all of them, and spends nothing:", style="dim")
-        screen.print(f"  {again}", style="dim", soft_wrap=True)
-    marks = [*found.notes, *(["simulated"] if found.simulated else [])]
-    for remark in [f"guarantee: {found.guarantee}", *marks, *remarks]:
-        screen.print(remark, style="dim")
-
-
-def _number(value: Any) -> str:
-    """A number as a person reads it."""
-    number = value.item() if hasattr(value, "item") else value
-    if isinstance(number, int):
-        return f"{number:,}"
-    return f"{number:,.0f}" if _LARGE <= abs(number) < _HUGE else f"{number:,.6g}"
+def tell(result: Released, level: float, rows: int, again: str, remarks: list[str]) -> None:
+    """Show the first rows, or all if `rows` is 0; `again` is the command that shows the others for nothing."""
+    table = result.table(level)
+    table = replace(table, notes=[*table.notes, *remarks])
+    console.show(table, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
+    if again and 0 < rows < len(result):
+        console.say(f"  {again}", "dim", whole=True)

@@ -12,6 +12,7 @@ import typer
 from bruit.cli import _options, console
 from bruit.cli.console import Exit
 from bruit.errors import ParameterError, StudyError
+from bruit.tables import Column, Table, counted
 
 if TYPE_CHECKING:
     from bruit.studies import Results, Study
@@ -31,11 +32,13 @@ def list_studies(
     if as_json:
         console.print_json([_facts(study) for study in found])
         return
-    made = console.table("name", "question", "trials", "claims", texts=2)
-    for study in found:
-        made.add_row(study.name, study.question, f"{len(study.trials('quick')):,}", str(len(study.claims)))
-    console.out().print(made)
-    console.out().print("bruit study run NAME runs one; bruit study report makes the page.", style="dim")
+    columns = [
+        Column("name", [study.name for study in found], kind="label", write=str),
+        Column("question", [study.question for study in found], kind="text", write=str),
+        Column("trials", [len(study.trials("quick")) for study in found]),
+        Column("claims", [len(study.claims) for study in found]),
+    ]
+    console.show(Table("", columns, ["bruit study run NAME runs one; bruit study report makes the page."]))
 
 
 def run(
@@ -132,15 +135,15 @@ def _verdicts(study: Study, found: Results) -> list[dict[str, Any]]:
 
 
 def _tell(study: Study, found: Results) -> None:
-    screen = console.out()
-    screen.print(f"{study.name}: {study.question}", style="bold", soft_wrap=True)
-    made = console.table("verdict", "evidence", texts=2)
-    for claim in study.claims:
-        verdict = claim.verdict(found)
-        made.add_row(verdict.kind, f"{claim.statement} {verdict.sentence}")
-    screen.print(made)
+    verdicts = [claim.verdict(found) for claim in study.claims]
+    rows = [
+        (verdict.kind, f"{claim.statement} {verdict.sentence}")
+        for claim, verdict in zip(study.claims, verdicts, strict=True)
+    ]
+    console.show(Table.of(f"{study.name}: {study.question}", ("verdict", "evidence"), rows, texts=2))
     for reason, count in found.skipped.items():
-        console.warn(f"{count} trials of {study.name} were skipped: {reason}")
+        were = "was" if count == 1 else "were"
+        console.warn(f"{counted(count, 'trial')} of {study.name} {were} skipped: {reason}")
 
 
 def _write_figures(chosen: Any, results: Any, folder: Path) -> None:

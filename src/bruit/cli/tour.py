@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,9 +15,10 @@ from bruit.cli import console as shared
 from bruit.cli._tour_facts import Facts
 from bruit.cli._tour_story import Block
 from bruit.errors import MissingExtraError
+from bruit.tables import wrap
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Page, Picture, Table
+    from bruit.figures.page import Page, Picture
 
 #: Text and tables keep to this width on wider terminals too.
 WIDTH = 80
@@ -129,7 +130,7 @@ def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Pa
         Section(
             block.heading,
             tuple(_unbroken(paragraph) for paragraph in block.paragraphs),
-            table=_table(block) if block.rows else None,
+            table=block.table,
             figure=pictures.get(place),
             code=block.code,
         )
@@ -142,12 +143,6 @@ def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Pa
     return Page(story.TITLE, story.lead(facts), sections, footer)
 
 
-def _table(block: Block) -> Table:
-    from bruit.figures.page import Table
-
-    return Table(tuple(map(_unbroken, block.columns)), block.rows, text_columns=tuple(range(block.texts)))
-
-
 def _unbroken(text: str) -> str:
     """Numbers stay on the line of their sign: a browser breaks lines at every plain space."""
     return text.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
@@ -158,12 +153,9 @@ def _tell(console: Console, block: Block) -> None:
     console.print(block.heading, style="bold", markup=False)
     for paragraph in block.paragraphs:
         _say(console, paragraph)
-    if block.rows:
-        made = shared.table(*block.columns, texts=block.texts)
-        for row in block.rows:
-            made.add_row(*row)
+    if block.table is not None:
         console.print()
-        console.print(made, width=min(WIDTH, console.width))
+        shared.show(block.table, on=console, most=min(WIDTH, console.width))
     if block.code:
         # Not wrapped: a command that is broken over two lines cannot be copied.
         console.print(block.code, style="cyan", markup=False, highlight=False, soft_wrap=True)
@@ -179,5 +171,6 @@ def _tell_files(console: Console, files: tuple[Path, ...]) -> None:
         console.print(f"{file}  ({size})", markup=False, highlight=False, soft_wrap=True)
 
 
-def _say(console: Console, text: Any) -> None:
-    console.print(text, markup=False, highlight=False, width=min(WIDTH, console.width))
+def _say(console: Console, text: str) -> None:
+    for line in wrap(text, min(WIDTH, console.width)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ Where only their mean is wanted, SMP with a number mechanism is far better than 
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +25,9 @@ from bruit.collection.sample import Sample
 from bruit.collection.settling import settle
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
-from bruit.estimation import frames, intervals
+from bruit.estimation import intervals
 from bruit.oracles import Oracle
+from bruit.tables import Column, Table, Tabular, counted, decimals, percent
 
 #: What is compared unless methods are named.
 METHODS = (
@@ -81,7 +81,7 @@ class Comparison:
     report_bytes: float
 
 
-class Comparisons(Sequence[Comparison]):
+class Comparisons(Tabular, Sequence[Comparison]):
     """Methods, least error first; prints as a table, and `best` is ready to use.
 
     The table's "× best" is the variance over the least among the methods that hold the ε that was asked for.
@@ -114,54 +114,36 @@ class Comparisons(Sequence[Comparison]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The table as named columns."""
-        fields = ("method", "variance", "person", "attribute", "guessed", "hides", "holds", "report_bytes")
-        return {field: [getattr(row, field) for row in self] for field in fields}
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame, one row per method: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(), backend)
-
-    def cells(self) -> list[list[str]]:
-        """The table as text: a heading and one row per method."""
-        heading = ["method", "variance", "× best", "± 95 %", "ε person", "ε attribute", "hides", "guessed", "bytes"]
-        return [heading, *(self._cells(row) for row in self)]
-
-    def _cells(self, row: Comparison) -> list[str]:
-        least = min(other.variance for other in self if other.holds)
-        return [
-            row.method if row.holds else f"{row.method} ✗",
-            f"{row.variance:.3g}",
-            f"{row.variance / least:.2f}",
-            f"{intervals.normal_quantile(0.95) * math.sqrt(row.variance):.4f}",
-            f"{row.person:.4f}",
-            f"{row.attribute:.4f}",
-            "yes" if row.hides else "no",
-            f"{row.guessed:.1%}",
-            f"{row.report_bytes:,.0f}",
+    def table(self) -> Table:
+        """Every method with its error and what it really guarantees."""
+        least = min((row.variance for row in self if row.holds), default=self[0].variance)
+        z, broken = intervals.normal_quantile(0.95), {row.method for row in self if not row.holds}
+        columns = [
+            Column(
+                "method",
+                self._field("method"),
+                kind="label",
+                write=lambda name: f"{name} ✗" if name in broken else name,
+            ),
+            Column("variance", self._field("variance"), hidden=True),
+            Column("half_width", [z * math.sqrt(row.variance) for row in self], "95 % interval ±", write=decimals(4)),
+            Column("ratio", [row.variance / least for row in self], "× best", write=decimals(2)),
+            Column("person", self._field("person"), "ε person", write=decimals(4)),
+            Column("attribute", self._field("attribute"), "ε attribute", write=decimals(4)),
+            Column("hides", self._field("hides"), kind="text", write=lambda hides: "yes" if hides else "no"),
+            Column("guessed", self._field("guessed"), write=percent),
+            Column("holds", self._field("holds"), hidden=True),
+            Column("report_bytes", self._field("report_bytes"), hidden=True),
         ]
-
-    def __repr__(self) -> str:
-        rows = self.cells()
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        notes = ["✗ does not hold the ε that was asked for."] if not all(row.holds for row in self) else []
+        notes = [] if not broken else ["✗ does not hold the ε that was asked for."]
         notes += [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
-        return "\n".join([f"Methods for n = {self.n:,} people, by the mean variance of a frequency:", *lines, *notes])
+        title = f"Methods for {counted(self.n, 'person')}, by the mean variance of a frequency"
+        plan = self[0].plan
+        about = {"epsilon": plan.epsilon, "unit": plan.unit, "n": self.n, "left_out": self.left_out}
+        return Table(title, columns, notes, about, noun="method")
 
-    def _repr_html_(self) -> str:
-        heading, *rows = self.cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heading)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        caption = html.escape(f"n = {self.n:,} people, by the mean variance of a frequency")
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    def _field(self, name: str) -> list[Any]:
+        return [getattr(row, name) for row in self]
 
 
 def compare(

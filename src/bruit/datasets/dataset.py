@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -26,6 +25,7 @@ from bruit.datasets.catalogue import Column, Entry, entries
 from bruit.datasets.reading import read
 from bruit.domains import Categories, Grid, Schema
 from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.tables import Table, counted
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -33,8 +33,6 @@ Backend = Literal["pandas", "polars", "pyarrow"]
 DATA_VARIABLE = "BRUIT_DATA"
 #: The file looked for in that folder.
 ACS_FILE = "acs_employment_MT_2018.csv.gz"
-
-_WIDTH = 96
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,23 +138,21 @@ class Dataset:
         }
         return narwhals.from_dict(columns, backend=chosen).to_native()
 
-    def describe(self) -> str:
+    def describe(self) -> Table:
         """What the set is, where it comes from, and what its columns mean; no value of the data."""
-        facts = (
-            ("source", self.source),
-            ("licence", self.licence),
-            ("cite", self.citation),
-            ("sha256", self.checksum),
-            ("notes", self.notes),
-        )
         part = "" if self.part == "all" else f" ({self.part})"
-        lines = [
-            f"{self.name}{part}: {len(self):,} rows, {len(self.columns)} columns",
-            self.title,
-            "",
-        ]
-        lines += [_hanging(f"{label:<9}", fact) for label, fact in facts]
-        return "\n".join([*lines, "", *_column_lines(self.entry.columns)])
+        rows = [(column.name, _domain_text(column), column.meaning) for column in self.entry.columns]
+        notes = (
+            f"source: {self.source}",
+            f"licence: {self.licence}",
+            f"cite: {self.citation}",
+            f"sha256: {self.checksum}",
+            f"notes: {self.notes}",
+        )
+        size = f"{counted(len(self), 'row')}, {counted(len(self.columns), 'column')}"
+        title = f"{self.name}{part}: {size}. {self.title}"
+        table = Table.of(title, ("column", "domain", "meaning"), rows, texts=3)
+        return replace(table, notes=[note for note in notes if not note.endswith(": ")])
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         return self._table[_checks.one_of(self._table, column=column)]
@@ -255,26 +251,10 @@ def _installed() -> Backend:
     return next((name for name in _BACKENDS if find_spec(name) is not None), "pyarrow")
 
 
-def _column_lines(columns: Sequence[Column]) -> list[str]:
-    lines = [(column.name, _domain_text(column), column.meaning) for column in columns]
-    first, second = (max(len(line[place]) for line in lines) for place in (0, 1))
-    return [f"{name:<{first}}  {domain:<{second}}  {meaning}" for name, domain, meaning in lines]
-
-
 def _domain_text(column: Column) -> str:
     domain = column.domain
     if isinstance(domain, Grid):
         return f"{domain.low:,.9g}..{domain.high:,.9g} in steps of {domain.step:g}"
     if isinstance(domain, Categories) and domain.missing == "category":
-        return f"{domain.k} categories, and missing"
-    return f"{domain.size} categories"
-
-
-def _hanging(label: str, fact: str) -> str:
-    return textwrap.fill(
-        fact,
-        _WIDTH,
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
+        return f"{counted(domain.k, 'category')}, and missing"
+    return counted(domain.size, "category")

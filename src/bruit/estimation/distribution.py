@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bruit import _checks, documents
+from bruit import _checks
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, ParameterError
-from bruit.estimation import frames, intervals
+from bruit.estimation import intervals
+from bruit.estimation.estimate import source_of, title_of
 from bruit.estimation.fitting import Channel, Fit, Floats, Rule, Stop, fit
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular, counted, label, percent
 
 #: The quantiles that are shown.
 SHOWN_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DistributionEstimate:
+class DistributionEstimate(Tabular):
     """The distribution of a number over its cells, fitted to the reports.
 
     It is not unbiased: probabilities are never negative and have sum one. Its uncertainty comes from `bootstrap`.
@@ -130,58 +131,40 @@ class DistributionEstimate:
         again = [fit(self.channel, counts, self.points.size, self.rule).probability for counts in draws]
         return Bootstrap(self.points, self.probability, np.array(again))
 
-    def columns(self) -> dict[str, Any]:
-        """The distribution as named columns: the number, its probability, and the probability of at most it."""
-        return {self.name: self.points, "probability": self.probability, "cdf": np.cumsum(self.probability)}
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame, one row per cell: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(), backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for documents and programs."""
-        return {
-            "name": self.name,
-            "mechanism": self.mechanism,
-            "guarantee": self.guarantee.to_dict(),
-            "n": self.n,
-            "refused": self.refused,
-            "simulated": self.simulated,
+    def table(self) -> Table:
+        """Every cell: columns value, probability, and cdf, the probability of at most the value."""
+        columns = [
+            Column("value", self.points, self.name, "label", label),
+            Column("probability", self.probability),
+            Column("cdf", np.cumsum(self.probability)),
+        ]
+        about = {
+            **source_of(self),
             "method": self.rule.method,
             "tolerance": self.rule.tolerance,
             "iterations": self.rule.iterations,
             "steps": self.steps,
             "stop": self.stop,
-            "points": self.points.tolist(),
-            "probability": self.probability.tolist(),
-            "quantiles": dict(zip(map(str, SHOWN_QUANTILES), self.quantile(SHOWN_QUANTILES).tolist(), strict=True)),
         }
+        return Table(title_of("Distribution", self), columns, self._notes(), about, noun="cell")
 
-    def to_json(self) -> str:
-        """The distribution as a document of format ``bruit.distribution/1``."""
-        return documents.seal("bruit.distribution/1", self.to_dict(), indent=2)
+    def summary(self) -> Table:
+        """A few quantiles, which is what is printed: columns share and value."""
+        columns = [
+            Column("share", SHOWN_QUANTILES, kind="label", write=lambda share: percent(share, 0)),
+            Column("value", self.quantile(SHOWN_QUANTILES), f"{self.name} below"),
+        ]
+        return Table(title_of("Distribution", self), columns, self._notes(), source_of(self), noun="quantile")
 
-    def _title(self) -> str:
+    def _notes(self) -> list[str]:
         ended = "converged" if self.stop == "tolerance" else "stopped at its limit"
-        notes = [f"{self.n:,} reports", self.mechanism, str(self.guarantee)]
-        notes += [f"{self.rule.method} {ended} after {self.steps:,} steps"]
-        notes += [f"{self.refused:,} refused"] if self.refused else []
-        notes += ["simulated"] if self.simulated else []
-        return " · ".join(notes)
-
-    def _rows(self) -> list[tuple[str, str]]:
-        found = self.quantile(SHOWN_QUANTILES)
-        return [(f"{q:.0%}", f"{value:.6g}") for q, value in zip(SHOWN_QUANTILES, found, strict=True)]
+        return [f"guarantee: {self.guarantee}", f"{self.rule.method} {ended} after {counted(self.steps, 'step')}"]
 
     def __repr__(self) -> str:
-        rows = [("share", f"{self.name} below"), *self._rows()]
-        return "\n".join([f"DistributionEstimate: {self._title()}", *(f"{q:>5}  {value}" for q, value in rows)])
+        return repr(self.summary())
 
     def _repr_html_(self) -> str:
-        body = "".join(f"<tr><td>{q}</td><td>{value}</td></tr>" for q, value in self._rows())
-        heading = f"<tr><th>share</th><th>{html.escape(self.name)} below</th></tr>"
-        caption = html.escape(self._title())
-        return f"<table><caption>{caption}</caption><thead>{heading}</thead><tbody>{body}</tbody></table>"
+        return self.summary()._repr_html_()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,20 +10,18 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents
+from bruit import _checks
 from bruit.errors import DataError, MissingExtraError, ParameterError, translated
-from bruit.estimation import consistency, frames
+from bruit.estimation import consistency
 from bruit.estimation.support import IntervalMethod, Model, Target
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
 
 Floats = NDArray[np.float64]
 
-#: How many rows a printed estimate shows.
-SHOWN_ROWS = 12
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Estimate:
+class Estimate(Tabular):
     """Unbiased frequencies of every value, for the people who answered or the population they come from.
 
     Nothing is clipped: a frequency may come out negative or above one, and that is what keeps sums and differences
@@ -152,44 +149,43 @@ class Estimate:
         }
         return steps[method](raw)
 
-    def columns(self, level: float = 0.95) -> dict[str, Any]:
-        """The estimate as named columns: value, frequency, standard_error, lower, upper."""
-        ends = self.interval(level)
-        return {
-            self.name: list(self.labels),
-            "frequency": self.frequency,
-            "standard_error": self.standard_error,
-            "lower": ends[:, 0],
-            "upper": ends[:, 1],
-        }
+    def table(
+        self,
+        level: float = 0.95,
+        method: IntervalMethod = "wilson",
+        *,
+        simultaneous: bool = False,
+        consistent: consistency.Method | None = None,
+    ) -> Table:
+        """Every value with its frequency and interval: columns label, frequency, standard_error, lower, upper.
 
-    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
-        """A data frame, one row per value: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(level), backend)
-
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Plain values, for documents and programs."""
-        columns = self.columns(level)
-        keys = [key for key in columns if key != self.name]
-        rows = [
-            {"label": label, **{key: float(columns[key][place]) for key in keys}}
-            for place, label in enumerate(self.labels)
+        Parameters
+        ----------
+        level, method, simultaneous
+            As for `interval`.
+        consistent
+            Add a column of frequencies that were made consistent by this method.
+        """
+        ends = self.interval(level, method, simultaneous=simultaneous)
+        columns = [
+            Column("label", self.labels, self.name, "label", label),
+            Column("frequency", self.frequency, write=decimals(4)),
+            Column("standard_error", self.standard_error, hidden=True),
+            Column("interval", ends, interval_of(level), write=decimals(4), parts=("lower", "upper")),
         ]
-        return {
-            "name": self.name,
-            "mechanism": self.mechanism,
-            "guarantee": self.guarantee.to_dict(),
-            "n": self.n,
-            "refused": self.refused,
-            "simulated": self.simulated,
-            "target": self.target,
-            "level": level,
-            "values": rows,
-        }
-
-    def to_json(self, level: float = 0.95) -> str:
-        """The estimate as a document of format ``bruit.estimate/1``."""
-        return documents.seal("bruit.estimate/1", self.to_dict(level), indent=2)
+        if consistent is not None:
+            columns.append(Column("consistent", self.consistent(consistent).frequency, consistent, write=decimals(4)))
+        about = {**source_of(self), "target": self.target, "level": level, "consistent": consistent}
+        notes = [f"guarantee: {self.guarantee}", f"intervals for the {self.target}"]
+        return Table(
+            title_of("Estimate", self),
+            columns,
+            notes,
+            about,
+            noun="value",
+            order=np.argsort(-self.frequency, kind="stable").tolist(),
+            rest="less frequent",
+        )
 
     def plot(self, truth: Any = None, *, level: float = 0.95, ax: Any = None) -> Any:
         """Draw the frequencies with their intervals, and the true ones if they are known; needs matplotlib."""
@@ -205,56 +201,48 @@ class Estimate:
             return list(range(len(self.labels)))
         return np.argsort(-self.frequency, kind="stable")[:rows].tolist()  # type: ignore[no-any-return]
 
-    def _title(self) -> str:
-        notes = [f"{self.n:,} reports", self.mechanism, str(self.guarantee), f"target: {self.target}"]
-        notes += [f"{self.refused:,} refused"] if self.refused else []
-        notes += ["simulated"] if self.simulated else []
-        return " · ".join(notes)
 
-    def _rows(self) -> list[tuple[str, str, str]]:
-        ends = self.interval()
-        return [
-            (str(self.labels[i]), f"{self.frequency[i]:.4f}", f"{ends[i, 0]:.4f} … {ends[i, 1]:.4f}")
-            for i in self.top(SHOWN_ROWS)
-        ]
-
-    def _more(self) -> str:
-        hidden = len(self.labels) - SHOWN_ROWS
-        return f"and {hidden:,} less frequent values" if hidden > 0 else ""
-
-    def __repr__(self) -> str:
-        rows = [(self.name, "frequency", "95 % interval"), *self._rows()]
-        widths = [min(30, max(len(row[i]) for row in rows)) for i in range(3)]
-        lines = [
-            f"{name[: widths[0]]:<{widths[0]}}  {frequency:>{widths[1]}}  {ends:>{widths[2]}}"
-            for name, frequency, ends in rows
-        ]
-        return "\n".join([f"Estimate: {self._title()}", *lines, *filter(None, [self._more()])])
-
-    def _repr_html_(self) -> str:
-        heading = "".join(f"<th>{html.escape(text)}</th>" for text in (self.name, "frequency", "95 % interval"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows()
-        )
-        caption = html.escape(" · ".join(filter(None, [self._title(), self._more()])))
-        return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{body}</tbody></table>"
-
-
-@dataclass(frozen=True, eq=False)
-class Consistent:
+@dataclass(frozen=True, eq=False, repr=False)
+class Consistent(Tabular):
     """Frequencies after a consistency step: to show, not to infer from; they carry no variance."""
 
     method: str
     frequency: Floats
     labels: tuple[Any, ...]
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame with columns value and frequency."""
-        return frames.make({"value": list(self.labels), "frequency": self.frequency}, backend)
+    def table(self) -> Table:
+        """Every value with its frequency: columns label and frequency."""
+        columns = [
+            Column("label", self.labels, "value", "label", label),
+            Column("frequency", self.frequency, write=decimals(4)),
+        ]
+        return Table(
+            f"Frequencies made consistent by {self.method}", columns, about={"method": self.method}, noun="value"
+        )
 
-    def __getitem__(self, label: Any) -> float:
+    def __getitem__(self, value: Any) -> float:
         with translated(ValueError, lambda _: ParameterError("This is not one of the declared labels.")):
-            return float(self.frequency[self.labels.index(label)])
+            return float(self.frequency[self.labels.index(value)])
+
+
+def title_of(what: str, answer: Any) -> str:
+    """What an estimate is of, and how many reports it comes from."""
+    name = "" if answer.name == "value" else f" of {answer.name}"
+    refused = f", {answer.refused:,} refused" if answer.refused else ""
+    simulated = ", simulated" if answer.simulated else ""
+    return f"{what}{name} by {answer.mechanism} from {counted(answer.n, 'report')}{refused}{simulated}"
+
+
+def source_of(answer: Any) -> dict[str, Any]:
+    """What every estimate knows of where it comes from, as plain values."""
+    return {
+        "name": answer.name,
+        "mechanism": answer.mechanism,
+        "guarantee": answer.guarantee.to_dict(),
+        "n": answer.n,
+        "refused": answer.refused,
+        "simulated": answer.simulated,
+    }
 
 
 def _read_only(array: Floats) -> Floats:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 
-from bruit import _checks, documents
-from bruit.errors import DataError
-from bruit.estimation import frames, intervals
+from bruit import _checks
+from bruit.entropy import Randomness
+from bruit.errors import DataError, ParameterError
+from bruit.estimation import intervals
 from bruit.estimation.distribution import DistributionEstimate
+from bruit.estimation.estimate import source_of, title_of
 from bruit.estimation.fitting import Channel, DenseChannel, DistributionMethod, Rule
 from bruit.estimation.scores import Floats, noise_scores, score_variance
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular, digits, interval_of, percent
 
 __all__ = ["DistributionEstimate", "NumberEstimate", "ScoreModel"]
+
+#: How many times a distribution is fitted again for the intervals of a table's quantiles: few, to answer in seconds.
+REFITS = 20
+#: A fit of more steps times cells than this would take more than a few seconds to repeat: no intervals then.
+MOST_WORK = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class ScoreModel:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class NumberEstimate:
+class NumberEstimate(Tabular):
     """An unbiased mean with its variance and interval, for the people who answered or the population they come from.
 
     Nothing is clipped: the mean may come out beyond the bounds.
@@ -192,31 +199,45 @@ class NumberEstimate:
             simulated=self.simulated,
         )
 
-    def columns(self, level: float = 0.95) -> dict[str, Any]:
-        """The estimate as named columns of one row."""
-        lower, upper = self.interval(level)
-        return {
-            "name": [self.name],
-            "mean": [self.mean],
-            "standard_error": [self.standard_error],
-            "lower": [lower],
-            "upper": [upper],
-        }
+    def table(self, level: float = 0.95, *, quantiles: Sequence[float] = (), rng: Randomness = None) -> Table:
+        """The mean with its interval, and quantiles: columns statistic, share, value, lower, upper.
 
-    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
-        """A data frame of one row: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(level), backend)
+        Parameters
+        ----------
+        level
+            Of the intervals.
+        quantiles
+            Shares, as 0.5 for the median. Quantiles are approximate; there are none where the mechanism tells the mean
+            only, and no intervals of them where refitting would take long.
+        rng
+            For the refits that give these intervals; a seed makes them repeatable.
+        """
+        fitted = _distribution(self) if quantiles else None
+        rows: list[tuple[Any, ...]] = [("mean", None, self.mean, self.interval(level))]
+        spread = None
+        if fitted is not None:
+            spread = _spread(fitted, quantiles, level, rng)
+            ends = [(None, None)] * len(quantiles) if spread is None else spread.tolist()
+            values = fitted.quantile(quantiles).tolist()
+            rows += [
+                (f"{percent(q, 0)} below", q, x, tuple(end)) for q, x, end in zip(quantiles, values, ends, strict=True)
+            ]
+        names, shares, values, ends = (list(column) for column in zip(*rows, strict=True))
+        columns = [
+            Column("statistic", names, self.name, "label", str),
+            Column("share", shares, hidden=True),
+            Column("value", values, "estimate", write=digits(5)),
+            Column("interval", ends, interval_of(level), write=digits(5), parts=("lower", "upper")),
+        ]
+        notes = [f"guarantee: {self.guarantee}", f"intervals for the {self.target}"]
+        notes += [f"bias at most {self.bias_bound:.3g}"] if self.bias_bound else []
+        notes += [_remark(fitted, spread)] if quantiles else []
+        return Table(title_of("Estimate", self), columns, notes, self._about(level, fitted), noun="statistic")
 
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Plain values, for documents and programs."""
+    def _about(self, level: float, fitted: DistributionEstimate | None) -> dict[str, Any]:
         lower, upper = self.interval(level)
-        return {
-            "name": self.name,
-            "mechanism": self.mechanism,
-            "guarantee": self.guarantee.to_dict(),
-            "n": self.n,
-            "refused": self.refused,
-            "simulated": self.simulated,
+        found = {
+            **source_of(self),
             "target": self.target,
             "level": level,
             "bounds": list(self.bounds),
@@ -226,33 +247,39 @@ class NumberEstimate:
             "lower": lower,
             "upper": upper,
         }
+        if fitted is not None:
+            found["fit"] = {
+                "method": fitted.rule.method,
+                "steps": fitted.steps,
+                "refits": REFITS,
+                "approximate": True,
+            }
+        return found
 
-    def to_json(self, level: float = 0.95) -> str:
-        """The estimate as a document of format ``bruit.estimate/1``."""
-        return documents.seal("bruit.estimate/1", self.to_dict(level), indent=2)
 
-    def _title(self) -> str:
-        notes = [f"{self.n:,} reports", self.mechanism, str(self.guarantee), f"target: {self.target}"]
-        notes += [f"bias at most {self.bias_bound:.3g}"] if self.bias_bound else []
-        notes += [f"{self.refused:,} refused"] if self.refused else []
-        notes += ["simulated"] if self.simulated else []
-        return " · ".join(notes)
+def _distribution(answer: NumberEstimate) -> DistributionEstimate | None:
+    """The fitted distribution, or None where the mechanism is not made for one.
 
-    def _cells(self) -> list[tuple[str, str]]:
-        lower, upper = self.interval()
-        return [
-            ("", self.name),
-            ("mean", f"{self.mean:.5g}"),
-            ("95 % interval", f"{lower:.5g} … {upper:.5g}"),
-        ]
+    Two messages tell a mean only. Through noise that only falls off with distance, smoothing shifts the outer quantiles
+    by more than any refit shows: those intervals would be too short.
+    """
+    try:
+        fitted = answer.distribution()
+    except ParameterError:
+        return None
+    return None if isinstance(fitted.channel, DenseChannel) else fitted
 
-    def __repr__(self) -> str:
-        _, mean, ends = (text for _, text in self._cells())
-        return f"NumberEstimate: {self._title()}\n{self.name}: mean {mean}, 95 % interval {ends}"
 
-    def _repr_html_(self) -> str:
-        heading = "".join(f"<th>{html.escape(head)}</th>" for head, _ in self._cells())
-        body = "".join(f"<td>{html.escape(text)}</td>" for _, text in self._cells())
-        caption = html.escape(self._title())
-        table = f"<thead><tr>{heading}</tr></thead><tbody><tr>{body}</tr></tbody>"
-        return f"<table><caption>{caption}</caption>{table}</table>"
+def _spread(fitted: DistributionEstimate, shares: Sequence[float], level: float, rng: Randomness) -> Floats | None:
+    """Lower and upper ends of the quantiles, or None where refitting would take long."""
+    if fitted.steps * (fitted.points.size + fitted.counts.size) > MOST_WORK:
+        return None
+    return fitted.bootstrap(REFITS, rng=rng).quantile(shares, level)
+
+
+def _remark(fitted: DistributionEstimate | None, spread: Floats | None) -> str:
+    if fitted is None:
+        return "These reports tell the mean. For quantiles, ask with the method square-wave."
+    if spread is None:
+        return "Quantiles are approximate; their intervals would take long: see DistributionEstimate.bootstrap."
+    return f"Quantiles and their intervals are approximate ({fitted.rule.method}, {REFITS} refits)."

@@ -16,6 +16,9 @@ from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError, translated
 from bruit.estimation import Estimate
 from bruit.figures import style
+from bruit.tables import interval_of, label, wrap
+from bruit.tables import width as width_of
+from bruit.tables.labels import distinct, fitted
 
 Order = Literal["frequency", "declared"]
 Floats = NDArray[np.float64]
@@ -24,6 +27,8 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 30
 #: How many rows the alternative text reads out.
 TOLD_ROWS = 10
+#: How many characters a line of a label has.
+_LABEL_WIDTH = 24
 
 # In inches: heights, then the widths of a character of a label and of the title, and of the key on one line.
 _LINE_HEIGHT, _ROW_GAP, _SURROUND = 0.19, 0.12, 1.0
@@ -69,7 +74,7 @@ def plot_estimate(
     _checks.probability(level=level)
     shares = None if truth is None else _true_shares(truth, estimate.labels)
     places = _places(estimate, order)
-    names = [style.readable(estimate.labels[place]) for place in places]
+    names = _row_names([estimate.labels[place] for place in places])
     room = _room(names)
     title = "\n".join(_title_lines(estimate, int(room / _TITLE_COLUMN)))
     key_rows = 1 if shares is None or room >= _KEY_WIDTH else 2
@@ -97,6 +102,14 @@ def _draw(ax: Axes, estimate: Estimate, places: list[int], truth: Floats | None,
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
 
 
+def _row_names(labels: list[Any]) -> list[str]:
+    """Labels on two lines or three, different ones differently."""
+    texts = [label(own) for own in labels]
+    written = distinct(texts)
+    lines = fitted(written.values(), 2 * _LABEL_WIDTH - 2)
+    return ["\n".join(part for line in lines[written[text]] for part in wrap(line, _LABEL_WIDTH)) for text in texts]
+
+
 def _name_rows(ax: Axes, names: list[str]) -> None:
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.set_ylim(len(names) - 0.4, -0.6)  # the first row stands on top
@@ -105,7 +118,7 @@ def _name_rows(ax: Axes, names: list[str]) -> None:
 def _add_key(ax: Axes, level: float, *, has_truth: bool, rows: int) -> None:
     line = Line2D([], [], **{**_END, "linestyle": "-"})
     handles: list[Any] = [(line, Line2D([], [], **_DOT)), Line2D([], [], **_DIAMOND)]
-    words = [f"estimate, {100 * level:g} % interval", "truth"]
+    words = [f"estimate, {interval_of(level)}", "truth"]
     shown = 2 if has_truth else 1
     ax.legend(
         handles[:shown],
@@ -145,7 +158,7 @@ def _title_lines(estimate: Estimate, width: int) -> list[str]:
     lines = [notes[0]]
     for note in notes[1:]:
         longer = f"{lines[-1]} · {note}"
-        lines[-1:] = [longer] if style.columns(longer) <= width else [lines[-1], note]
+        lines[-1:] = [longer] if width_of(longer) <= width else [lines[-1], note]
     if estimate.name != "value":
         lines[:0] = style.readable(estimate.name, width).split("\n")
     if len(estimate.labels) > MOST_ROWS:
@@ -155,7 +168,7 @@ def _title_lines(estimate: Estimate, width: int) -> list[str]:
 
 def _room(names: list[str]) -> float:
     """The inches that a figure of our own leaves to the right of its labels."""
-    widest = max(style.columns(line) for name in names for line in name.split("\n"))
+    widest = max(width_of(line) for name in names for line in name.split("\n"))
     return style.WIDTH - 0.15 - _LABEL_COLUMN * widest
 
 
@@ -201,7 +214,7 @@ def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: f
     left = len(estimate.labels) - len(told)
     more = f"; and {left:,} more values" if left else ""
     heading = ", ".join(_title_lines(estimate, 80)).replace(" · ", ", ")
-    text = f"Estimated shares of people with {100 * level:g} % intervals, {heading}: {'; '.join(told)}{more}."
+    text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(told)}{more}."
     return " ".join(text.split())
 
 

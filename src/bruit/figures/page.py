@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from bruit.errors import FormatError, ParameterError, translated
 from bruit.figures import style
+from bruit.tables import Table, typeset
 
 #: Colours of the house style and the CSS variables of the page's template that take their place.
 VARIABLES: dict[str, str] = {
@@ -52,20 +53,6 @@ class Picture:
         """The picture of a figure, or of Axes, that bruit drew."""
         drawn = style.whole(figure)
         return cls(svg=style.svg(drawn), alt=style.description(drawn))
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts. Columns are set to the right, as numbers are, but for the places in `text_columns`."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-    text_columns: tuple[int, ...] = (0,)
-
-    def __post_init__(self) -> None:
-        if any(len(row) != len(self.columns) for row in self.rows):
-            raise ParameterError(f"Every row must have {len(self.columns)} cells, one per column.")
 
 
 @dataclass(frozen=True)
@@ -104,7 +91,7 @@ def render(page: Page) -> str:
         for place, section in enumerate(page.sections)
         if section.figure
     }
-    text: str = templates().get_template("page.html.j2").render(page=page, pictures=pictures)
+    text: str = templates().get_template("page.html.j2").render(page=page, pictures=pictures, typeset=typeset)
     return text
 
 

@@ -8,7 +8,6 @@ those are too pale to read on white.
 from __future__ import annotations
 
 import io
-import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,8 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+
+from bruit.tables import width as width_of
 
 PAPER = "#ffffff"
 INK = "#1f2328"
@@ -129,24 +130,13 @@ def readable(label: Any, width: int = 24) -> str:
     """
     text = "".join(c if c.isprintable() else " " for c in str(label))
     text = " ".join(text.split())
-    if columns(text) <= width:
+    if width_of(text) <= width:
         return text
     first = _cut(text, width)
     rest = text[len(first) :].strip()
-    if columns(rest) > width:
+    if width_of(rest) > width:
         rest = _cut(rest, width - 1).rstrip() + "…"
     return f"{first.rstrip()}\n{rest}"
-
-
-def columns(text: str) -> int:
-    """How many columns a text takes where Chinese, Japanese and Korean characters take two.
-
-    >>> columns("é"), columns("日本")
-    (1, 4)
-    """
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    combining = sum(bool(unicodedata.combining(c)) for c in text)
-    return len(text) + wide - combining
 
 
 def epsilon_text(epsilon: float) -> str:
@@ -240,7 +230,7 @@ def _other_fonts() -> list[tuple[str, str]]:
 def _cut(text: str, width: int) -> str:
     """The beginning of a text that fits, up to a space or hyphen if there is one in its second half."""
     end = 0
-    while end < len(text) and columns(text[: end + 1]) <= width:
+    while end < len(text) and width_of(text[: end + 1]) <= width:
         end += 1
     for place in range(end, end // 2, -1):
         if text[place - 1] in "-/ " or text[place : place + 1] == " ":

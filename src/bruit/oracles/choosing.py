@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ import numpy as np
 
 from bruit import _checks
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
-from bruit.estimation import frames, intervals
+from bruit.estimation import intervals
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import NAMES, oracle
+from bruit.tables import Column, Table, Tabular, counted, decimals, digits, percent
 
 #: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
 #: over all values, or the least variance at the given frequency.
@@ -59,13 +59,13 @@ class Choice:
 
     def error(self, criterion: Criterion) -> float:
         """The error that the criterion looks at."""
-        found = {"rare": self.rare, "total": self.total, "frequency": self.at_frequency}[criterion]
-        if found is None:
+        variance: float | None = getattr(self, _ERRORS[criterion])
+        if variance is None:
             raise ParameterError('The criterion "frequency" needs a frequency.')
-        return found
+        return variance
 
 
-class Choices(Sequence[Choice]):
+class Choices(Tabular, Sequence[Choice]):
     """Oracles, best first; prints as a table, and `best` is ready to use.
 
     Attributes
@@ -100,63 +100,47 @@ class Choices(Sequence[Choice]):
     def __iter__(self) -> Iterator[Choice]:
         return iter(self._rows)
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The table as named columns."""
-        shown: dict[str, list[Any]] = {"oracle": [row.name for row in self]}
-        for field in ("rare", "total", "at_frequency"):
-            values = [getattr(row, field) for row in self]
-            if None not in values:
-                shown[field] = values
-        for field in ("report_bytes", "decode_steps", "guessability", "votes_per_cheater"):
-            shown[field] = [getattr(row, field) for row in self]
-        return shown
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame, one row per oracle: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(), backend)
-
-    def cells(self) -> list[list[str]]:
-        """The table as text: a heading and one row per oracle."""
-        best = self._rows[0].error(self.criterion)
-        heading = ["oracle", "error", "× best", "± 95 %", "bytes", "steps", "guessed", "votes"]
-        return [heading, *(self._cells(row, best) for row in self)]
-
-    def _cells(self, row: Choice, best: float) -> list[str]:
-        error = row.error(self.criterion)
-        half = intervals.normal_quantile(0.95) * math.sqrt(row.rare if self.criterion == "total" else error)
-        return [
-            row.name,
-            f"{error:.3g}",
-            f"{error / best:.2f}",
-            f"{half:.4f}",
-            f"{row.report_bytes:,.0f}",
-            f"{row.decode_steps:.1e}",
-            _percent(row.guessability),
-            f"{row.votes_per_cheater:.2f}",
+    def table(self) -> Table:
+        """Every oracle with its error, what it costs and what it risks."""
+        columns = [
+            Column("oracle", [row.name for row in self], kind="label", write=str),
+            *(self._errors(name, field) for name, field in _ERRORS.items() if None not in self._field(field)),
+            Column("ratio", [row.error(self.criterion) / self._least for row in self], "× best", write=decimals(2)),
+            Column("half_width", [self._half_width(row) for row in self], "95 % interval ±", write=decimals(4)),
+            Column("report_bytes", self._field("report_bytes"), "bytes"),
+            Column("decode_steps", self._field("decode_steps"), "steps", write=lambda steps: f"{steps:.1e}"),
+            Column("guessability", self._field("guessability"), "guessed", write=percent),
+            Column("votes_per_cheater", self._field("votes_per_cheater"), "votes", write=decimals(2)),
         ]
+        about = {
+            "k": self._rows[0].oracle.size,
+            "epsilon": self._rows[0].oracle.epsilon,
+            "n": self.n,
+            "criterion": self.criterion,
+            "left_out": self.left_out,
+        }
+        title = f"Oracles for {counted(self.n, 'person')}, by {_MEANING[self.criterion]}"
+        notes = [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+        return Table(title, columns, notes, about, noun="oracle")
 
-    def __repr__(self) -> str:
-        rows = self.cells()
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        return "\n".join([f"Choices for n = {self.n:,} people, by {_MEANING[self.criterion]}:", *lines, *self._notes()])
+    def _errors(self, name: Criterion, field: str) -> Column:
+        """A column of errors; the one that ranks is shown."""
+        return Column(field, self._field(field), "error", write=digits(3), hidden=name != self.criterion)
 
-    def _repr_html_(self) -> str:
-        heading, *rows = self.cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heading)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        caption = html.escape(f"n = {self.n:,} people, by {_MEANING[self.criterion]}")
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    def _field(self, name: str) -> list[Any]:
+        return [getattr(row, name) for row in self]
 
-    def _notes(self) -> list[str]:
-        return [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+    @property
+    def _least(self) -> float:
+        return self._rows[0].error(self.criterion)
 
+    def _half_width(self, row: Choice) -> float:
+        variance = row.rare if self.criterion == "total" else row.error(self.criterion)
+        return intervals.normal_quantile(0.95) * math.sqrt(variance)
+
+
+#: The field of a choice that each criterion looks at.
+_ERRORS: dict[Criterion, str] = {"rare": "rare", "total": "total", "frequency": "at_frequency"}
 
 _MEANING: dict[str, str] = {
     "rare": "the variance for a rare value (Var*)",
@@ -270,10 +254,6 @@ def _at(candidate: Oracle, frequency: Any, n: int) -> float:
     if frequency.shape == ():
         return candidate.typical_variance(float(frequency), n)
     return float(np.mean(candidate.variance(frequency, n)))
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 else f"{100 * share:.0e}%"
 
 
 def _frequencies(given: Any, k: int) -> Any:

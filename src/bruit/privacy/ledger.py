@@ -22,7 +22,7 @@ import html
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self, get_args
@@ -41,10 +41,13 @@ from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, is
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.zcdp import pure_rho
+from bruit.tables import Column, Table, digits
 
 __all__ = ["Booking", "Entry", "Ledger", "Part", "Parts", "Remaining"]
 
 _LONGEST_LABEL = 200
+#: What stands for a result that is booked, and whose file is not there.
+_LOST = "lost"
 
 
 class Remaining(NamedTuple):
@@ -241,6 +244,32 @@ class Ledger(_Shared):
         """One row of plain values per release, for a table or a data frame."""
         return [entry.row() for entry in self.entries]
 
+    def table(self) -> Table:
+        """All releases, oldest first, with what was spent and what remains."""
+        with self._current() as (books, _):
+            entries, spent, left = tuple(books.entries), books.spent, self._remaining(books)
+        notes = [f"spent: ε = {spent.epsilon!r} of {self.epsilon!r}, {left.epsilon!r} remain"]
+        if self.delta or spent.delta:
+            notes.append(f"spent: δ = {spent.delta!r} of {self.delta!r}, {left.delta!r} remain")
+        if any(entry.group for entry in entries):
+            notes.append("Of releases on disjoint parts, the worst part counts.")
+        states = [self._state(entry) for entry in entries]
+        if _LOST in states:
+            notes.append(f"{_LOST}: booked, and its file is not there; the program was stopped, or the file was moved.")
+        notes.append(f"neighbours: {self.neighbours}")
+        about = {"budget": self._budget, "spent": spent.to_dict(), "remaining": left._asdict()}
+        return Table(self._name, _columns(entries, states), notes, about, noun="entry", empty="Nothing was released.")
+
+    def is_kept(self, entry: Entry) -> bool:
+        """Whether the result of an entry is in its file beside the ledger."""
+        return self._state(entry) == str(entry.index)
+
+    def _state(self, entry: Entry) -> str:
+        """The number by which the result of an entry is shown again, or what became of it."""
+        if entry.result is None or self.results is None:
+            return ""
+        return str(entry.index) if (self.results / entry.result).exists() else _LOST
+
     def __len__(self) -> int:
         return len(self.entries)
 
@@ -252,12 +281,10 @@ class Ledger(_Shared):
         return f"<{self._summary()}>"
 
     def _repr_html_(self) -> str:
-        with contextlib.suppress(BruitError):
-            cells = [[_cell(row[name]) for name in COLUMNS] for row in self.report()]
-            rows = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in cells)
-            head = f"<tr><th>{'</th><th>'.join(COLUMNS)}</th></tr>"
-            return f"<table><caption>{_cell(self._summary())}</caption>{head}{rows}</table>"
-        return f"<p>{_cell(self._summary())}</p>"
+        try:
+            return self.table()._repr_html_()
+        except BruitError:
+            return f"<p>{html.escape(self._summary())}</p>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._file is None:
@@ -277,8 +304,12 @@ class Ledger(_Shared):
             down(max(decimal(self.delta) - books.delta.total, decimal(0.0))),
         )
 
+    @property
+    def _name(self) -> str:
+        return f"Ledger {self._file.path.name}" if self._file else "Ledger"
+
     def _summary(self) -> str:
-        name = f"Ledger {self._file.path.name}" if self._file else "Ledger"
+        name = self._name
         try:
             with self._current() as (books, _):
                 spent, left, size = books.spent, self._remaining(books), len(books.entries)
@@ -507,8 +538,34 @@ def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
     return pure if stated is None else min(stated, pure)
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else html.escape(str(value))
+def _columns(entries: Sequence[Entry], states: Sequence[str]) -> list[Column]:
+    """What programs get of each release; people read what was released, when, and for how much."""
+    rows = [entry.row() for entry in entries]
+    columns = {name: [row[name] for row in rows] for name in COLUMNS}
+    names = [entry.group or entry.label for entry in entries]
+    return [
+        Column("index", columns["index"], hidden=True),
+        Column("label", columns["label"], hidden=True),
+        Column("group", columns["group"], hidden=True),
+        Column("", names, "release", "label", str),
+        Column("part", columns["part"], None, "label", _or_nothing, hidden=not any(columns["part"])),
+        Column("time", columns["time"], "booked (UTC)", "text", _minute, hidden=not any(columns["time"])),
+        Column("epsilon", columns["epsilon"], "ε", write=digits(6)),
+        Column("delta", columns["delta"], "δ", write=digits(3), hidden=not any(columns["delta"])),
+        Column("rho", columns["rho"], hidden=True),
+        Column("result", columns["result"], hidden=True),
+        Column("lost", [state == _LOST for state in states], hidden=True),
+        Column("", states, "result", "text", str, hidden=not any(states)),
+    ]
+
+
+def _or_nothing(text: str | None) -> str:
+    return text or ""
+
+
+def _minute(time: str | None) -> str:
+    """A time without its seconds and zone, which is always UTC."""
+    return (time or "").replace("T", " ")[:16]
 
 
 def _refresh_after_fork() -> None:

@@ -7,7 +7,6 @@ what computes those of any level is not.
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,22 +18,20 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.errors import FormatError, ParameterError, translated
-from bruit.estimation import frames
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label
 
 Floats = NDArray[np.float64]
 #: From a level to the ends of each value's interval, one row per value.
 Ends = Callable[[float], Any]
 
-#: How many rows a repr shows.
-SHOWN_ROWS = 20
 #: The levels whose intervals a document has, besides the one asked for.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _ENDS = ("lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Released:
+class Released(Tabular):
     """Noisy values that may be shown to anybody.
 
     Parameters
@@ -108,22 +105,27 @@ class Released:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values.tolist())
 
-    def columns(self, level: float = 0.95) -> dict[str, Any]:
-        """The release as named columns: label, value, error, and lower and upper where there is an interval."""
-        columns: dict[str, Any] = {**self._label_columns(), "value": self.values, "error": self.error}
+    def table(self, level: float = 0.95) -> Table:
+        """Every value: columns label, value, error, and lower and upper where there is an interval."""
+        columns = [*self._label_columns(), Column("value", self.values)]
+        columns.append(Column("error", self.error, write=digits(3), hidden=not np.isfinite(self.error).any()))
         if self.ends is not None:
-            ends = np.asarray(self.interval(level)).reshape(-1, 2)
-            columns |= {name: ends[:, i] for i, name in enumerate(_ENDS)}
-        return columns
-
-    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
-        """A data frame, one row per value: pandas, polars or pyarrow, the first that is installed unless named."""
-        return frames.make(self.columns(level), backend)
+            rows = np.asarray(self.interval(level)).reshape(-1, 2)
+            columns.append(Column("interval", rows, interval_of(level), write=ends, parts=_ENDS))
+        notes = [f"guarantee: {self.guarantee}", *self.notes]
+        about = {key: value for key, value in self._facts(level).items() if key != "notes"}
+        title = f"Released {self.name}" + (", simulated" if self.simulated else "")
+        return Table(title, columns, notes, about, noun="value")
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Plain values, for documents and programs."""
-        columns = self.columns(level)
-        rows = [{key: _plain(column[place]) for key, column in columns.items()} for place in range(self.values.size)]
+        return {
+            **self._facts(level),
+            "values": self.table(level).to_dict()["values"],
+            "intervals": [] if self.ends is None else [self._interval_columns(at) for at in LEVELS],
+        }
+
+    def _facts(self, level: float) -> dict[str, Any]:
         return {
             "name": self.name,
             "release": dict(self.release),
@@ -131,8 +133,6 @@ class Released:
             "simulated": self.simulated,
             "level": level,
             "notes": list(self.notes),
-            "values": rows,
-            "intervals": [] if self.ends is None else [self._interval_columns(at) for at in LEVELS],
         }
 
     def to_json(self, level: float = 0.95) -> str:
@@ -197,54 +197,16 @@ class Released:
         ends = np.asarray(self.interval(level)).reshape(-1, 2)
         return {"level": level, **{name: [_plain(end) for end in ends[:, i]] for i, name in enumerate(_ENDS)}}
 
-    def _label_columns(self) -> dict[str, list[Any]]:
+    def _label_columns(self) -> list[Column]:
         """Labels, apart from their group where there are groups."""
-        if self.labels and all(isinstance(label, tuple) for label in self.labels):
-            group, label = zip(*self.labels, strict=True)
-            return {"group": list(group), "label": list(label)}
-        return {"label": list(self.labels)}
+        if self.labels and all(isinstance(name, tuple) for name in self.labels):
+            groups, names = zip(*self.labels, strict=True)
+            return [Column("group", groups, kind="label", write=label), Column("label", names, "", "label", label)]
+        return [Column("label", self.labels, "", "label", label)]
 
     @property
     def _alone(self) -> bool:
         return self.values.size == 1 and self.labels == (self.name,)
-
-    def _title(self) -> str:
-        return " · ".join([self.name, str(self.guarantee), *self.notes, *(["simulated"] if self.simulated else [])])
-
-    def _table(self) -> list[list[str]]:
-        head = ["", "value", "error"] + (["95 % interval"] if self.ends else [])
-        columns = self.columns()
-        rows = [head]
-        for place in range(min(self.values.size, SHOWN_ROWS)):
-            row = [self._label_text(place), f"{self.values[place]:,.6g}", f"{self.error[place]:.3g}"]
-            if self.ends:
-                row.append(f"{columns['lower'][place]:,.6g} … {columns['upper'][place]:,.6g}")
-            rows.append(row)
-        return rows
-
-    def _label_text(self, place: int) -> str:
-        label = self.labels[place]
-        return " · ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
-
-    def _more(self) -> list[str]:
-        hidden = self.values.size - SHOWN_ROWS
-        return [f"and {hidden:,} more"] if hidden > 0 else []
-
-    def __repr__(self) -> str:
-        rows = self._table()
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join([f"{row[0]:<{widths[0]}}", *(f"{cell:>{widths[i + 1]}}" for i, cell in enumerate(row[1:]))])
-            for row in rows
-        ]
-        return "\n".join([f"Released: {self._title()}", *(line.rstrip() for line in lines), *self._more()])
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._table()
-        heading = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        caption = html.escape(" · ".join([self._title(), *self._more()]))
-        return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{body}</tbody></table>"
 
 
 class _SavedEnds:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bruit.studies.results import Curve, Results
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 #: Marks of ε on the axes.
 TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
@@ -97,8 +95,6 @@ def draw_iris(results: Results) -> Any:
 
 def table(results: Results) -> Table:
     """Accuracy of every model on Pima."""
-    from bruit.figures.page import Table
-
     lines = []
     rows = results.where(part="pima")
     for epsilon, part in sorted(rows.by("epsilon"), key=lambda one: one[0]):
@@ -108,4 +104,4 @@ def table(results: Results) -> Table:
     cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in clean]
     lines.append(("no privacy", *[cells[0]] * len(BAYES), *[cells[1]] * len(LINES)))
     head = ("global ε", *(f"NB, {name}" for name in BAYES.values()), *(f"LR, {name}" for name in LINES.values()))
-    return Table(head, tuple(lines), "Accuracy on Pima in percent, ± dispersion of a run")
+    return Table.of("Accuracy on Pima in percent, ± dispersion of a run", head, lines)

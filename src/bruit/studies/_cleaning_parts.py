@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.studies.results import Results
+from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Table
     from bruit.numbers import Number
 
 Floats = NDArray[np.float64]
@@ -161,8 +161,6 @@ def _finish(ax: Any, clean: float) -> None:
 
 
 def table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = results.where(protocol="honest")
     lines = []
     for epsilon, part in rows.by("epsilon"):
@@ -171,4 +169,4 @@ def table(results: Results) -> Table:
         cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in found]
         lines.append((f"{epsilon:g}", f"{true:.3g}", *cells))
     head = ("ε", "true ε, as printed", *MECHANISMS)
-    return Table(head, tuple(lines), "Accuracy on true test labels in percent, ± dispersion of a run; a person has 9ε")
+    return Table.of("Accuracy on true test labels in percent, ± dispersion of a run; a person has 9ε", head, lines)

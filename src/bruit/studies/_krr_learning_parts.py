@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.studies.results import Results
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
 FEATURES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
@@ -117,8 +115,6 @@ def _percent(rows: Results, metric: str) -> Any:
 
 
 def table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     lines = []
     for epsilon, rows in noisy(results).by("epsilon"):
         scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]
@@ -130,4 +126,4 @@ def table(results: Results) -> Table:
     lines.append(("no noise", "", cells[0], cells[0], cells[0], cells[1]))
     head = ("ε, attribute", "ε, person", "project's way", "true test features", "noisy test labels",
             f"{COARSE} in a leaf")  # fmt: skip
-    return Table(head, tuple(lines), "Accuracy of the random forest in percent, ± dispersion of a run")
+    return Table.of("Accuracy of the random forest in percent, ± dispersion of a run", head, lines)

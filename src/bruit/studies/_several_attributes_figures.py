@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bruit.studies import _several_attributes_parts as parts
 from bruit.studies.results import Results
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 _TITLES = {"published": "as published, ε' > ε", "person": "ε for a person"}
 
@@ -119,8 +117,6 @@ def _epsilon_axis(ax: Any) -> None:
 
 def table(results: Results) -> Table:
     """Every method on every table at ε = ln 3, with the dispersion of a run and the ε of a person."""
-    from bruit.figures.page import Table
-
     epsilon = parts.EPSILONS[1]
     exact = results.where(part="exact", calibration="published", epsilon=epsilon)
     lines = []
@@ -133,4 +129,4 @@ def table(results: Results) -> Table:
             lines.append((parts.DATA[data], method, paper, cells[0], f"{person:.2f}", cells[1]))
     columns = ("table", "method", "in the paper", "ours, as published", "its ε for a person", "ours, ε for a person")
     caption = "Mean squared error × 1,000 at a stated ε = ln 3 = 1.10, ± dispersion of one collection"
-    return Table(columns, tuple(lines), caption, text_columns=(0, 1))
+    return Table.of(caption, columns, lines, texts=2)

@@ -12,10 +12,10 @@ from bruit.studies import _attack_parts as parts
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import NoData, Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
-    from bruit.figures.page import Table
 
 METHODS = ("RS+FD[GRR]", "RS+FD[SUE-z]")
 EPSILONS = parts.EPSILONS
@@ -259,8 +259,6 @@ def _draw_who(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
     lines = []
     for (method, attacker, synthetic), rows in results.where(part="rate").by("method", "attacker", "synthetic"):
@@ -274,7 +272,7 @@ def _table(results: Results) -> Table:
             cells = [f"{own[EPSILONS.index(epsilon)]:.2f}" for epsilon in shown]
             lines.append((method, f"XGBoost, {synthetic}n, published", "20", *cells))
     columns = ("protocol", "attacker", "runs", *(f"ε = {epsilon:g}" for epsilon in shown))
-    return Table(columns, tuple(sorted(lines)), "Per cent of people found out; by chance 5.56", (0, 1))
+    return Table.of("Per cent of people found out; by chance 5.56", columns, sorted(lines), texts=2)
 
 
 def _blocks(runs: int, learnt: list[Block]) -> list[Block]:

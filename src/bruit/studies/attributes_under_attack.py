@@ -11,10 +11,10 @@ from bruit.studies import _attack_parts as parts
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
-    from bruit.figures.page import Table
 
 TABLES = {"adult": "Adult", "nursery": "Nursery", "acs": "ACSEmployment"}
 #: Methods, and whom ε speaks of: SPL and SMP are the same in the papers.
@@ -266,8 +266,6 @@ def _draw_guess(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     epsilon = sorted(results.values("epsilon"))[-2]
     lines = []
     for (table, method, unit), rows in _after(results).where(epsilon=epsilon).by("table", "method", "unit"):
@@ -288,7 +286,7 @@ def _table(results: Results) -> Table:
     caption = (
         f"Asked ε = {epsilon:g}; found after {MANY} surveys, MSE and guess (beyond the most frequent value) from one"
     )
-    return Table(columns, tuple(sorted(lines)), caption, (0, 1, 2))
+    return Table.of(caption, columns, sorted(lines), texts=3)
 
 
 def _blocks(tables: tuple[str, ...], surveys: tuple[int, ...], people: int, runs: int) -> list[Block]:

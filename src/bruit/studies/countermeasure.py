@@ -11,10 +11,10 @@ from bruit.studies import _attack_parts as parts
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
-    from bruit.figures.page import Table
 
 EPSILONS = parts.EPSILONS
 METHOD = "RS+RFD[GRR]"
@@ -226,8 +226,6 @@ def _draw_attackers(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
     lines = []
     for (prior, attacker, fakes), rows in results.by("prior", "attacker", "fakes"):
@@ -241,7 +239,7 @@ def _table(results: Results) -> Table:
     own = [f"{parts.published(METHOD, 1, epsilon):.2f}" for epsilon in shown]
     lines.append((PRIORS["values"], "XGBoost, 1n, mistaken, published", *own, "–", "–"))
     columns = ("fakes", "attacker", *(f"ε = {epsilon:g}" for epsilon in shown), "variance at 1", "attribute's ε at 1")
-    return Table(columns, tuple(lines), "Per cent of people found out; by chance 5.56", (0, 1))
+    return Table.of("Per cent of people found out; by chance 5.56", columns, lines, texts=2)
 
 
 def _block(attacker: str, fakes: str, priors: list[str], epsilons: tuple[float, ...], runs: int) -> Block:

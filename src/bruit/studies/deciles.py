@@ -13,9 +13,9 @@ from bruit.entropy import Entropy
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Table
     from bruit.releases import Release
 
 Floats = NDArray[np.float64]
@@ -295,15 +295,13 @@ def _draw_theorem(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = results.where(part="error", epsilon=1.0)
     columns = [column for column in COLUMNS if column in rows.values("column")]
     lines = []
     for method in METHODS:
         found = [rows.where(method=method, column=column).summary("rank_error") for column in columns]
         lines.append((method, *(f"{one.mean:,.1f} ± {one.sd:,.1f}" for one in found)))
-    return Table(("method", *columns), tuple(lines), "Mean rank error of nine deciles at ε = 1, ± dispersion of a run")
+    return Table.of("Mean rank error of nine deciles at ε = 1, ± dispersion of a run", ("method", *columns), lines)
 
 
 def _blocks(repetitions: int, epsilons: tuple[float, ...], runs: int) -> list[Block]:

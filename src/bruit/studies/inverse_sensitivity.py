@@ -14,9 +14,9 @@ from bruit.entropy import Entropy
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Table
     from bruit.releases import Release
 
 Floats = NDArray[np.float64]
@@ -240,15 +240,13 @@ def _draw_epsilon(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = []
     for statistic in STATISTICS:
         for mechanism in MECHANISMS:
             part = results.where(statistic=statistic, mechanism=mechanism, epsilon=1.0)
             found = [part.where(shape=shape).summary("error") for shape in SHAPES]
             rows.append((f"{statistic}, {mechanism}", *(f"{one.mean:.2g} ± {one.sd:.1g}" for one in found)))
-    return Table(("release", *SHAPES), tuple(rows), "Mean error at ε = 1, ± dispersion of a run; records in 0..1")
+    return Table.of("Mean error at ε = 1, ± dispersion of a run; records in 0..1", ("release", *SHAPES), rows)
 
 
 def _blocks(repetitions: int, epsilons: tuple[float, ...]) -> list[Block]:

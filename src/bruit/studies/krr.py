@@ -12,9 +12,9 @@ from bruit.entropy import Entropy
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.figures.page import Table
     from bruit.oracles import RandomizedResponse
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
@@ -221,15 +221,13 @@ def _draw_dispersion(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = []
     for label, part in results.where(people="these", epsilon=1.0).by("status"):
         found = part.summary("error")
         cells = (part.mean("truth"), part.mean("estimate"), found.sd, part.mean("formula_sd"))
         rows.append((label, *(f"{cell * 100:.2f}" for cell in cells)))
     columns = ("marital status", "true (%)", "mean estimate (%)", "observed sd", "sd by formula")
-    return Table(columns, tuple(rows), "Adult, 48,842 people, ε = 1; deviations in percentage points")
+    return Table.of("Adult, 48,842 people, ε = 1; deviations in percentage points", columns, rows)
 
 
 def _blocks(repetitions: int) -> list[Block]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bruit import __version__, documents
 from bruit.errors import MissingExtraError
@@ -21,9 +21,7 @@ from bruit.studies.claim import DOCUMENTS, KINDS, Claim, Verdict
 from bruit.studies.results import NoData, Results
 from bruit.studies.runner import FOLDER, read
 from bruit.studies.study import Study
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table, typeset
 
 #: What each verdict says, for the page.
 MEANINGS = {
@@ -172,17 +170,6 @@ def _part(study: Study, results: Results | None) -> _Part:
     except NoData:
         table = None
     return _Part(study, results, figures, table)
-
-
-def typeset(text: str) -> str:
-    """Real minus signs, and numbers on the line of their sign.
-
-    >>> typeset("from -0.3 to 41% at ε = 1")
-    'from −0.3 to 41\\xa0% at ε\\xa0=\\xa01'
-    """
-    text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
-    text = re.sub(r"(?<=\d) ?%", "\N{NO-BREAK SPACE}%", text)
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def _cell(text: str) -> str:

@@ -11,16 +11,14 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from bruit import _checks, documents
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.studies.claim import Claim
 from bruit.studies.results import RESERVED, Results
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 Size: TypeAlias = Literal["quick", "full"]
 #: The two sizes of a study.

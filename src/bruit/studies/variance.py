@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from bruit.studies import _variance_parts as parts
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 ORACLES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR")
 #: Those that the slides name.
@@ -292,8 +290,6 @@ def _diverging() -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = results.where(part="oracles")
     wanted = [parts.EPSILONS[place] for place in (7, 11, 14, 17)]
     body = []
@@ -301,7 +297,7 @@ def _table(results: Results) -> Table:
         mine = rows.where(oracle=name, frequency=0.0)
         found = dict(zip(mine["epsilon"].tolist(), mine["variance"].tolist(), strict=True))
         body.append((name, *(f"{found[e]:.2e}" if e in found else "—" for e in wanted)))
-    return Table(("oracle", *(f"ε = {e:.2g}" for e in wanted)), tuple(body), "Var*, k = 128, N = 100,000")
+    return Table.of("Var*, k = 128, N = 100,000", ("oracle", *(f"ε = {e:.2g}" for e in wanted)), body)
 
 
 def _blocks(collections: int) -> list[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from bruit.entropy import Entropy
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
-
-if TYPE_CHECKING:
-    from bruit.figures.page import Table
+from bruit.tables import Table
 
 N = 1000
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -183,15 +181,13 @@ def _draw_coins(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    from bruit.figures.page import Table
-
     rows = []
     for truth, part in results.where(part="other coins").by("truth"):
         found = part.summary("error")
         cells = (epsilon_of(truth), found.mean * 100, found.sd * 100, variance_of(truth) ** 0.5 * 100)
         rows.append((f"{truth:g}", *(f"{cell:.2f}" for cell in cells)))
     columns = ("P(tell the truth)", "ε", "bias (points)", "observed sd", "sd by formula")
-    return Table(columns, tuple(rows), f"Other first coins, {N:,} students, 30 % cheaters")
+    return Table.of(f"Other first coins, {N:,} students, 30 % cheaters", columns, rows)
 
 
 def _blocks(surveys: int) -> list[Block]:

@@ -1,0 +1,44 @@
+"""The one table that every result gives, and how texts, numbers and counts are written in it and elsewhere."""
+
+from bruit.tables.labels import exact
+from bruit.tables.table import SHOWN_ROWS, Column, Table, Tabular
+from bruit.tables.text import (
+    at_least,
+    at_most,
+    counted,
+    decimals,
+    digits,
+    ends,
+    interval_of,
+    label,
+    number,
+    percent,
+    plural,
+    shown,
+    typeset,
+    width,
+    wrap,
+)
+
+__all__ = [
+    "SHOWN_ROWS",
+    "Column",
+    "Table",
+    "Tabular",
+    "at_least",
+    "at_most",
+    "counted",
+    "decimals",
+    "digits",
+    "ends",
+    "exact",
+    "interval_of",
+    "label",
+    "number",
+    "percent",
+    "plural",
+    "shown",
+    "typeset",
+    "width",
+    "wrap",
+]
