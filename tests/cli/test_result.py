@@ -60,7 +60,7 @@ def test_every_release_of_a_ledger_keeps_its_own_result(run, data, tmp_path):
     printed = [run("release", "data.csv", "--count", "-e", 0.1, *BOOK, "--json").out for _ in range(2)]
     run("release", "data.csv", "-c", "x", "--mean", "--bounds", 0, 60, "--by", "g", "--groups", "a,b", "-e", 0.1, *BOOK)
     ended = run("ledger", "show", "budget.jsonl")
-    assert [line.split()[-1] for line in ended.out.splitlines()[1:5]] == ["0", "1", "2", "3"]
+    assert [line.split()[-1] for line in ended.out.splitlines()[2:6]] == ["0", "1", "2", "3"]
     assert "bruit result budget.jsonl 0" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
     assert [run("result", "budget.jsonl", number, "--json").out for number in (0, 1)] == printed
@@ -91,12 +91,12 @@ def test_what_has_no_result_is_told_apart(run, data, tmp_path):
     ledger = Ledger.open(tmp_path / "budget.jsonl", epsilon=1.0)
     releases.count([1, 2], epsilon=0.1, ledger=ledger)
     assert "without a file" in run("result", "budget.jsonl", 0, code=2).err
-    assert "result" not in run("ledger", "show", "budget.jsonl").out.splitlines()[0]
+    assert "result" not in run("ledger", "show", "budget.jsonl").out.splitlines()[1]
     run("release", "data.csv", "--count", "-e", 0.1, *BOOK)
     next((tmp_path / "budget.jsonl.results").iterdir()).unlink()
     assert "stopped before it was saved" in run("result", "budget.jsonl", 1, code=4).err
     shown = run("ledger", "show", "budget.jsonl")
-    assert [line.split()[-1] for line in shown.out.splitlines()[1:3]] == ["0.1", "lost"]
+    assert [line.split()[-1] for line in shown.out.splitlines()[2:4]] == ["0.1", "lost"]
     assert "lost: booked" in shown.out
     assert "no entry 7" in run("result", "budget.jsonl", 7, code=2).err
     assert "is a ledger" in run("result", "budget.jsonl", code=2).err

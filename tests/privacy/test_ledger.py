@@ -992,11 +992,12 @@ def kill_at_random(path, times, seed):
     chance = random.Random(seed)
     reported = 0
     for round_ in range(times):
-        spender = begin(SPENDER, path)
-        first = spender.stdout.readline() if round_ % 5 else ""  # else: die in start-up, perhaps
-        time.sleep(chance.uniform(0, 0.03) if round_ % 5 else chance.uniform(0.02, 0.3))
-        spender.send_signal(signal.SIGKILL)
-        lines = (first + spender.communicate(timeout=60)[0]).splitlines()
+        with begin(SPENDER, path) as spender:
+            first = spender.stdout.readline() if round_ % 5 else ""  # else: die in start-up, perhaps
+            time.sleep(chance.uniform(0, 0.03) if round_ % 5 else chance.uniform(0.02, 0.3))
+            spender.send_signal(signal.SIGKILL)
+            # Not by communicate(), which does not give what readline() read ahead.
+            lines = (first + spender.stdout.read()).splitlines()
         reported += len(lines)
         if not path.exists():
             assert reported == 0
