@@ -254,7 +254,7 @@ class Words:
         return self._kind._from_key(self._spend(), secure=self._secure)
 
     def split(self, count: int) -> list[Words]:
-        """`count` new words instead of these."""
+        """These words divided into `count`, which take their place."""
         size = _checks.integer(low=0, count=count)
         key = self._spend()
         return [self._below(key, number) for number in range(size)]

@@ -383,6 +383,31 @@ def test_how_many_words_come_at_a_time_changes_nothing(found: Noise, monkeypatch
     assert np.array_equal(found.draw(3000, rng=4), usual)
 
 
+DRAWS: dict[str, Callable[[Any], Any]] = {
+    "DiscreteLaplace": lambda rng: DiscreteLaplace(Fraction(100)).draw(20, rng),
+    "DiscreteGaussian": lambda rng: DiscreteGaussian(Fraction(10_000)).draw(20, rng),
+    "StaircaseNoise": lambda rng: StaircaseNoise.calibrate(100, 0.1).draw(20, rng),
+    "discrete_laplace": lambda rng: discrete_laplace(Fraction(100), 20, rng),
+    "discrete_gaussian": lambda rng: discrete_gaussian(Fraction(10_000), 20, rng),
+    "staircase": lambda rng: staircase(100, 0.1, 20, rng),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_two_draws_with_one_stream_differ_and_only_a_seed_repeats_them(name: str) -> None:
+    """Otherwise two noisy counts made by hand give their exact difference."""
+    draw = DRAWS[name]
+    for stream in (Entropy(), Entropy(7), None):
+        assert not np.array_equal(draw(stream), draw(stream))
+    assert np.array_equal(draw(7), draw(7))
+    assert not np.array_equal(draw(7), draw(8))
+
+
+def test_a_seed_is_mixed_with_the_noise_that_it_draws() -> None:
+    first, second = (DiscreteLaplace(Fraction(scale)).draw(500, rng=7) for scale in (1000, 2000))
+    assert abs(np.mean(np.sign(first) == np.sign(second)) - 0.5) < 6 * 0.5 / np.sqrt(500)
+
+
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     for threads in ("1", "3"):
