@@ -24,7 +24,7 @@ ORDER: list[set[str]] = [
     {"entropy"},
     {"kernels"},
     {"laws", "privacy"},
-    {"domains"},
+    {"cards", "domains"},
     {"estimation"},
     {"engines"},
     {"mechanism"},
