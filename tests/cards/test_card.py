@@ -51,6 +51,7 @@ def test_a_card_is_canonical_and_known_by_the_hash_of_its_bytes(design):
 
 def test_a_card_that_was_read_is_the_card_that_was_written(design):
     card = Card.read(design.card.content)
+    assert card == design.card
     assert card.content == design.card.content
     assert [type(question.law) for question in card.questions] == [type(q.law) for q in design.card.questions]
     assert card.vectors(20, rng=3) == design.card.vectors(20, rng=3)
@@ -271,6 +272,10 @@ def test_a_card_is_valid_from_birth(bad):
     "bad",
     [
         {"values": ("x",)},
+        {"values": ("x", "\ud800")},
+        {"values": ("x", 1)},
+        {"name": " "},
+        {"name": 3},
         {"values": ("x", "x")},
         {"values": ("x", "y", "z")},
         {"fake": "zeros"},
@@ -407,6 +412,11 @@ def test_codes_that_are_no_places_are_refused(codes):
 def test_words_that_are_none_or_too_few_are_refused(words, error):
     with pytest.raises(error):
         oracle("GRR", epsilon=1.0, k=3).card("a").sample_codes([0], words)
+
+
+def test_a_card_is_shown_in_one_line(design):
+    assert "\n" not in repr(design.card)
+    assert len(repr(design.card)) < 120
 
 
 def test_words_come_from_the_operating_system_unless_given():

@@ -43,15 +43,21 @@ def run(jobs, sampler=SAMPLER):
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def comparisons(designs):
+    """The vectors of every design."""
+    return {name: comparison(design.card) for name, design in designs.items()}
+
+
 def comparison(card, n=40):
     vectors = [{**vector.to_dict(), "packed": card.pack(vector.report).hex()} for vector in card.vectors(n, rng=1)]
     return {"task": "compare", "card": card.content.decode(), "vectors": vectors}
 
 
 @needs_node
-def test_every_vector_of_every_design_gives_the_same_report(designs):
-    answers = run([comparison(design.card) for design in designs.values()])
-    assert [name for name, answer in zip(designs, answers, strict=True) if not all(answer)] == []
+def test_every_vector_of_every_design_gives_the_same_report(comparisons):
+    answers = run(list(comparisons.values()))
+    assert [name for name, answer in zip(comparisons, answers, strict=True) if not all(answer)] == []
     assert sum(map(len, answers)) > 10_000
 
 
@@ -97,12 +103,12 @@ MISTAKES = {
 
 @needs_node
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_the_sampler_shows_on_the_vectors(name, designs, tmp_path):
+def test_a_mistake_in_the_sampler_shows_on_the_vectors(name, comparisons, tmp_path):
     right, wrong = MISTAKES[name]
     assert javascript().count(right) == 1
     twin = tmp_path / "sample.mjs"
     twin.write_text(javascript().replace(right, wrong), encoding="utf-8")
-    answers = run([comparison(design.card, 10) for design in designs.values()], twin)
+    answers = run(list(comparisons.values()), twin)
     assert not all(map(all, answers))
 
 

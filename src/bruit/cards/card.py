@@ -36,7 +36,7 @@ MOST_QUESTIONS = 1024
 SAMPLED_COLUMNS = ("attribute", "report")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Card:
     """What a person's device needs to answer a plan.
 
@@ -156,6 +156,16 @@ class Card:
         if card.content != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Card) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{question.name!r}" for question in self.questions)
+        return f"Card({names}; {self.method}; {len(self.content):,} bytes; sha256 {self.digest[:16]}…)"
 
     # What a person's device does.
 

@@ -50,6 +50,10 @@ class Question:
 
     def __post_init__(self) -> None:
         rows, exact = _rows(self.law)
+        if not all(isinstance(text, str) and _is_unicode(text) for text in (self.name, *self.values)):
+            raise ParameterError("The name of a question and its answers must be whole Unicode texts.")
+        if not self.name.strip():
+            raise ParameterError("A question must have a name that is not empty.")
         if len(set(self.values)) < len(self.values):
             raise ParameterError("The answers to a question must be different texts.")
         if len(self.values) > rows or (exact and len(self.values) < rows) or len(self.values) < 2:
@@ -139,6 +143,11 @@ def check_values(size: int, most: int, name: str) -> None:
     """Refuse a question with too many answers, before anything is made of them."""
     if size > most:
         raise LimitError(f"A card has at most {most:,} answers to a question of this kind; {name!r} has {size:,}.")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no half characters, which no card can hold."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _rows(law: Any) -> tuple[int, bool]:
