@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
+from bruit.cards import Card, Question
+from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
@@ -30,6 +33,9 @@ __all__ = ["LocalMechanism"]
 
 class LocalMechanism(ABC):
     """A value that turns people's values into reports, and reports into a tally."""
+
+    #: The most values that a card has room for.
+    CARD_VALUES: ClassVar[int] = MOST_VALUES
 
     @property
     @abstractmethod
@@ -86,6 +92,21 @@ class LocalMechanism(ABC):
 
         memory.each_block(codes.size, write)
         return out
+
+    def card(self, name: str) -> Card:
+        """What a person's device needs to answer a question that goes through this mechanism, in whole numbers.
+
+        Parameters
+        ----------
+        name
+            The name of the column of reports. `tally` counts that column.
+        """
+        return Card(self.digest, "one", (self.question(name),))
+
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+        """The question on a card: one text per code, from these labels or from the mechanism's own, and the law."""
+        check_values(self.size, self.CARD_VALUES, name)
+        return Question(name, texts(self._labels() if labels is None else labels), self.law)
 
     # What the collector does.
 
@@ -146,6 +167,10 @@ class LocalMechanism(ABC):
         """Plain values, for documents: everything that decides what a report means."""
 
     # What each mechanism fills in.
+
+    @abstractmethod
+    def _labels(self) -> Sequence[Any]:
+        """What stands behind each code."""
 
     @abstractmethod
     def _empty_reports(self, n: int) -> NDArray[Any]:

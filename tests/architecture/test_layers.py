@@ -25,7 +25,7 @@ ORDER: list[set[str]] = [
     {"entropy"},
     {"kernels"},
     {"laws", "privacy"},
-    {"domains"},
+    {"cards", "domains"},
     {"estimation"},
     {"engines"},
     {"mechanism"},

@@ -257,6 +257,30 @@ def test_the_kernel_of_distances_agrees_with_sample_word_for_word(kind, epsilon,
     assert skipped
 
 
+class Given:
+    """A stream of words that are known beforehand."""
+
+    def __init__(self, words):
+        self.left = np.array(words, np.uint64)
+
+    def fill(self, out):
+        out[:], self.left = self.left[: out.size], self.left[out.size :]
+
+
+@pytest.mark.parametrize("g", [2, 3, 300])
+def test_local_hashing_without_a_pool_agrees_with_sample_word_for_word(g):
+    """A block takes the words of all choices first, then those of all functions: each person has one and two."""
+    oracle = LocalHashing(epsilon=2.0, k=50, kind="LH", g=g)
+    words = [word for word in Entropy(g).words(700).tolist() if word < oracle.law.total][:600]
+    codes = np.arange(200, dtype=np.uint8) % 50
+    out = oracle._empty_reports(200)
+    oracle._randomize(codes, Given(words), out)
+    choices, a, b = np.array(words, object).reshape(3, 200)
+    messages = [oracle.law.sample(int(c), iter(chosen)) for c, *chosen in zip(codes, choices, a, b, strict=True)]
+    size = int(oracle.report_bytes)
+    assert out.tobytes() == b"".join(message.to_bytes(size, "little") for message in messages)
+
+
 # Kernels that use words in another way: their reports have the law of `sample`.
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
+from bruit.cards import Card
+from bruit.collection import card as cards
 from bruit.collection import criterion, methods, settling
 from bruit.collection.answers import Answers
 from bruit.collection.bases import Mechanism
@@ -233,6 +235,14 @@ class Plan:
             Whether a number beyond a bound counts as the bound, instead of being an error.
         """
         return self.design.encode(table, clip=clip)
+
+    def card(self) -> Card:
+        """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
+
+        >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
+        'one'
+        """
+        return cards.card(self)
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""

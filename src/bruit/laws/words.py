@@ -12,12 +12,24 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
+from bruit.entropy import Entropy
+
 #: The number of random bits that decide one outcome, and how many words there are.
 WORD_BITS = 64
 WORDS: int = 2**WORD_BITS
 
 #: Random words in the order in which they are used.
 Words: TypeAlias = Iterator[int]
+
+
+#: How many words `stream` takes at a time.
+_CHUNK = 1024
+
+
+def stream(entropy: Entropy) -> Words:
+    """The words of a keystream, without end."""
+    while True:
+        yield from entropy.words(_CHUNK).tolist()
 
 
 def below(total: int, words: Words) -> int:

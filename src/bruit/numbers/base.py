@@ -8,6 +8,7 @@ its law, what its messages stand for, and how it randomises a block of cells.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.cards import Question
+from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.domain import Codes, code_dtype
 from bruit.domains.grid import Grid
 from bruit.entropy import Entropy
@@ -67,6 +70,7 @@ class Number(LocalMechanism):
     #: The number of cells over real numbers, unless declared, and the most that there may be.
     DEFAULT_CELLS: ClassVar[int] = 256
     MOST_CELLS: ClassVar[int] = 4096
+    CARD_VALUES: ClassVar[int] = MOST_CELLS_OF_A_CARD
 
     epsilon: float
     bounds: tuple[float, float]
@@ -108,6 +112,14 @@ class Number(LocalMechanism):
         if self.rounding == "nearest":
             return super().codes_of(rows)
         return rows.astype(np.uint64) << np.uint64(_PARTS)
+
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+        """The question on a card, whose answers are the points of the grid."""
+        if self.rounding != "nearest":
+            raise ParameterError(
+                'The answers on a card are the points of the grid, and nothing is rounded: use rounding="nearest".'
+            )
+        return super().question(name, labels)
 
     def decode(self, reports: Any) -> Floats:
         """The randomised numbers, one per report: what whoever learns from the reports would use."""
@@ -292,6 +304,9 @@ class Number(LocalMechanism):
             bias_bound=bias,
             rounding_noise=self._rounding_noise,
         )
+
+    def _labels(self) -> Sequence[float]:
+        return tuple(self.points.tolist())
 
     def _cells(self) -> int:
         return self.messages

@@ -121,6 +121,9 @@ class Oracle(LocalMechanism):
         k = 0 if labels is not None else domain.k
         return cls(epsilon=epsilon, k=k, labels=labels, missing=domain.missing, **settings)
 
+    def _labels(self) -> Sequence[Label]:
+        return self.domain.names
+
     # What each oracle fills in.
 
     def _settings(self) -> dict[str, Any]:

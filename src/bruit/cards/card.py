@@ -1,0 +1,239 @@
+"""A card: all that somebody's device needs to draw a report, in whole numbers, for any language.
+
+A plan is for those who ask and count. A card is for those who answer: the answers as texts, the integer weights of
+every law, which messages support a value, and how reports are written; nothing on it is a float, and no number must be
+computed from ε. It is identified by the SHA-256 of the very bytes that are served. ``docs/cards.md`` specifies it, and
+``sample.mjs`` beside this module draws from it in a browser or in Node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any, Literal, TypeAlias, get_args
+
+from bruit import _checks, documents
+from bruit.cards import content
+from bruit.cards.form import Form
+from bruit.cards.question import Question
+from bruit.cards.vectors import Vector, vectors
+from bruit.entropy import Entropy, Randomness
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
+from bruit.laws.words import WORDS, Words, stream, uniform, weighted
+
+#: How the questions of a person are reported: one alone, all, one that is told, or one among fakes.
+Method: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD"]
+
+#: The most bytes of a card.
+MOST_BYTES = 1 << 20
+#: The most questions, and the columns of reports that tell which question was drawn.
+MOST_QUESTIONS = 1024
+SAMPLED_COLUMNS = ("attribute", "report")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Card:
+    """What a person's device needs to answer a plan.
+
+    Parameters
+    ----------
+    plan
+        The digest of the plan, or of the mechanism, that counts the reports.
+    method
+        ``"one"``, ``"SPL"``, ``"SMP"``, ``"RS+FD"`` or ``"RS+RFD"``.
+    questions
+        The questions, in the order of the plan.
+    weights
+        For SMP: how often each question is drawn, in whole numbers.
+
+    Guarantee
+    ---------
+    A report that `sample` draws has exactly the law from which the plan computes its ε, given uniform words.
+    ``card.proof.md`` has the argument.
+
+    Examples
+    --------
+    >>> import bruit
+    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card()
+    >>> card.questions[0].values
+    ('no', 'yes')
+    >>> report = card.sample({"smokes": "yes"})
+    >>> report["smokes"] in ("0", "1"), len(card.pack(report))
+    (True, 1)
+    >>> Card.read(card.content) == card
+    True
+    """
+
+    FORMAT = "bruit.card/1"
+
+    plan: str
+    method: Method
+    questions: tuple[Question, ...]
+    weights: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _checks.one_of(get_args(Method), method=self.method)
+        if not isinstance(self.plan, str) or not re.fullmatch("[0-9a-f]{32}", self.plan):
+            raise ParameterError("plan must be a digest: 32 hexadecimal digits.")
+        self._check_questions()
+        self._check_weights()
+        room = sum(question.size for question in self.questions)
+        if room > MOST_BYTES:
+            raise LimitError(
+                f"A card has at most {MOST_BYTES:,} bytes, this one could have {room:,}: "
+                "ask for fewer or shorter answers, or with a smaller pool of hash functions."
+            )
+
+    def _check_questions(self) -> None:
+        names = [question.name for question in self.questions]
+        if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
+            raise ParameterError(f"A card must have from 1 to {MOST_QUESTIONS:,} questions, with different names.")
+        if (len(names) == 1) != (self.method == "one"):
+            raise ParameterError('The method "one" is for one question, the others are for several.')
+        for question in self.questions:
+            if (question.fake is not None) != self.method.startswith("RS"):
+                raise ParameterError("Fakes belong to the methods RS+FD and RS+RFD, and to all of their questions.")
+
+    def _check_weights(self) -> None:
+        if (self.weights is not None) != (self.method == "SMP"):
+            raise ParameterError("weights belong to the method SMP.")
+        weights = self.weights
+        if weights is not None and (len(weights) != len(self.questions) or min(weights) < 1 or sum(weights) > WORDS):
+            raise ParameterError("weights must be whole numbers, 1 or above, one per question, of sum 2⁶⁴ at most.")
+
+    # What it says.
+
+    @cached_property
+    def columns(self) -> dict[str, Form]:
+        """The columns of a report, in order: what each is called and how it keeps its message."""
+        forms = [question.form for question in self.questions]
+        if self.method == "SMP":
+            which = Form.integers(len(forms))
+            return dict(zip(SAMPLED_COLUMNS, (which, Form.widest(forms)), strict=True))
+        return {question.name: form for question, form in zip(self.questions, forms, strict=True)}
+
+    @cached_property
+    def content(self) -> bytes:
+        """The card as it is served: canonical JSON. Every number is a decimal string."""
+        return documents.canonical(self._body()).encode()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the content, 64 hexadecimal digits: what ``sha256sum card.json`` says."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def _body(self) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "format": self.FORMAT,
+            "plan": self.plan,
+            "method": self.method,
+            "questions": [question.to_dict() for question in self.questions],
+            "columns": [
+                {"name": name, "dtype": form.dtype, "bytes": str(form.size)} for name, form in self.columns.items()
+            ],
+        }
+        if self.weights is not None:
+            body["weights"] = content.texts(self.weights)
+        return body
+
+    @classmethod
+    def read(cls, data: bytes) -> Card:
+        """The card whose content these bytes are; anything else, also the same said in another way, is refused."""
+        if not isinstance(data, bytes) or len(data) > MOST_BYTES:
+            raise FormatError(f"A card must be bytes, at most {MOST_BYTES:,}.")
+        try:
+            body = json.loads(data.decode())
+            weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
+            questions = tuple(Question.from_dict(question) for question in body["questions"])
+            card = cls(body["plan"], body["method"], questions, weights)
+        except (BruitError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise FormatError(f"This is not a whole {cls.FORMAT} document: it is cut short or damaged.") from None
+        if card.content != data:
+            raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
+        return card
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Card) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{question.name!r}" for question in self.questions)
+        return f"Card({names}; {self.method}; {len(self.content):,} bytes; sha256 {self.digest[:16]}…)"
+
+    # What a person's device does.
+
+    def sample(self, values: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The report of one person: a text for each column.
+
+        Parameters
+        ----------
+        values
+            The person's answer to each question, as the text on the card.
+        words
+            Random 64-bit words, used in order. None takes them from the operating system.
+        """
+        if not isinstance(values, Mapping) or set(values) != {question.name for question in self.questions}:
+            raise DataError("values must have an answer to every question of the card, and to no other.")
+        return self.sample_codes([question.code(values[question.name]) for question in self.questions], words)
+
+    def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The same from the codes of the answers: their places among the texts of each question."""
+        if len(codes) != len(self.questions):
+            raise DataError("codes must have one entry per question.")
+        for code, question in zip(codes, self.questions, strict=True):
+            if type(code) is not int or not 0 <= code < len(question.values):
+                raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
+        messages = self._messages(codes, stream(Entropy()) if words is None else _checked(words))
+        return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
+
+    def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
+        """One message for each column of a report."""
+        if self.method == "SMP":
+            which = weighted(self.weights or (), words)
+            return [which, self.questions[which].sample(codes[which], words)]
+        pairs = list(zip(self.questions, codes, strict=True))
+        if self.method in ("one", "SPL"):
+            return [question.sample(code, words) for question, code in pairs]
+        true = uniform(len(pairs), words)
+        return [question.sample_faked(code, place == true, words) for place, (question, code) in enumerate(pairs)]
+
+    def pack(self, report: Mapping[str, str]) -> bytes:
+        """A report as bytes: its columns one after the other, as many bytes for every person."""
+        return b"".join(form.unpacked(report[name]) for name, form in self.columns.items())
+
+    # What whoever writes a sampler does.
+
+    def vectors(self, n: int, rng: Randomness = None) -> list[Vector]:
+        """Codes, words and the report that they must give, to try a sampler on.
+
+        Parameters
+        ----------
+        n
+            How many vectors with random words. Others come first, with the words at which something else begins: 0, the
+            boundaries of the laws and their neighbours, the totals, and 2⁶⁴ − 1.
+        rng
+            As for every verb; vectors are public, so any will do.
+        """
+        _checks.integer(low=0, n=n)
+        return vectors(self, n, Entropy.resolve(rng, "vectors", self.plan))
+
+
+def javascript() -> str:
+    """The sampler for browsers and Node, an ES module, as text."""
+    return resources.files("bruit.cards").joinpath("sample.mjs").read_text(encoding="utf-8")
+
+
+def _checked(words: Iterable[int]) -> Words:
+    """The words, if they are words; an error that shows none of them otherwise."""
+    for word in words:
+        if type(word) is not int or not 0 <= word < WORDS:
+            raise DataTypeError("words must be whole numbers below 2⁶⁴.")
+        yield word
+    raise DataError("words ended before the report was drawn.")

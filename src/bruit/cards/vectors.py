@@ -1,0 +1,113 @@
+"""Vectors: codes, words and the report that they give, by which samplers in other languages are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bruit.entropy import Entropy
+from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Hash, LeaningLaw, MixedLaw, Subset, TwoLevelLaw
+from bruit.laws.words import WORDS, stream, uniform
+
+if TYPE_CHECKING:
+    from bruit.cards.card import Card
+    from bruit.cards.question import Question
+
+#: A boundary is tried as each of this many first words of a report, and as the last.
+PLACES = 4
+
+
+class Vector(NamedTuple):
+    """What a sampler must do: from these codes and these words, all of which it uses, this report."""
+
+    codes: tuple[int, ...]
+    words: tuple[int, ...]
+    report: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain texts, for other languages."""
+        codes, words = [str(code) for code in self.codes], [str(word) for word in self.words]
+        return {"codes": codes, "words": words, "report": self.report}
+
+
+def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
+    """Vectors with every boundary in the first places, and n with random words alone."""
+    words = stream(entropy)
+
+    def codes() -> tuple[int, ...]:
+        return tuple(uniform(len(question.values), words) for question in card.questions)
+
+    def ends() -> list[tuple[int, ...]]:
+        first, last = (0,) * len(card.questions), tuple(len(question.values) - 1 for question in card.questions)
+        return [first, last, codes()]
+
+    used = len(_drawn(card, codes(), [], words).words)
+    places = sorted({*range(min(used, PLACES)), used - 1})
+    edges = sorted(set(chain.from_iterable(map(_around, _boundaries(card)))))
+    found = []
+    for edge in edges:
+        for place in places:
+            found += [_drawn(card, each, [*(next(words) for _ in range(place)), edge], words) for each in ends()]
+    return found + [_drawn(card, codes(), [], words) for _ in range(n)]
+
+
+def _drawn(card: Card, codes: tuple[int, ...], start: list[int], words: Iterator[int]) -> Vector:
+    """The report from words that begin so, and the words that it took."""
+    used: list[int] = []
+
+    def recorded() -> Iterator[int]:
+        for word in chain(start, words):
+            used.append(word)
+            yield word
+
+    report = card.sample_codes(codes, recorded())
+    return Vector(codes, tuple(used), report)
+
+
+def _around(word: int) -> list[int]:
+    return [near for near in (word - 1, word, word + 1) if 0 <= near < WORDS]
+
+
+def _boundaries(card: Card) -> Iterator[int]:
+    """Words at which something else begins, for any question and for what is drawn before them."""
+    yield from (0, WORDS - 1)
+    yield from _shares(sum(card.weights or (1,) * len(card.questions)))
+    for question in card.questions:
+        yield from _of_law(question.law)
+        yield from _of_sets(question)
+        if question.fake is not None:
+            yield from _shares(len(question.values))
+            yield from (question.prior or ())[:2]
+
+
+def _of_law(law: Any) -> Iterator[int]:
+    if isinstance(law, TwoLevelLaw):
+        step = law.inside - law.outside
+        kept = step * law.members
+        yield from (step, kept, kept + law.outside, law.total)
+    elif isinstance(law, BitsLaw):
+        yield from (law.own, law.other)
+    elif isinstance(law, LeaningLaw):
+        yield from (law.least, law.least + (law.cells - 1) * law.slope, law.total)
+    elif isinstance(law, MixedLaw):
+        yield from _of_law(law.coin)
+        yield from (law.coin.total + word for word in _of_law(law.window))
+    elif isinstance(law, DistanceLaw | ClampedLaw):
+        for code in (0, law.rows // 2, law.rows - 1):
+            total, left = law.total(code), int(law.tables.left[code])
+            yield from _shares(total, (1, law.weights[0], left, left + 1, total - 1))
+
+
+def _of_sets(question: Question) -> Iterator[int]:
+    sets = question.law.sets
+    if isinstance(sets, Hash) and sets.pool is not None:
+        yield from _shares(len(sets.pool))
+    if isinstance(sets, Subset) and sets.size > 1:
+        yield from _shares(sets.values - 1)
+
+
+def _shares(choices: int, shares: tuple[int, ...] = (1,)) -> Iterator[int]:
+    """The first words of some shares of a uniform draw: those that may be skipped are among them."""
+    for share in (*shares, choices - 1):
+        yield -(-(share << 64) // choices)
