@@ -19,7 +19,7 @@ def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
     assert "confirmed" in ended.out
     assert "bruit study report" in ended.err
     told = run("study", "report", "--figures", "pictures")
-    assert "not judged" in told.out
+    assert told.out.startswith("10 claims: ")
     assert "<svg" in (tmp_path / "bruit-studies" / "report.html").read_text()
     assert (tmp_path / "pictures" / "variance-surface.png").exists()
     assert (tmp_path / "pictures" / "variance-surface.svg").exists()
@@ -27,6 +27,21 @@ def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
     assert (tmp_path / "claims.md").read_text().startswith("<!-- Written by")
     again = run("study", "run", "variance", "--workers", "0", "--json").json()
     assert {row["study"] for row in again} == {"variance"}
+
+
+def test_a_report_after_one_study_shows_that_study_and_names_the_others_once(run, tmp_path):
+    run("study", "run", "variance", "--workers", "0")
+    told = run("study", "report")
+    assert told.out.splitlines()[0].startswith("10 claims: ")
+    assert "Not run yet: 11 studies" in told.out
+    assert len(told.out.splitlines()) < 8
+    page = (tmp_path / "bruit-studies" / "report.html").read_text()
+    assert page.count('class="claim ') == 10
+    assert page.count("central-or-local") == 1
+    only = run("study", "report", "variance", "--json").json()
+    assert {row["study"] for row in only} == {"variance"}
+    assert "Not run" not in run("study", "report", "variance").out
+    assert "bruit study run krr makes them" in run("study", "report", "krr", code=2).err
 
 
 def test_names_or_all_must_be_given_and_not_both(run):

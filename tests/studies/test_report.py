@@ -1,5 +1,6 @@
 """The page holds every claim and study, needs nothing else, and says what is missing."""
 
+import dataclasses
 import re
 
 import pytest
@@ -50,10 +51,25 @@ def test_claims_are_filtered_by_verdict_without_a_script(report):
     assert "#claims:has(#show-confirmed:checked) .claim:not(.confirmed)" in page
 
 
-def test_a_study_that_was_not_run_is_on_the_page_with_its_claims_not_judged(toy, tmp_path):
+def test_studies_that_were_not_run_are_one_line_with_the_command_that_runs_them(report, toy):
+    others = [dataclasses.replace(toy, name=f"other-{i}") for i in range(11)]
+    both = Report([toy, *others], report.results)
+    names = " ".join(study.name for study in others)
+    line = f"Not run yet: 11 studies with 22 claims. To run: bruit study run {names}"
+    assert both.not_run == line
+    for page, rows in ((both.to_html(), 'class="claim '), (both.to_markdown(), "student project, §")):
+        assert line in page
+        assert page.count(rows) == 2
+        assert page.count("other-3") == 1
+    assert report.not_run == ""
+    assert "Not run" not in report.to_html() + report.to_markdown()
+
+
+def test_a_page_of_nothing_says_how_to_make_results(toy, tmp_path):
     empty = Report.of([toy], tmp_path)
-    assert empty.counts["not judged"] == 2
+    assert (empty.judged, empty.summary) == ([], "0 claims")
     assert "bruit study run toy" in empty.to_html()
+    assert "no study was run yet" in empty.to_markdown()
 
 
 def test_a_skipped_part_is_on_the_page_with_its_reason(toy, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
 
 
 def seen(lines):
-    """What the eye sees: no invisible characters, no spaces, compatible characters as one. Written apart from the code."""
+    """What the eye sees: no invisible characters, one kind of space. Written apart from the code."""
     kept = []
     for mark in unicodedata.normalize("NFKC", "\n".join(line.rstrip() for line in lines)):
         unseen = unicodedata.category(mark) in ("Cf", "Cc") and mark != "\n"

@@ -73,8 +73,9 @@ def test_a_cell_keeps_the_numbers_after_letters_that_are_written_from_right_to_l
 
 @pytest.mark.parametrize(
     ("count", "noun", "text"),
-    [(1, "report", "1 report"), (0, "report", "0 reports"), (48_842, "person", "48,842 people"), (2, "entry", "2 entries"),
-     (1, "entry", "1 entry"), (3, "category", "3 categories"), (2, "day", "2 days"), (2, "match", "2 matches")],
+    [(1, "report", "1 report"), (0, "report", "0 reports"), (48_842, "person", "48,842 people"),
+     (2, "entry", "2 entries"), (1, "entry", "1 entry"), (3, "category", "3 categories"), (2, "day", "2 days"),
+     (2, "match", "2 matches")],
 )  # fmt: skip
 def test_counts_agree_with_their_noun(count, noun, text):
     assert counted(count, noun) == text

@@ -12,7 +12,7 @@ import typer
 from bruit.cli import _options, console
 from bruit.cli.console import Exit
 from bruit.errors import ParameterError, StudyError
-from bruit.tables import Column, Table, counted
+from bruit.tables import Column, Table, counted, typeset
 
 if TYPE_CHECKING:
     from bruit.studies import Results, Study
@@ -82,6 +82,9 @@ def run(
 
 
 def report(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Studies to show; all that were run unless some are named.")
+    ] = None,
     results: Annotated[Path, typer.Option("--results", help="The folder with results.")] = FOLDER,
     out: Annotated[
         Path | None,
@@ -92,7 +95,10 @@ def report(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims and verdicts as JSON.")] = False,
 ) -> None:
-    """Make one page of all results: the claims with their verdicts, then each study."""
+    """Make one page of results: the claims with their verdicts, then each study.
+
+    Studies that were not run are named in one line, with the command that runs them.
+    """
     from bruit import studies
     from bruit.studies.report import Report
 
@@ -100,7 +106,10 @@ def report(
         _options.check_file(out, "--out", (".html", ".md"))
     if not results.is_dir():
         raise ParameterError(f"There are no results in {results}: bruit study run --all makes them.")
-    made = Report.of(studies.all_studies(), results)
+    chosen = [studies.find(name) for name in dict.fromkeys(names or [])] or list(studies.all_studies())
+    made = Report.of(chosen, results)
+    if not made.results:
+        raise ParameterError(f"There are no results of these studies in {results}: {made.command} makes them.")
     path = out or results / "report.html"
     made.write(path)
     if figures is not None:
@@ -108,8 +117,9 @@ def report(
     if as_json:
         console.print_json(made.to_list())
         return
-    summary = ", ".join(f"{count} {kind}" for kind, count in made.counts.items() if count)
-    console.out().print(f"{len(made.judged)} claims: {summary}")
+    console.say(made.summary)
+    if made.waiting:
+        console.say(made.not_run, style="dim", whole=True)  # it ends with a command
     console.note(f"page: {path}")
 
 
@@ -137,7 +147,7 @@ def _verdicts(study: Study, found: Results) -> list[dict[str, Any]]:
 def _tell(study: Study, found: Results) -> None:
     verdicts = [claim.verdict(found) for claim in study.claims]
     rows = [
-        (verdict.kind, f"{claim.statement} {verdict.sentence}")
+        (verdict.kind, typeset(f"{claim.statement} {verdict.sentence}"))
         for claim, verdict in zip(study.claims, verdicts, strict=True)
     ]
     console.show(Table.of(f"{study.name}: {study.question}", ("verdict", "evidence"), rows, texts=2))

@@ -66,8 +66,8 @@ def _who(*, method: str, epsilon: float, people: float, rng: Entropy) -> list[di
     reports, sampled = parts.replayed(plan, asked, seed)
     right = sampled_posterior(plan, reports).argmax(axis=1) == sampled
     return [
-        {"attribute": name, "told": told.sum(), "found": parts.percent(right[told])}
-        for place, name in enumerate(plan.schema)
+        {"attribute": name, "size": attribute.size, "told": told.sum(), "found": parts.percent(right[told])}
+        for place, (name, attribute) in enumerate(plan.schema.items())
         if (told := sampled == place).any()
     ]
 
@@ -235,7 +235,6 @@ def _draw_who(results: Results) -> Any:
     rows = results.where(part="who", epsilon=1.0)
     ax = drawing.axes("Who is found out at ε = 1", x="of those who told it truly, found out (%)",
                       y="attribute (number of values)", height=5.6)  # fmt: skip
-    sizes = {name: found.size for name, found in parts.acs().schema.items()}
     first = {name: part.mean("found") for name, part in rows.where(method=METHODS[0]).by("attribute")}
     order = sorted(first, key=lambda name: first[name])
     for method, colour, mark in zip(METHODS, style.PALETTE, drawing.MARKS, strict=False):
@@ -247,7 +246,7 @@ def _draw_who(results: Results) -> Any:
             ax.plot(found[name].mean, place, mark, color=colour, markersize=6, label=label)
     ax.axvline(100 / 18, color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
     ax.annotate("chance", (100 / 18, len(order) - 0.4), xytext=(4, 0), textcoords="offset points", color=style.MUTED)
-    ax.set_yticks(range(len(order)), [f"{name} ({sizes[name]})" for name in order])
+    ax.set_yticks(range(len(order)), [_with_size(rows, name) for name in order])
     ax.set_ylim(-0.7, len(order) + 0.2)
     ax.set_xlim(-2, 102)
     ax.legend(loc="lower right", frameon=False)
@@ -256,6 +255,14 @@ def _draw_who(results: Results) -> Any:
         f"For each of the 18 attributes, how many of those who told it truly are found out at ε = 1. With "
         f"{METHODS[0]}: from {order[0]} ({first[order[0]]:.0f} %) to {order[-1]} ({first[order[-1]]:.0f} %).",
     )
+
+
+def _with_size(rows: Results, name: str) -> str:
+    """An attribute and how many values it has, which earlier results do not tell."""
+    try:
+        return f"{name} ({rows.where(attribute=name).mean('size'):g})"
+    except NoData:
+        return name
 
 
 def _table(results: Results) -> Table:

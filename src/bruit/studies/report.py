@@ -21,14 +21,14 @@ from bruit.studies.claim import DOCUMENTS, KINDS, Claim, Verdict
 from bruit.studies.results import NoData, Results
 from bruit.studies.runner import FOLDER, read
 from bruit.studies.study import Study
-from bruit.tables import Table, typeset
+from bruit.tables import Table, counted, typeset
 
 #: What each verdict says, for the page.
 MEANINGS = {
     "confirmed": "the results agree",
     "corrected": "nearly right; the evidence gives the right form",
     "refuted": "the results contradict it",
-    "not judged": "the data or the run are missing",
+    "not judged": "a part of the study could not be run",
 }
 
 
@@ -43,14 +43,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class Report:
-    """All studies with the results that there are.
+    """Studies with the results that there are.
 
     Parameters
     ----------
     studies
         In the order of the page.
     results
-        By name of the study; absent where a study was not run.
+        By name of the study; absent where a study was not run. Such studies are named, and that is all.
     """
 
     studies: Sequence[Study]
@@ -64,12 +64,48 @@ class Report:
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """Every claim with its verdict."""
+        """Every claim of the studies that were run, with its verdict."""
         return [
-            Judged(study, claim, claim.verdict(self.results.get(study.name)))
+            Judged(study, claim, claim.verdict(self.results[study.name]))
             for study in self.studies
+            if study.name in self.results
             for claim in study.claims
         ]
+
+    @property
+    def waiting(self) -> list[Study]:
+        """The studies that were not run."""
+        return [study for study in self.studies if study.name not in self.results]
+
+    @property
+    def summary(self) -> str:
+        """How many claims there are, and how many of each verdict."""
+        return counted(len(self.judged), "claim") + (f": {self._kinds}" if self._kinds else "")
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The documents that these claims are taken from."""
+        cited = {one.claim.document for one in self.judged}
+        return {name: text for name, text in DOCUMENTS.items() if name in cited}
+
+    @property
+    def _kinds(self) -> str:
+        return ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+
+    @property
+    def not_run(self) -> str:
+        """What was not run, and how to run it; nothing where all was."""
+        if not self.waiting:
+            return ""
+        claims = sum(len(study.claims) for study in self.waiting)
+        whose = f"{counted(len(self.waiting), 'study')} with {counted(claims, 'claim')}"
+        return f"Not run yet: {whose}. To run: {self.command}"
+
+    @property
+    def command(self) -> str:
+        """What runs the studies that were not run."""
+        names = " ".join(study.name for study in self.waiting)
+        return f"bruit study run {'--all' if len(self.waiting) == len(self.studies) > 1 else names}"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -104,10 +140,11 @@ class Report:
         template = page.templates("bruit.studies").get_template("report.html.j2")
         text: str = template.render(
             report=self,
-            parts=[_part(study, self.results.get(study.name)) for study in self.studies],
+            parts=[_part(study, self.results[study.name]) for study in self.studies if study.name in self.results],
             kinds=KINDS,
             meanings=MEANINGS,
-            documents=DOCUMENTS,
+            documents=self.documents,
+            counted=counted,
             typeset=typeset,
             slug=_slug,
             version=__version__,
@@ -116,8 +153,9 @@ class Report:
 
     def to_markdown(self) -> str:
         """The table of claims as a page of the documentation."""
-        lines = [_HEADER.format(summary=", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count))]
-        for study in self.studies:
+        lines = [_HEADER.format(summary=self._kinds or "no study was run yet")]
+        lines += [f"{self.not_run}\n"] if self.waiting else []
+        for study in (study for study in self.studies if study.name in self.results):
             lines += [f"## {study.title}\n", f"*Study* `{study.name}`. {typeset(study.question)}\n"]
             lines += ["| Claim | Where | Verdict | Evidence |", "|---|---|---|---|"]
             for one in self.judged:
@@ -125,7 +163,7 @@ class Report:
                     cells = (one.claim.statement, one.claim.where, f"**{one.verdict.kind}**", one.verdict.sentence)
                     lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
             lines.append("")
-        lines += ["## The documents\n", *(f"- *{name}*: {text}." for name, text in DOCUMENTS.items())]
+        lines += ["## The documents\n", *(f"- *{name}*: {text}." for name, text in self.documents.items())]
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -139,24 +177,28 @@ class _Part:
     """A study on the page."""
 
     study: Study
-    results: Results | None
+    results: Results
     figures: Sequence[tuple[Any, str]]
     table: Table | None
 
     @property
     def told(self) -> str:
         """What was run."""
-        if self.results is None:
-            return f"Not run yet: bruit study run {self.study.name}"
         found = self.results
-        return f"{found.trials:,} trials, {found.size} size, seed {found.seed}."
+        return f"{counted(found.trials, 'trial')}, {found.size} size, seed {found.seed}."
+
+    @property
+    def skipped(self) -> list[str]:
+        """What was not, and why."""
+        return [
+            f"{counted(count, 'trial')} {'was' if count == 1 else 'were'} skipped: {reason}"
+            for reason, count in self.results.skipped.items()
+        ]
 
 
-def _part(study: Study, results: Results | None) -> _Part:
+def _part(study: Study, results: Results) -> _Part:
     from bruit.figures.page import Picture, inline
 
-    if results is None:
-        return _Part(study, None, (), None)
     figures = []
     for plot in study.plots:
         try:
