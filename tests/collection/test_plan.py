@@ -9,6 +9,7 @@ import pytest
 import bruit
 from bruit import documents
 from bruit.collection import Plan
+from bruit.domains import Dates
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError
 
 PLAN = Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
@@ -122,3 +123,21 @@ def test_a_plan_is_valid_from_birth(bad):
 def test_a_simulated_tally_belongs_to_its_plan_and_is_marked():
     answer = PLAN.estimate(PLAN.simulate(np.array([700, 300]), rng=1))["smokes"]
     assert answer.simulated
+
+
+def test_dates_are_asked_like_any_category():
+    when = Dates("2023-01-01", "2023-12-31", every="month", missing="category")
+    plan = Plan({"when": when}, epsilon=4.0, method="GRR")
+    dates = ["2023-02-14"] * 4000 + ["2023-11-01"] * 2000 + [None] * 2000
+    answer = plan.estimate(plan.tally(plan.privatize({"when": dates}, rng=7)))["when"]
+    assert answer.labels == (*when.labels, "(missing)")
+    assert answer.frequency[[1, 10, 12]] == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_dates_stand_beside_other_attributes():
+    plan = Plan({"when": Dates("2023-01-01", "2023-01-07"), "smokes": ["no", "yes"]}, epsilon=2.0)
+    reports = plan.privatize({"when": np.array(["2023-01-03"] * 500, "M8[D]"), "smokes": ["yes"] * 500}, rng=7)
+    answers = plan.estimate(plan.tally(reports))
+    assert answers["when"].labels[2] == "2023-01-03"
+    assert answers["when"].frequency.argmax() == 2

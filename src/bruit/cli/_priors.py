@@ -95,7 +95,5 @@ def _frequencies(body: Mapping[str, Any], schema: Schema) -> list[float]:
 
 def _labels(attribute: Attribute) -> list[Any]:
     """The labels as a document has them."""
-    from bruit.collection.bases import labels
-
-    found: list[Any] = json.loads(documents.canonical(list(labels(attribute))))
-    return found
+    labels: list[Any] = json.loads(documents.canonical(list(attribute.labels)))
+    return labels

@@ -8,7 +8,7 @@ from bruit import numbers, oracles
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
 from bruit.collection.methods import ADAPTIVE
-from bruit.domains import MISSING_LABEL, Attribute, Categories, Grid
+from bruit.domains import Attribute, Categories, Grid
 from bruit.errors import ParameterError
 from bruit.numbers import Number, number
 from bruit.oracles import Oracle, oracle
@@ -65,13 +65,6 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
         given: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
         return oracle(name, epsilon=epsilon, missing=domain.missing, **given, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
-
-
-def labels(attribute: Attribute) -> tuple[Any, ...]:
-    """One label per code, as estimates show them."""
-    if isinstance(attribute.domain, Grid) and attribute.domain.missing == "category":
-        return (*attribute.labels[:-1], MISSING_LABEL)
-    return attribute.labels
 
 
 def is_number(name: Any) -> bool:

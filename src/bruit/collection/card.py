@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bruit.cards import Card, Question
-from bruit.collection import bases
 from bruit.collection.fake import Fake
 from bruit.collection.sample import Sample
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
-    questions = tuple(
-        found.question(name, bases.labels(plan.schema[name])) for name, found in design.mechanisms.items()
-    )
+    questions = tuple(found.question(name, plan.schema[name].labels) for name, found in design.mechanisms.items())
     if isinstance(design, Fake):
         questions = tuple(_faked(design, question) for question in questions)
     weights = tuple(design.weights.values()) if isinstance(design, Sample) else None

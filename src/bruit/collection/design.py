@@ -17,10 +17,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import bases
 from bruit.collection.bases import Mechanism
 from bruit.collection.criterion import Floats
-from bruit.domains import Grid, Schema
+from bruit.domains import Schema
 from bruit.domains.domain import Codes, Domain
 from bruit.engines import memory
 from bruit.entropy import Words
@@ -208,9 +207,11 @@ class Design(ABC):
         found = self.mechanisms[name]
         answer: Answer = found.estimate(self._part(name, tally), target)
         answer = replace(answer, name=name, guarantee=guarantee, mechanism=f"{kind}[{found.name}]")
-        if isinstance(answer, Estimate) and isinstance(self.schema[name].domain, Grid):
-            answer = replace(answer, labels=bases.labels(self.schema[name]))
-        return answer
+        return self._labelled(name, answer)
+
+    def _labelled(self, name: str, answer: Answer) -> Answer:
+        """An answer with the labels of the attribute: an oracle may know its codes only."""
+        return replace(answer, labels=self.schema[name].labels) if isinstance(answer, Estimate) else answer
 
 
 def column(reports: Any, name: str) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import bases, guarantees
+from bruit.collection import guarantees
 from bruit.collection.columns import ColumnDesign
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Reports, Unit
@@ -83,7 +83,7 @@ class Fake(ColumnDesign):
             model=model,
             n=part.n,
             refused=part.refused,
-            labels=bases.labels(self.schema[name]),
+            labels=self.schema[name].labels,
             target=target,
             guarantee=guarantee,
             mechanism=f"{self.kind}[{found.base}]",

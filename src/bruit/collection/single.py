@@ -34,7 +34,7 @@ class Single(ColumnDesign):
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What the mechanism finds by itself."""
         found = self.mechanisms[name]
-        return found.estimate(self._part(name, tally), target)
+        return self._labelled(name, found.estimate(self._part(name, tally), target))
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
         """That of the mechanism."""

@@ -1,9 +1,9 @@
 """What may be asked: categories, grids for numbers, dates, attributes, schemas, and the policy for missing values."""
 
 from bruit.domains.attribute import Attribute
-from bruit.domains.categories import MISSING_LABEL, Categories
+from bruit.domains.categories import Categories
 from bruit.domains.dates import Dates
-from bruit.domains.domain import Domain, Missing
+from bruit.domains.domain import MISSING_LABEL, Domain, Missing
 from bruit.domains.grid import Grid
 from bruit.domains.schema import Schema
 

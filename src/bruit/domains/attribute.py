@@ -50,9 +50,7 @@ class Attribute:
     @property
     def labels(self) -> tuple[Label | float, ...]:
         """One label per code: a category's label, the start of a period, or the point of a grid."""
-        if isinstance(self.domain, Categories | Dates):
-            return self.domain.names
-        return tuple(self.domain.decode(np.arange(self.size)).tolist())
+        return self.domain.names
 
     def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """Codes of a column of data, whose errors name it; with `clip`, a number beyond a bound counts as the bound."""

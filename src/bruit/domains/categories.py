@@ -16,6 +16,7 @@ from bruit import _checks, documents
 from bruit.domains.domain import (
     ABSENT,
     GAPS_OF_CATEGORIES,
+    MISSING_LABEL,
     Codes,
     DictionaryColumn,
     Missing,
@@ -34,9 +35,6 @@ from bruit.errors import (
 )
 
 Label: TypeAlias = str | int | bool
-
-#: The label of the category for missing values, where the policy asks for one.
-MISSING_LABEL = "(missing)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.categories import MISSING_LABEL
-from bruit.domains.domain import ABSENT, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.domains.domain import ABSENT, MISSING_LABEL, Codes, DictionaryColumn, Missing, column, keep_present
 from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
 
 #: What one code stands for.

@@ -13,6 +13,8 @@ from bruit.errors import DataTypeError, MissingError, translated
 Missing = Literal["refuse", "drop", "category"]
 Codes = NDArray[np.unsignedinteger[Any]]
 
+#: The label of the category for missing values, where the policy asks for one.
+MISSING_LABEL = "(missing)"
 #: How `drop` marks a missing value among the codes while they are being made; no domain is this large.
 ABSENT = np.iinfo(np.int64).max
 
@@ -36,6 +38,11 @@ class Domain(Protocol):
     @property
     def missing(self) -> Missing:
         """The policy for missing values."""
+        ...
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """One label per code, as estimates show them; `MISSING_LABEL` for the category of missing values."""
         ...
 
     def encode(self, values: Any, *, clip: bool = False) -> Codes:

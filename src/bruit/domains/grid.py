@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.domains.domain import (
+    ABSENT,
+    GAPS_OF_NUMBERS,
+    MISSING_LABEL,
+    Codes,
+    DictionaryColumn,
+    Missing,
+    column,
+    keep_present,
+)
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
 
 #: The number of points of a grid over real numbers, unless declared.
@@ -77,6 +86,12 @@ class Grid:
     def points(self) -> NDArray[np.float64]:
         """All points, from low to high."""
         return np.linspace(self.low, self.high, self.cells)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """One label per code: the points, and then the one for missing values."""
+        points = tuple(self.points.tolist())
+        return (*points, MISSING_LABEL) if self.missing == "category" else points
 
     def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """The nearest point of each number; a number outside the bounds is an error, unless it is to be clipped."""

@@ -111,9 +111,6 @@ def _bits(attribute: Attribute, mechanism: PackedOracle, shift: float, scale: fl
 def _table(attribute: Attribute) -> NDArray[Any]:
     """The value behind each code, in the dtype that such values have in a table."""
     domain = attribute.domain
-    if isinstance(domain, Categories) and len({type(label) for label in domain.names}) > 1:
-        table = np.empty(domain.size, object)
-        table[:] = domain.names
-        return table
-    found = np.array(attribute.labels)
-    return found.astype(object) if found.dtype.kind == "U" else found
+    values = domain.decode(np.arange(domain.size))
+    plain = isinstance(domain, Categories) and len({type(label) for label in domain.names}) == 1
+    return np.array(domain.names) if plain and not isinstance(domain.names[0], str) else values
