@@ -33,7 +33,7 @@ METHODS = (
     "RS+RFD[GRR]",
     "RS+RFD[ADP]",
 )
-#: ε' = ln(d(e^ε − 1) + 1) and two candidates for ADP, or ε for a person and three.
+#: ε' = ln(d(e^ε − 1) + 1) and ADP as in the papers, or ε for a person and ADP by the mean variance over all values.
 CALIBRATIONS = ("published", "person")
 EPSILONS: tuple[float, ...] = tuple(math.log(ratio) for ratio in range(2, 8))
 #: What a curator's noisy counts, from which the prior of RS+RFD is made, cost in all (add or remove one record).

@@ -157,8 +157,10 @@ def _adaptive(results: Results) -> Verdict:
         one, two, taken = (part.where(method=f"RS+FD[{base}]").mean("variance") for base in ("GRR", "OUE-z", "ADP"))
         place = f"{parts.DATA[data]}, ε = {parts.name(epsilon)}"
         ratios.setdefault(name, []).append((taken / min(one, two), place))
-    told = " and ".join(
-        f"{parts.span([r for r, _ in found], '.2f')} times at {_BOTH[n]}" for n, found in ratios.items()
+    spans = {name: parts.span([ratio for ratio, _ in found], ".2f") for name, found in ratios.items()}
+    told = (
+        f"{spans['published']} times at {_BOTH['published']} and {spans['person']} times at {_BOTH['person']}, where "
+        "it makes the mean over all values least"
     )
     worst, where = max(ratios["published"] + ratios["person"])
     observed, losses = _against_better(results)
