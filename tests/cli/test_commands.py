@@ -92,6 +92,20 @@ def test_missing_answers_follow_the_flags(run, tmp_path):
     assert [row["label"] for row in counted["values"]] == ["no", "yes", "(missing)"]
 
 
+def test_a_missing_answer_is_not_lost_where_it_is_the_only_column(run, shell, tmp_path):
+    answers = "smokes\nno\nyes\n\nno\n\n\nyes\n"
+    (tmp_path / "alone.csv").write_text(answers)
+    assert "missing" in run("privatize", "alone.csv", *ASK, code=3).err
+    for file in ("alone.csv", "-"):
+        done = shell("privatize", file, *ASK, "--missing", "category", "--force", stdin=answers.encode())
+        assert "7 reports" in done.out
+    assert run("estimate", "reports.parquet", "--json").json()["n"] == 7
+    run("privatize", "alone.csv", *ASK, "--missing", "drop", "--force")
+    assert run("estimate", "reports.parquet", "--json").json()["n"] == 4
+    counted = run("release", "alone.csv", "--count", "-e", 20, "--seed", 1, "--json").json()
+    assert counted["values"][0]["value"] == 7  # at ε = 20 the noise of this seed is 0
+
+
 def test_standard_input_is_read(shell):
     done = shell("privatize", "-", *ASK, stdin=b"smokes\nno\nyes\n")
     assert done.code == 0, done.err

@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pc
 import pytest
 
 from bruit import engines
@@ -49,10 +53,56 @@ def test_a_missing_text_leaves_no_entry_behind() -> None:
     assert batch["x"].entries.tolist() == ["1"]
 
 
-def test_line_ends_of_all_systems_and_blank_lines_are_read() -> None:
+def test_line_ends_of_all_systems_are_read_and_blank_lines_of_a_wider_file_are_skipped() -> None:
     for end in ("\n", "\r\n", "\r"):
         text = end.join(["", "x,y", "a,1", "", "b,2"])
         assert read(text.encode())["x"] == ["a", "b"]
+
+
+ONE_COLUMN: dict[str, tuple[bytes, list[str | None]]] = {
+    "between rows": (b"x\na\n\nb\n", ["a", None, "b"]),
+    "first": (b"x\n\na\n", [None, "a"]),
+    "last": (b"x\na\n\n", ["a", None]),
+    "alone": (b"x\n\n", [None]),
+    "several at the end": (b"x\na\n\n\n", ["a", None, None]),
+    "ended by carriage return and line feed": (b"x\r\na\r\n\r\nb\r\n", ["a", None, "b"]),
+    "ended by carriage return": (b"x\ra\r\rb", ["a", None, "b"]),
+    "quoted": (b'x\na\n""\nb\n', ["a", None, "b"]),
+    "quoted, at the end": (b'x\na\n""', ["a", None]),
+    "inside a quoted cell": (b'x\n"a\n\nb"\n', ["a\n\nb"]),
+    "spaces are a text": (b"x\na\n  \nb\n", ["a", "  ", "b"]),
+    "before the header": (b"\n\nx\na\n\n", ["a", None]),
+    "the last line has no end": (b"x\na", ["a"]),
+    "a header alone": (b"x\n", []),
+}
+
+
+@pytest.mark.parametrize("case", ONE_COLUMN)
+def test_a_blank_line_in_a_file_of_one_column_is_a_person_whose_answer_is_missing(case: str, tmp_path: Path) -> None:
+    data, expected = ONE_COLUMN[case]
+    assert read(data) == {"x": expected}
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(data))
+    (batch,) = engines.batches(tmp_path / "t.csv.gz")
+    assert values(batch["x"]) == expected
+
+
+def test_a_missing_answer_that_pyarrow_or_polars_wrote_is_read_back(tmp_path: Path) -> None:
+    answers = ["no", "yes", None, "no", None, None, "yes"]
+    pc.write_csv(pa.table({"x": answers}), tmp_path / "pyarrow.csv")
+    pl.DataFrame({"x": answers}).write_csv(tmp_path / "polars.csv")
+    pd.DataFrame({"x": answers}).to_csv(tmp_path / "pandas.csv", index=False)
+    for path in sorted(tmp_path.iterdir()):
+        (batch,) = engines.batches(path)
+        assert values(batch["x"]) == answers, path.name
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_are_counted_over_the_borders_of_blocks(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["" if i % 3 else "a" * (i % 7) for i in range(400)]
+    expected = [text or None for text in texts]
+    for block in range(16, 48):
+        monkeypatch.setattr(delimited, "_BLOCK", block)
+        assert read(end.join(["x", *texts, ""]).encode()) == {"x": expected}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])

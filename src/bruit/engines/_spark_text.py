@@ -1,7 +1,8 @@
 """CSV read by Spark as our own reader reads it: cells as texts, quotes doubled, rows of one length.
 
 The header is read by our reader, and Spark is told places. A quoted cell may have line ends, so that Spark cannot cut a
-file: each is read by one task. Spark cannot tell that a text is not in its encoding, and puts U+FFFD there.
+file: each is read by one task. Spark cannot tell that a text is not in its encoding, and puts U+FFFD there. It skips
+blank lines, each of which is a missing answer in a file of one column: such a file is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from bruit.engines import delimited
 from bruit.engines.sources import READABLE, suffix
 from bruit.engines.text import TextOptions
-from bruit.errors import ParameterError
+from bruit.errors import DataError, ParameterError
 
 #: The encodings that Spark reads, by Python's names.
 _ENCODINGS = {
@@ -34,6 +35,8 @@ def read(session: Any, path: str, address: str, text: TextOptions) -> Any:
         known = ", ".join(_ENCODINGS)
         raise ParameterError(f"Spark reads CSV in the encodings {known}: convert the file, or use another engine.")
     names = delimited.header(path, options, packed=kind != plain)
+    if len(names) == 1:
+        _refuse_blank_lines(session, address, options)
     places = [f"c{place}" for place in range(len(names))]
     found = (
         session.read.schema(", ".join(f"{place} STRING" for place in places))
@@ -56,3 +59,14 @@ def _with_gaps(frame: Any, places: list[str], text: TextOptions) -> Any:
     if not text.missing:
         return frame
     return frame.replace(dict.fromkeys(text.missing), subset=places)
+
+
+def _refuse_blank_lines(session: Any, address: str, text: TextOptions) -> None:
+    """An error for a file of one column from which Spark would leave people out."""
+    if text.encoding.startswith("utf-16"):
+        raise ParameterError("Spark reads a file of one column in an encoding of single bytes: convert it to UTF-8.")
+    if session.read.text(address).filter("value = ''").limit(1).count():
+        raise DataError(
+            "In a file of one column a blank line is a missing answer, and Spark skips such lines: use another engine, "
+            "or write the table as Parquet."
+        )

@@ -111,9 +111,9 @@ class _Stream:
             return [], 0
         return cells, len("".join(lines[: reader.line_num]).encode())
 
-    def has_rows(self) -> bool:
-        """Whether anything but line ends follows."""
-        while not self._ahead.strip(b"\r\n"):
+    def has_rows(self, *, blank: bool) -> bool:
+        """Whether rows follow; a blank line is one where `blank` says so."""
+        while not (self._ahead if blank else self._ahead.strip(b"\r\n")):
             self._ahead = self._more()
             if not self._ahead:
                 return False
@@ -138,8 +138,9 @@ class _Stream:
 def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: TextOptions) -> Iterator[Batch]:
     names = {name: str(place) for name, place in chosen.items()}
     kind = pa.dictionary(pa.int32(), pa.string())
+    blank = width == 1  # a missing answer is written as nothing at all
     with _errors(path, text, width), contextlib.closing(stream):
-        if not stream.has_rows():
+        if not stream.has_rows(blank=blank):
             nothing = pa.schema([(there, kind) for there in names.values()]).empty_table()
             yield arrow.batch(nothing, names, text.missing_in_csv)
             return
@@ -151,7 +152,10 @@ def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: 
                 use_threads=memory.threads() > 1,
             ),
             parse_options=pc.ParseOptions(
-                delimiter=text.delimiter, quote_char=text.quote or False, newlines_in_values=True
+                delimiter=text.delimiter,
+                quote_char=text.quote or False,
+                newlines_in_values=True,
+                ignore_empty_lines=not blank,
             ),
             convert_options=pc.ConvertOptions(
                 include_columns=list(names.values()),
