@@ -178,6 +178,24 @@ def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
 
 
 @pytest.mark.parametrize(
+    "first",
+    ["31", "31,0", "-7.5,1e3,+2", " 31 ,.5", "31,,0", "1;2,5"],
+)
+@pytest.mark.parametrize("columns", [None, ["31"]])
+def test_a_first_line_of_numbers_is_no_header_and_is_not_shown(first: str, columns: list[str] | None) -> None:
+    text = TextOptions(delimiter=";" if ";" in first else ",")
+    with pytest.raises(DataError, match="a line of column names above it") as caught:
+        list(engines.batches(io.BytesIO(f"{first}\n{first}\n".encode()), columns, text=text))
+    assert_silent(caught.value, "31", "7.5")
+
+
+@pytest.mark.parametrize("header", ["age,2019", "2019-01,2019-02", "1st,2nd", "nan,inf", ",a", "x"])
+def test_a_header_with_a_name_in_it_is_one(header: str) -> None:
+    names = header.split(",")
+    assert read(f"{header}\n{','.join('1' for _ in names)}\n".encode()) == {name: ["1"] for name in names}
+
+
+@pytest.mark.parametrize(
     ("cell", "name"),
     [
         ("Marital-Status", "marital status"),

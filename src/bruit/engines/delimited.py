@@ -24,7 +24,7 @@ from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.text import TextOptions
-from bruit.errors import FormatError
+from bruit.errors import DataError, FormatError
 
 # A row must fit into a block.
 _BLOCK = 1 << 22
@@ -36,7 +36,7 @@ def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed:
     path = source if isinstance(source, str) else "The input"
     with _errors(path, text):
         stream = _Stream(_bytes(source, packed, text), text)
-        header = stream.header()
+        header = _names(stream.header())
         chosen = batching.choose(header, columns, hint=_hint)
     return _read(stream, path, len(header), chosen, text)
 
@@ -44,7 +44,22 @@ def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed:
 def header(path: str, text: TextOptions, *, packed: bool = False) -> list[str]:
     """The cells of the first line of a file."""
     with _errors(path, text), contextlib.closing(_Stream(_bytes(path, packed, text), text)) as stream:
-        return stream.header()
+        return _names(stream.header())
+
+
+def _names(cells: list[str]) -> list[str]:
+    """The first line of a table, unless it is a person's row: names are not all numbers."""
+    filled = [cell for cell in cells if cell.strip()]
+    if filled and all(_NUMBER.fullmatch(cell.strip()) for cell in filled):
+        raise DataError(
+            "The first line must have the column names, and it has only numbers: put a line of column names above it. "
+            "Columns that are called by numbers, such as years, need a letter in at least one name."
+        )
+    return cells
+
+
+#: A number as tables write it, with a decimal point or comma.
+_NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def _bytes(source: Any, packed: bool, text: TextOptions) -> Any:
