@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bruit.cli import _answers, console
+from bruit.cli import console
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -147,11 +147,17 @@ def _spread(shape: DistributionEstimate, wanted: Wanted) -> Any:
 
 def _label(label: Any) -> Any:
     """The cell of a number as a person would write it."""
-    return _answers.text_of(label) if isinstance(label, float) else label
+    return _spelt(label) if isinstance(label, float) else label
 
 
 def _figure(value: float) -> str:
-    return _answers.text_of(float(f"{value:.5g}"))
+    return _spelt(float(f"{value:.5g}"))
+
+
+def _spelt(value: float) -> str:
+    from bruit.domains.categories import spelling
+
+    return spelling(value)
 
 
 def _range(ends: Any) -> str:
