@@ -328,6 +328,7 @@ def test_what_is_written_is_csv_that_others_read(tmp_path: Path) -> None:
     assert engines.map({"x": [1, 2, 3]}, path, lambda batch, first_block: made) == 3
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == [list(made), ["0", "00ff"], ["1", "0102"], ["2", "1020"]]
+    assert path.read_bytes().endswith(b"\n0,00ff\n1,0102\n2,1020\n")  # reports need no quotes, and have none
 
 
 def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -25,7 +25,6 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import message_numbers
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import WORD_BITS, TwoLevelLaw, log_ceiling
@@ -156,8 +155,9 @@ class RandomizedResponse(SupportOracle):
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         kernel.randomize(codes, memory.words_below(entropy, self._law.total, codes.size), keep, outside, out)
 
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        return message_numbers(reports, self.size)
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are codes."""
+        return np.asarray(reports < self.size)
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts once."""
