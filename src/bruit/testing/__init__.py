@@ -8,6 +8,7 @@ about a thousand values.
 """
 
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.number import check_mean, check_number
@@ -20,6 +21,7 @@ __all__ = [
     "check_bad_input",
     "check_coverage",
     "check_guarantee",
+    "check_hostile_reports",
     "check_law",
     "check_mean",
     "check_merge",

@@ -14,6 +14,7 @@ from bruit.estimation.number import NumberEstimate
 from bruit.numbers import Number, from_dict
 from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
 from bruit.testing.estimates import DISCRETENESS, check_simulate
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
@@ -50,6 +51,7 @@ def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict)
     check_round_trip(number, rng=rng, read=read)
     check_seeds(number, rng=rng)
     check_bad_input(number, rng=rng)
+    check_hostile_reports(number, rng=rng)
     check_silence(number, rng=rng)
 
 

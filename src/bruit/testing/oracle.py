@@ -5,6 +5,7 @@ from __future__ import annotations
 from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.manners import check_bad_input, check_silence
 from bruit.testing.seeds import check_seeds
@@ -38,4 +39,5 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     check_round_trip(oracle, rng=rng, read=read)
     check_seeds(oracle, rng=rng)
     check_bad_input(oracle, rng=rng)
+    check_hostile_reports(oracle, rng=rng)
     check_silence(oracle, rng=rng)
