@@ -161,11 +161,9 @@ class SplitMatters(RandomizedResponse):
 
 
 class OrderMatters(RandomizedResponse):
-    def _count(self, reports: Any) -> Any:
-        counts, refused = super()._count(reports)
-        if len(reports) == 600 and reports[-1] == -1:
-            counts = counts[::-1]
-        return counts, refused
+    def tally(self, reports: Any) -> Tally:
+        tally = super().tally(reports)
+        return replace(tally, counts=tally.counts[::-1]) if len(reports) == 600 and reports[-1] == -1 else tally
 
 
 class AnyTally(RandomizedResponse):
@@ -350,6 +348,51 @@ class ReadsFilesOtherwise(RandomizedResponse):
         return (codes + 1) % self.k if isinstance(values, DictionaryColumn) else codes
 
 
+class RaisesOnJunk(RandomizedResponse):
+    """Takes what comes for an array of whole numbers."""
+
+    def tally(self, reports: Any) -> Tally:
+        return super().tally(np.asarray(reports).astype(np.int64))
+
+
+class DropsJunk(RandomizedResponse):
+    """Leaves out what it refuses, and does not say so."""
+
+    def tally(self, reports: Any) -> Tally:
+        return replace(super().tally(reports), refused=0)
+
+
+class CountsJunkTwice(RandomizedResponse):
+    """Counts whatever it does not understand as two refusals."""
+
+    def tally(self, reports: Any) -> Tally:
+        tally = super().tally(reports)
+        return replace(tally, refused=2 * tally.refused)
+
+
+class CountsAllTwice(RandomizedResponse):
+    def tally(self, reports: Any) -> Tally:
+        tally = super().tally(reports)
+        return tally + replace(tally, refused=0)
+
+
+class JunkTakesOthersAlong(RandomizedResponse):
+    """Refuses a report that it understands where it does not understand the one before."""
+
+    def tally(self, reports: Any) -> Tally:
+        tally = super().tally(reports)
+        lost = min(int(tally.refused > 0), tally.n)
+        counts = tally.counts.copy()
+        counts[counts.argmax()] -= lost
+        return replace(tally, counts=counts, n=tally.n - lost, refused=tally.refused + lost)
+
+
+class RefusesEverybody(RandomizedResponse):
+    def tally(self, reports: Any) -> Tally:
+        tally = super().tally(reports)
+        return replace(tally, counts=0 * tally.counts, n=0, refused=tally.n + tally.refused)
+
+
 CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_law, LessPrivate, "do not follow matrix"),
     (testing.check_law, MorePrivate, "do not follow matrix"),
@@ -393,6 +436,12 @@ CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_bad_input, AcceptsAnything, "are accepted"),
     (testing.check_bad_input, Grows, "just counted as refused"),
     (testing.check_sources, ReadsFilesOtherwise, "have other reports"),
+    (testing.check_hostile_reports, RaisesOnJunk, "in a list raise ValueError"),
+    (testing.check_hostile_reports, DropsJunk, "lost or count twice"),
+    (testing.check_hostile_reports, CountsJunkTwice, "lost or count twice"),
+    (testing.check_hostile_reports, CountsAllTwice, "lost or count twice"),
+    (testing.check_hostile_reports, JunkTakesOthersAlong, "do not count as they do without"),
+    (testing.check_hostile_reports, RefusesEverybody, "are refused"),
     (testing.check_silence, Logs, "a log record"),
     (testing.check_silence, Prints, "prints"),
     (testing.check_silence, Warns, "warns"),

@@ -22,6 +22,7 @@ from bruit.cards import Card, Question
 from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
+from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError
 from bruit.estimation.tally import Counts, Tally
@@ -111,13 +112,31 @@ class LocalMechanism(ABC):
     # What the collector does.
 
     def tally(self, reports: Any) -> Tally:
-        """Count reports. One that no honest person can have sent is counted as refused, and not in n."""
-        checked = self._check_reports(reports)
+        """Count reports. Whatever no person can have sent is counted as refused, and not in n.
+
+        Parameters
+        ----------
+        reports
+            An array as `privatize` gives it; or a list, an array of objects, or a column of pandas, polars or pyarrow,
+            of which each entry is one report or one refusal. A NumPy array of another dtype or shape is an error.
+        """
+        parsed = self.form.parse(reports)
+        kept = parsed.kept()
         # Counting draws nothing, so its blocks may be any size: large enough to outweigh a block's own counts.
-        blocks = memory.blocks(len(checked), max(memory.BLOCK, 4 * self._cells()))
-        parts = memory.in_order(lambda block: self._count(checked[block[1]]), blocks)
+        blocks = memory.blocks(len(kept), max(memory.BLOCK, 4 * self._cells()))
+        parts = memory.in_order(lambda block: self._count(kept[block[1]]), blocks)
         counts, refused = functools.reduce(_add, parts, self._no_counts())
-        return Tally(design=self.digest, counts=counts, n=len(checked) - refused, refused=refused)
+        n = len(kept) - refused
+        return Tally(design=self.digest, counts=counts, n=n, refused=len(parsed.reports) - n)
+
+    @cached_property
+    def form(self) -> Form:
+        """The dtype and bytes of a report."""
+        return Form.of(self._empty_reports(0))
+
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which reports a person can have sent, of an array in the mechanism's form."""
+        return np.array([self._count(reports[i : i + 1])[1] == 0 for i in range(len(reports))], np.bool_)
 
     def simulate(self, counts: Any, rng: Randomness = None) -> Tally:
         """A tally with the very law of `privatize` and `tally` on people of whom counts[v] have value v.
@@ -181,12 +200,8 @@ class LocalMechanism(ABC):
         """Write the reports of one block."""
 
     @abstractmethod
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        """Reports as an array; an error for a wrong dtype or shape."""
-
-    @abstractmethod
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        """Counts of one block of reports, and how many were refused."""
+        """Counts of one block of reports in the mechanism's form, and how many were refused."""
 
     @abstractmethod
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
@@ -220,26 +235,6 @@ class LocalMechanism(ABC):
 
 def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:
     return first[0] + second[0], first[1] + second[1]
-
-
-def message_numbers(reports: Any, size: int) -> NDArray[Any]:
-    """Reports that are message numbers, as an array of integers; what is no such number in a list becomes −1."""
-    try:
-        array = np.asarray(reports)
-    except (ValueError, OverflowError):
-        array = np.empty((0, 0))
-    if array.dtype.kind == "O" and array.ndim == 1:
-        return np.array([_message_number(item) for item in array.tolist()], np.int64)
-    if array.ndim != 1 or (array.dtype.kind not in "ui" and array.size):
-        raise DataTypeError("reports must be a one-dimensional array of integers, one per person.")
-    if not array.size:
-        return array.astype(code_dtype(size))
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _message_number(item: Any) -> int:
-    """A number as such, and −1, which no person can have sent, for anything else."""
-    return item if type(item) is int and 0 <= item < 2**63 else -1
 
 
 def whole_counts(counts: Any, size: int) -> Counts:

@@ -94,6 +94,19 @@ def test_a_file_without_a_header_does_not_show_a_person(run, tmp_path):
     assert "Ann" not in refused.err
 
 
+def test_numbers_without_a_header_are_refused_by_every_command_that_reads_a_table(run, tmp_path):
+    (tmp_path / "t.csv").write_text("41,0\n52,1\n")
+    ask = ("-c", 41, "-e", 1)
+    for command in (
+        ("privatize", "t.csv", *ask, "--bounds", 0, 100, "-o", "r.csv"),
+        ("release", "t.csv", *ask, "--mean", "--bounds", 0, 100),
+        ("release", "t.csv", "--count", "-e", 1),
+    ):
+        told = run(*command, code=3)
+        assert "put a line of column names above it" in " ".join(told.err.split())
+        assert "52" not in told.err
+
+
 def test_another_delimiter_is_hinted_at(run, tmp_path):
     (tmp_path / "t.csv").write_text("a;b\nx;y\n")
     refused = run("privatize", "t.csv", "-c", "a", "-e", 1, "--values", "x,y", "-o", "r.csv", code=3)

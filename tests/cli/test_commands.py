@@ -1,8 +1,10 @@
 """The commands, as a user meets them."""
 
+import gzip
 import json
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -92,6 +94,20 @@ def test_missing_answers_follow_the_flags(run, tmp_path):
     assert [row["label"] for row in counted["values"]] == ["no", "yes", "(missing)"]
 
 
+def test_a_missing_answer_is_not_lost_where_it_is_the_only_column(run, shell, tmp_path):
+    answers = "smokes\nno\nyes\n\nno\n\n\nyes\n"
+    (tmp_path / "alone.csv").write_text(answers)
+    assert "missing" in run("privatize", "alone.csv", *ASK, code=3).err
+    for file in ("alone.csv", "-"):
+        done = shell("privatize", file, *ASK, "--missing", "category", "--force", stdin=answers.encode())
+        assert "7 reports" in done.out
+    assert run("estimate", "reports.parquet", "--json").json()["n"] == 7
+    run("privatize", "alone.csv", *ASK, "--missing", "drop", "--force")
+    assert run("estimate", "reports.parquet", "--json").json()["n"] == 4
+    counted = run("release", "alone.csv", "--count", "-e", 20, "--seed", 1, "--json").json()
+    assert counted["values"][0]["value"] == 7  # at ε = 20 the noise of this seed is 0
+
+
 def test_standard_input_is_read(shell):
     done = shell("privatize", "-", *ASK, stdin=b"smokes\nno\nyes\n")
     assert done.code == 0, done.err
@@ -149,7 +165,46 @@ def test_forged_reports_are_counted_as_refused(run, survey, tmp_path):
     run("privatize", survey, *ASK)
     (tmp_path / "forged.csv").write_text("smokes\n0\n1\n7\n-1\n99999999999999999999999\nx\n\n1.0\n")
     found = run("estimate", "forged.csv", "--plan", "reports.parquet.plan.json", "--json").json()
-    assert (found["n"], found["refused"]) == (2, 5)
+    assert (found["n"], found["refused"]) == (2, 6)
+
+
+@pytest.mark.parametrize("forged", [b'"1', b"1,1", b"\xff\xfe", b"1\r1", b"", b"x" * 3_000_000])
+def test_one_forged_line_takes_no_other_report_with_it(run, shell, tmp_path, forged):
+    plan = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    data = b"smokes\n" + b"0\n1\n" * 250 + forged + b"\n" + b"1\n0\n" * 250
+    (tmp_path / "r.csv").write_bytes(data)
+    (tmp_path / "r.csv.gz").write_bytes(gzip.compress(data))
+    for file in ("r.csv", "r.csv.gz"):
+        found = run("estimate", file, "--plan", "plan.json", "--json").json()
+        assert (found["n"], found["refused"]) == (1000, 1)
+    piped = shell("estimate", "-", "--plan", "plan.json", "--json", stdin=data).json()
+    assert (piped["n"], piped["refused"]) == (1000, 1)
+
+
+@pytest.mark.parametrize("method", ["OUE", "OLH", "SS"])
+def test_one_forged_row_of_bytes_takes_no_other_report_with_it(run, survey, tmp_path, method):
+    run("privatize", survey, *ASK, "--method", method)
+    reports = pq.read_table(tmp_path / "reports.parquet")["smokes"].cast(pa.binary()).to_pylist()
+    forged = pa.array([None, *reports[:100], b"", b"\xff" * 99, *reports[100:]], pa.binary())
+    pq.write_table(pa.table({"smokes": forged}), tmp_path / "forged.parquet")
+    found = run("estimate", "forged.parquet", "--plan", "reports.parquet.plan.json", "--json").json()
+    assert (found["n"], found["refused"]) == (3000, 3)
+
+
+def test_forged_reports_do_not_stop_an_attack(run, tmp_path):
+    plan = bruit.Plan({"a": ["0", "1"], "b": ["0", "1", "2"]}, 1.0, "RS+FD[GRR]")
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    made = plan.privatize({"a": ["0", "1"] * 150, "b": ["0", "1", "2"] * 100}, rng=1)
+    rows = [f"{a},{b}" for a, b in zip(made["a"], made["b"], strict=True)]
+    (tmp_path / "honest.csv").write_text("\n".join(["a,b", *rows, ""]))
+    (tmp_path / "r.csv").write_text("\n".join(["a,b", *rows[:9], "1,9", "x,1", '"1', "", *rows[9:], ""]))
+    found = run("attack", "r.csv", "--plan", "plan.json", "--json").json()
+    assert (found["people"], found["refused"]) == (300, 4)
+    assert (
+        found["expected_right"] == run("attack", "honest.csv", "--plan", "plan.json", "--json").json()["expected_right"]
+    )
+    assert "300 people, 4 refused" in run("attack", "r.csv", "--plan", "plan.json").out
 
 
 def test_tallies_can_be_written_and_added(run, survey):

@@ -1,5 +1,7 @@
 """Domains: what may be asked, and how data become codes."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -156,6 +158,60 @@ def test_labels_of_numbers_and_booleans_are_not_confused():
     with pytest.raises(BruitError):
         Categories(labels=[False, True]).encode([1])
     assert Categories(k=2).encode([True, False]).tolist() == [1, 0]
+
+
+NUMBERS = Categories(labels=["1", "2", "10", "0.5"], missing="category")
+SPELT = {
+    "whole numbers": (np.array([2, 1, 10]), [1, 0, 2]),
+    "whole numbers of other widths": (np.array([2, 1, 10], np.uint8), [1, 0, 2]),
+    "floats": (np.array([2.0, 0.5, math.nan]), [1, 3, 4]),
+    "narrow floats": (np.array([2.0, 0.5], np.float32), [1, 3]),
+    "a list": ([2, "1", 0.5, None, np.int64(10)], [1, 0, 3, 4, 2]),
+    "objects": (np.array([2, "1", None], object), [1, 0, 4]),
+    "a file with gaps": (DictionaryColumn(np.array([10, 2]), np.array([1, -1, 0])), [1, 4, 2]),
+    "a file of texts": (DictionaryColumn(np.array(["10", "2"], object), np.array([1, 0])), [1, 2]),
+}
+
+
+@pytest.mark.parametrize("case", SPELT)
+def test_a_number_is_the_label_that_spells_it(case):
+    values, codes = SPELT[case]
+    assert NUMBERS.encode(values).tolist() == codes
+
+
+def test_narrow_floats_are_spelt_as_short_as_they_are():
+    assert Categories(labels=["0.1", "0.2"]).encode(np.array([0.2, 0.1], np.float32)).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "value"),
+    [
+        (["1", "2"], True),
+        (["0", "1"], np.array([False])),
+        (["1.0", "2.0"], 1),
+        (["01", "02"], 1),
+        (["1", "2"], 1.5),
+        (["1", "2"], 1j),
+        (["1", "2"], b"1"),
+        (["nan", "inf"], math.inf),
+        (["true", "false"], 1),
+    ],
+)
+def test_what_is_spelt_otherwise_is_not_the_label(labels, value):
+    with pytest.raises(BruitError, match="must be among the declared labels"):
+        Categories(labels=labels).encode(value if isinstance(value, np.ndarray) else [value])
+
+
+@pytest.mark.parametrize("labels", [["false", "true"], ["False", "True"], ["FALSE", "TRUE", "unknown"]])
+def test_a_boolean_is_the_label_that_spells_it_in_any_case(labels):
+    domain = Categories(labels=labels)
+    for values in (np.array([True, False]), [True, False], DictionaryColumn(np.array([True, False]), np.arange(2))):
+        assert domain.encode(values).tolist() == [1, 0]
+
+
+def test_two_labels_that_one_boolean_would_spell_are_refused():
+    with pytest.raises(ParameterError, match="spell true or false in one way"):
+        Categories(labels=["true", "false", "True"])
 
 
 def test_whole_numbers_of_several_kinds_may_stand_in_one_list():

@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pc
 import pytest
 
 from bruit import engines
@@ -49,10 +53,56 @@ def test_a_missing_text_leaves_no_entry_behind() -> None:
     assert batch["x"].entries.tolist() == ["1"]
 
 
-def test_line_ends_of_all_systems_and_blank_lines_are_read() -> None:
+def test_line_ends_of_all_systems_are_read_and_blank_lines_of_a_wider_file_are_skipped() -> None:
     for end in ("\n", "\r\n", "\r"):
         text = end.join(["", "x,y", "a,1", "", "b,2"])
         assert read(text.encode())["x"] == ["a", "b"]
+
+
+ONE_COLUMN: dict[str, tuple[bytes, list[str | None]]] = {
+    "between rows": (b"x\na\n\nb\n", ["a", None, "b"]),
+    "first": (b"x\n\na\n", [None, "a"]),
+    "last": (b"x\na\n\n", ["a", None]),
+    "alone": (b"x\n\n", [None]),
+    "several at the end": (b"x\na\n\n\n", ["a", None, None]),
+    "ended by carriage return and line feed": (b"x\r\na\r\n\r\nb\r\n", ["a", None, "b"]),
+    "ended by carriage return": (b"x\ra\r\rb", ["a", None, "b"]),
+    "quoted": (b'x\na\n""\nb\n', ["a", None, "b"]),
+    "quoted, at the end": (b'x\na\n""', ["a", None]),
+    "inside a quoted cell": (b'x\n"a\n\nb"\n', ["a\n\nb"]),
+    "spaces are a text": (b"x\na\n  \nb\n", ["a", "  ", "b"]),
+    "before the header": (b"\n\nx\na\n\n", ["a", None]),
+    "the last line has no end": (b"x\na", ["a"]),
+    "a header alone": (b"x\n", []),
+}
+
+
+@pytest.mark.parametrize("case", ONE_COLUMN)
+def test_a_blank_line_in_a_file_of_one_column_is_a_person_whose_answer_is_missing(case: str, tmp_path: Path) -> None:
+    data, expected = ONE_COLUMN[case]
+    assert read(data) == {"x": expected}
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(data))
+    (batch,) = engines.batches(tmp_path / "t.csv.gz")
+    assert values(batch["x"]) == expected
+
+
+def test_a_missing_answer_that_pyarrow_or_polars_wrote_is_read_back(tmp_path: Path) -> None:
+    answers = ["no", "yes", None, "no", None, None, "yes"]
+    pc.write_csv(pa.table({"x": answers}), tmp_path / "pyarrow.csv")
+    pl.DataFrame({"x": answers}).write_csv(tmp_path / "polars.csv")
+    pd.DataFrame({"x": answers}).to_csv(tmp_path / "pandas.csv", index=False)
+    for path in sorted(tmp_path.iterdir()):
+        (batch,) = engines.batches(path)
+        assert values(batch["x"]) == answers, path.name
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_are_counted_over_the_borders_of_blocks(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["" if i % 3 else "a" * (i % 7) for i in range(400)]
+    expected = [text or None for text in texts]
+    for block in range(16, 48):
+        monkeypatch.setattr(delimited, "_BLOCK", block)
+        assert read(end.join(["x", *texts, ""]).encode()) == {"x": expected}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
@@ -125,6 +175,24 @@ def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
         with pytest.raises(DataError, match="it has 3 cells, and none is like this name") as caught:
             read_column(data, "age")
         assert_silent(caught.value, "secret", "HIV", "Paris", "AGES")
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["31", "31,0", "-7.5,1e3,+2", " 31 ,.5", "31,,0", "1;2,5"],
+)
+@pytest.mark.parametrize("columns", [None, ["31"]])
+def test_a_first_line_of_numbers_is_no_header_and_is_not_shown(first: str, columns: list[str] | None) -> None:
+    text = TextOptions(delimiter=";" if ";" in first else ",")
+    with pytest.raises(DataError, match="a line of column names above it") as caught:
+        list(engines.batches(io.BytesIO(f"{first}\n{first}\n".encode()), columns, text=text))
+    assert_silent(caught.value, "31", "7.5")
+
+
+@pytest.mark.parametrize("header", ["age,2019", "2019-01,2019-02", "1st,2nd", "nan,inf", ",a", "x"])
+def test_a_header_with_a_name_in_it_is_one(header: str) -> None:
+    names = header.split(",")
+    assert read(f"{header}\n{','.join('1' for _ in names)}\n".encode()) == {name: ["1"] for name in names}
 
 
 @pytest.mark.parametrize(
@@ -260,6 +328,7 @@ def test_what_is_written_is_csv_that_others_read(tmp_path: Path) -> None:
     assert engines.map({"x": [1, 2, 3]}, path, lambda batch, words: made) == 3
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == [list(made), ["0", "00ff"], ["1", "0102"], ["2", "1020"]]
+    assert path.read_bytes().endswith(b"\n0,00ff\n1,0102\n2,1020\n")  # reports need no quotes, and have none
 
 
 def test_standard_output_gets_one_header_and_all_rows(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bruit import releases
@@ -25,7 +27,7 @@ from bruit.errors import (
     ParameterTypeError,
 )
 from bruit.privacy import Ledger
-from bruit.releases import Bins, Count, Grouped, Histogram, Released
+from bruit.releases import Bins, Count, Grouped, Histogram, Released, histogram
 from bruit.testing import check_release
 
 RELEASES: list[Any] = [
@@ -326,3 +328,29 @@ def test_the_exact_loss_is_within_one_part_in_a_billion_of_what_is_stated() -> N
         loss = Count(epsilon=epsilon).noise().loss(1)
         assert Fraction(epsilon) * (1 - Fraction(1, 10**9)) <= loss <= Fraction(epsilon)
         assert Count(epsilon=epsilon).guarantee.epsilon == epsilon
+
+
+COLUMNS: dict[str, Any] = {
+    "whole numbers": pa.array([1, 2, 2, 1, 2]),
+    "whole numbers with gaps": pa.array([1, 2, 2, None, 1, 2]),
+    "whole numbers as floats": pa.array([1.0, 2.0, 2.0, None, 1.0, 2.0]),
+    "texts": pa.array(["1", "2", "2", "1", "2"]),
+    "a dictionary": pa.array([1, 2, 2, 1, 2]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_labels_that_are_texts_count_the_numbers_of_a_file_that_they_spell(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = pa.table({"rooms": COLUMNS[kind]})
+    pq.write_table(table, path)
+    domain = Categories(labels=["1", "2"], missing="category")
+    asked = Histogram(domain=domain, epsilon=1.0)
+    gaps = COLUMNS[kind].null_count
+    for source in (path, table, table.to_pandas(), pl.from_arrow(table)):
+        raw = asked.fold(source, "rooms")
+        assert raw.reveal(design=asked.digest).tolist() == [2, 3, gaps]
+    by_group = Grouped(of=Count(epsilon=1.0), by="rooms", groups=["1", "2"])
+    if not gaps:
+        assert by_group.fold(path).reveal(design=by_group.digest).tolist() == [2, 3]
+        assert histogram(path, domain=["1", "2"], column="rooms", epsilon=1.0, rng=1).labels == ("1", "2")

@@ -59,6 +59,16 @@ def test_privatize_and_estimate_agree_with_the_local_engine(people: Path, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 
 
+def test_forged_lines_are_refused_one_by_one_as_by_the_local_engine(people: Path, tmp_path: Path) -> None:
+    reports = tmp_path / "r.csv"
+    said("privatize", people, "-o", reports, "-c", "smokes", "--values", "no,yes", "-e", "1")
+    lines = reports.read_bytes().split(b"\n")
+    reports.write_bytes(b"\n".join([*lines[:700], b'"1', b"1,1", b"\xff\xfe", b"1\r1", b"", *lines[700:]]))
+    found = [said("estimate", reports, *how) for how in ([], SPARK)]
+    assert found[0] == found[1]
+    assert (found[0]["n"], found[0]["refused"]) == (2000, 5)
+
+
 def test_release_agrees_with_the_local_engine(people: Path) -> None:
     for asked in (
         ["-c", "age", "--mean", "--bounds", "0", "100", "--by", "smokes", "--groups", "no,yes"],

@@ -86,6 +86,24 @@ def test_csv_that_is_broken_or_that_spark_reads_otherwise_is_refused(spark: Any,
         engine.read(spark, str(tmp_path / "absent.parquet"))
 
 
+def test_one_column_is_read_alike_and_refused_where_spark_would_leave_people_out(spark: Any, tmp_path: Path) -> None:
+    import gzip
+
+    whole = b'smokes\r\nno\r\n""\r\n"a ""b"""\r\nno\r\n'
+    for name, data in (("one.csv", whole), ("one.csv.gz", gzip.compress(whole))):
+        path = tmp_path / name
+        path.write_bytes(data)
+        assert rows(engine.read(spark, str(path)), ["smokes"]) == rows(path, ["smokes"])
+    for name, data in (("gap.csv", b"smokes\nno\n\nyes\n"), ("gap.csv.gz", gzip.compress(b"smokes\r\nno\r\n\r\n"))):
+        path = tmp_path / name
+        path.write_bytes(data)
+        with pytest.raises(DataError, match="a blank line is a missing answer"):
+            engine.read(spark, str(path))
+    path.write_bytes(gzip.compress("smokes\nno\n".encode("utf-16")))
+    with pytest.raises(ParameterError, match="convert it to UTF-8"):
+        engine.read(spark, str(path), TextOptions(encoding="utf-16"))
+
+
 def test_tab_separated_and_packed_files_are_read_alike(spark: Any, tmp_path: Path) -> None:
     import gzip
 

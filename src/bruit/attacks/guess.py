@@ -110,7 +110,7 @@ def best_guess(mechanism: LocalMechanism, reports: Any, prior: Any = None, rng: 
     """
     _check_mechanism(mechanism)
     belief = None if prior is None else _clean_prior(prior, mechanism.size)
-    checked = mechanism._check_reports(reports)
+    checked = mechanism.form.strict(reports)
     if mechanism.tally(checked).refused:
         raise DataError("reports must be ones that the mechanism can have made: leave out those that it refuses.")
     generator = Entropy.resolve(rng, "best_guess", mechanism.digest).generator()

@@ -162,7 +162,7 @@ def _told(plan: Plan, reports: Reports) -> Iterator[tuple[str, Places, NDArray[A
     if isinstance(design, Sample):
         for place, name in enumerate(plan.schema):
             people = np.flatnonzero(reports[ATTRIBUTE] == place)
-            own = design._own_reports(design.mechanisms[name], design._forms[name], reports[REPORT][people])
+            own = design._own_reports(design._forms[name], reports[REPORT][people])
             yield name, people, own
     elif isinstance(design, Fake):
         likeliest = sampled_posterior(plan, reports).argmax(axis=1)

@@ -155,7 +155,7 @@ def _log_ratio(plan: Plan, reports: Reports, first: Mapping[str, int], second: M
         found = np.zeros(len(reports[ATTRIBUTE]))
         for place, name in enumerate(plan.schema):
             rows = np.flatnonzero(reports[ATTRIBUTE] == place)
-            own = design._own_reports(design.mechanisms[name], design._forms[name], reports[REPORT][rows])
+            own = design._own_reports(design._forms[name], reports[REPORT][rows])
             found[rows] = _own_log_ratio(plan, name, own, first[name], second[name])
         return found
     return np.asarray(sum(_own_log_ratio(plan, name, reports[name], first[name], second[name]) for name in plan.schema))

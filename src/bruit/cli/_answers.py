@@ -101,14 +101,11 @@ def _sorted(values: Iterable[str]) -> list[str]:
 
 
 def readable(plan: Plan, batch: dict[str, Any]) -> dict[str, Any]:
-    """A batch whose answers can be compared with the plan's labels; a gap that the plan refuses is an error."""
+    """The columns that a plan asks for; a gap that it refuses is an error with the option that helps."""
     return {name: _readable(plan, attribute.domain, batch[name]) for name, attribute in plan.schema.items()}
 
 
 def _readable(plan: Plan, domain: Domain, cells: Any) -> Any:
-    labels = getattr(domain, "labels", None)
-    if labels is not None and isinstance(labels[0], str) and getattr(cells, "ndim", 1) == 1:
-        cells = as_texts(cells, labels)
     if domain.missing == "refuse" and has_gaps(cells):
         raise DataError(f"Some answers are missing, and the plan refuses such data. {_way_out(plan)}")
     return cells
@@ -137,13 +134,11 @@ def _way_out(plan: Plan) -> str:
     return f"{leave_out}."
 
 
-def as_texts(cells: Any, labels: Iterable[Any] = ()) -> DictionaryColumn:
-    """A column as texts: numbers and booleans as they are written in `text_of`, gaps as gaps.
-
-    A boolean takes the spelling that it has among the labels, as in "True".
-    """
+def as_texts(cells: Any) -> DictionaryColumn:
+    """A column as the texts that spell its values, gaps as gaps."""
     import numpy as np
 
+    from bruit.domains.categories import spelling
     from bruit.domains.domain import DictionaryColumn
     from bruit.domains.domain import column as checked
 
@@ -154,25 +149,6 @@ def as_texts(cells: Any, labels: Iterable[Any] = ()) -> DictionaryColumn:
         values = list(distinct)
         if distinct.dtype.kind == "f":  # NaN is sorted last, and is a gap
             positions = np.where(np.isnan(cells), -1, positions)
-    spelt = {label.lower(): label for label in labels if label.lower() in ("true", "false")}
     texts = np.empty(len(values), object)
-    texts[:] = [
-        spelt.get(text, text) if isinstance(value, bool | np.bool_) else text
-        for value, text in zip(values, map(text_of, values), strict=True)
-    ]
+    texts[:] = list(map(spelling, values))
     return DictionaryColumn(texts, positions)
-
-
-def text_of(value: Any) -> str:
-    """How a value is written in --values: true and false, whole numbers without a point, other numbers shortest.
-
-    >>> text_of(True), text_of(3.0), text_of(0.25), text_of("x")
-    ('true', '3', '0.25', 'x')
-    """
-    import numpy as np
-
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value)).lower()
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)

@@ -56,13 +56,6 @@ class Asked:
             return alone
         return Grouped(of=alone, by=self.by, groups=tuple(_answers.declared(self._groups, "--groups")))
 
-    def labels(self) -> dict[str, list[str]]:
-        """The columns that hold declared texts, and which texts."""
-        found = {self.by: _answers.declared(self._groups, "--groups")} if self.by else {}
-        if self.values is not None and self.column is not None:
-            found[self.column] = _answers.declared(self.values)
-        return found
-
     @property
     def columns(self) -> list[str]:
         """The columns that are read."""
@@ -105,28 +98,26 @@ class Asked:
 def fold(asked: Asked, release: Release, file: Any, text: TextOptions, progress: Progress) -> RawTally:
     """What the release needs of a file or of a Spark DataFrame, in constant memory."""
     from bruit import engines
-    from bruit.engines.batch import clean_name
 
     if not asked.columns:
         return release.fold(file, text=text, progress=progress)
-    labels = {clean_name(name): texts for name, texts in asked.labels().items()}
 
     def work(batch: dict[str, Any]) -> RawTally:
-        return release.fold(iter([_readable(asked, labels, batch)]), asked.column)
+        _refuse_gaps(asked, batch)
+        return release.fold(iter([batch]), asked.column)
 
     found: RawTally = engines.fold(file, work, columns=asked.columns, text=text, progress=progress)
     return found
 
 
-def _readable(asked: Asked, labels: dict[str, list[str]], batch: dict[str, Any]) -> dict[str, Any]:
-    """A batch whose texts can be compared with the declared ones; a gap that is not provided for is an error."""
+def _refuse_gaps(asked: Asked, batch: dict[str, Any]) -> None:
+    """A gap that is not provided for is an error, with the option that helps."""
     from bruit.engines.batch import clean_name
 
     by, strict = clean_name(asked.by or ""), asked.policy == "refuse" and asked.statistic != "count"
     for name, cells in batch.items():
         if (name == by or strict) and _answers.has_gaps(cells):
             raise DataError(_GROUPLESS if name == by else _GAPS)
-    return {name: _answers.as_texts(cells, labels[name]) if name in labels else cells for name, cells in batch.items()}
 
 
 _GAPS = "Some records have no value in the column. Add --missing drop to leave these records out."

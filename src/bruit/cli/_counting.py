@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bruit.cli import _engine, console
 from bruit.cli._reports import plan_beside, read_plan
 from bruit.errors import DesignError, ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from bruit.collection import Plan
     from bruit.estimation import Tally
 
@@ -60,16 +57,8 @@ def _tally(plan: Plan, source: Path, said: Said, engine: _engine.Engine) -> Tall
     if _is_tally(source):
         return Tally.from_json(source.read_bytes())
     _check_plan(plan, source, said)
-    forms = plan.empty_reports()
-
-    def work(batch: dict[str, Any]) -> Tally:
-        reports, unreadable = read(batch, forms)
-        tally = plan.tally(reports)
-        return replace(tally, refused=tally.refused + unreadable)
-
     with console.progress("count", engine.unit) as report:
-        found = engine.read(str(source), engines.TextOptions())
-        tally: Tally = engines.fold(found, work, columns=list(forms), progress=report)
+        tally: Tally = engines.tally(engine.reports(str(source)), plan, progress=report)
     simulated = any(words.get("bruit.simulated") == "true" for words in said.values())
     return replace(tally, simulated=tally.simulated or simulated)
 
@@ -87,48 +76,3 @@ def _check_plan(plan: Plan, source: Path, said: Said) -> None:
                 expected=plan.digest,
                 found=found,
             )
-
-
-def read(batch: dict[str, Any], forms: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], int]:
-    """The reports of a batch as arrays, and how many people have a text that is no report.
-
-    Such people are left out with all their reports. In CSV, reports stand as numbers or as hexadecimal digits.
-    """
-    import numpy as np
-
-    found = {name: _read(batch[name], form) for name, form in forms.items()}
-    masks = [fine for _, fine in found.values() if fine is not None]
-    if not masks:
-        return {name: reports for name, (reports, _) in found.items()}, 0
-    everything = np.logical_and.reduce(masks)
-    return {name: reports[everything] for name, (reports, _) in found.items()}, int((~everything).sum())
-
-
-def _read(cells: Any, form: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """A column of reports, and which of them are any; None where all are, or the plan will say."""
-    from bruit.domains.domain import DictionaryColumn
-
-    if not isinstance(cells, DictionaryColumn):
-        return cells, None
-    texts = [str(entry) for entry in cells.entries.tolist()]
-    size = form.dtype.itemsize if form.dtype.names else form.shape[1] if form.ndim == 2 else 0
-    return _rows(texts, cells.positions, size) if size else _numbers(texts, cells.positions)
-
-
-def _numbers(texts: list[str], positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    import numpy as np
-
-    read = [int(text) if text.isdecimal() and len(text) < 19 else -1 for text in texts]
-    reports = np.array([*read, -1], np.int64)[positions]
-    return reports, reports >= 0
-
-
-def _rows(texts: list[str], positions: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    import numpy as np
-
-    digits = re.compile(f"[0-9a-fA-F]{{{2 * size}}}")
-    good = np.array([*(digits.fullmatch(text) is not None for text in texts), False])
-    rows = np.zeros((good.size, size), np.uint8)
-    packed = bytes.fromhex("".join(text for text, fine in zip(texts, good, strict=False) if fine))
-    rows[good] = np.frombuffer(packed, np.uint8).reshape(-1, size)
-    return rows[positions], good[positions]

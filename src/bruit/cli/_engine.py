@@ -29,12 +29,13 @@ Master = Annotated[
 class Engine(NamedTuple):
     """How the data of a command are read, and what its progress counts."""
 
-    read: Callable[[str, TextOptions], Any]
+    read: Callable[[str, TextOptions], Any]  # a table
+    reports: Callable[[str], Any]
     unit: str = "rows"
 
 
 #: This process.
-LOCAL = Engine(lambda file, text: file)
+LOCAL = Engine(lambda file, text: file, lambda file: file)
 
 
 def is_spark(engine: str, master: str | None) -> bool:
@@ -55,6 +56,10 @@ def opened(engine: str, master: str | None) -> Iterator[Engine]:
 
     session = spark.session(master)
     try:
-        yield Engine(lambda file, text: spark.read(session, file, text), "tasks")
+        yield Engine(
+            lambda file, text: spark.read(session, file, text),
+            lambda file: spark.read_reports(session, file),
+            "tasks",
+        )
     finally:
         session.stop()

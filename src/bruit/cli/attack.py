@@ -9,7 +9,7 @@ import typer
 
 from bruit.cli import _counting, console
 from bruit.cli._reports import plan_beside, read_plan
-from bruit.errors import DataError, ParameterError
+from bruit.errors import ParameterError
 from bruit.tables import Column, Table, counted, percent
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ def attack(
     if not isinstance(asked.design, Fake):
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {asked.method}.")
     tally = _counting.count(asked, [reports])
-    if tally.refused:
-        raise DataError("Some reports are none that the plan can have made: leave these people out of the attack.")
     result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
@@ -64,19 +62,18 @@ def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
 
 
 def _told(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Told:
-    from bruit import engines
     from bruit.attacks import sampled_posterior
+    from bruit.engines import reports as reading
+    from bruit.engines.form import Rows
 
-    forms = plan.empty_reports()
-
-    def work(batch: dict[str, Any]) -> _Told:
-        found, _ = _counting.read(batch, forms)
-        surest = sampled_posterior(plan, found, frequencies).max(axis=1)
+    def work(rows: Rows) -> _Told:
+        valid = plan.valid(rows.reports)
+        kept = {name: column[valid] for name, column in rows.reports.items()}
+        surest = sampled_posterior(plan, kept, frequencies).max(axis=1)
         return _Told(float(surest.sum()), tuple(int((surest >= level).sum()) for level in SURE))
 
     with console.progress("attack") as report:
-        told: _Told = engines.fold(source, work, columns=list(forms), progress=report)
-    return told
+        return reading.fold(source, plan.form, work, progress=report)
 
 
 def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:
@@ -84,6 +81,7 @@ def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:
         "attack": "sampled attribute, closed-form Bayes",
         "method": plan.method,
         "people": tally.n,
+        "refused": tally.refused,
         "simulated": tally.simulated,
         "expected_right": told.right / tally.n,
         "baseline": 1 / plan.d,
@@ -107,5 +105,6 @@ def _table(result: dict[str, Any]) -> Table:
         Column("share", list(rates.values()), "share of people", write=lambda share: percent(share, 2)),
     ]
     simulated = ", simulated" if result["simulated"] else ""
-    title = f"Attack on the reports of {counted(result['people'], 'person')} by {result['method']}{simulated}"
+    refused = f", {result['refused']:,} refused" if result["refused"] else ""
+    title = f"Attack on the reports of {counted(result['people'], 'person')} by {result['method']}{refused}{simulated}"
     return Table(title, columns, about=result)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bruit.collection._honest import honest
-from bruit.collection.design import Design, Folded, Reports, column
+from bruit.collection.design import Design, Folded, Reports
 from bruit.domains.domain import Codes
 from bruit.entropy import Words
 
@@ -27,8 +26,9 @@ class ColumnDesign(Design):
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         """Write the reports of one block of people."""
 
-    def _check_reports(self, reports: Any) -> Reports:
-        return {name: found._check_reports(column(reports, name)) for name, found in self.mechanisms.items()}
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Those of whom every report is possible."""
+        return np.asarray(np.all([found.valid(reports[name]) for name, found in self.mechanisms.items()], axis=0))
 
     def _count(self, reports: Reports) -> Folded:
         n = len(next(iter(reports.values())))
@@ -36,8 +36,6 @@ class ColumnDesign(Design):
         if not any(refused for _, refused in parts):
             return Folded(np.concatenate([counts for counts, _ in parts]), n, 0)
         # Seldom: find the people with an impossible report, and count the others.
-        fine = np.ones(n, np.bool_)
-        for name, found in self.mechanisms.items():
-            fine &= honest(found, reports[name])
+        fine = self.valid(reports)
         kept = [found._count(reports[name][fine])[0] for name, found in self.mechanisms.items()]
         return Folded(np.concatenate(kept), int(fine.sum()), n - int(fine.sum()))

@@ -22,6 +22,7 @@ from bruit.collection.criterion import Floats
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, Domain
 from bruit.engines import memory
+from bruit.engines.form import Form, together
 from bruit.entropy import Words
 from bruit.errors import DataError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
@@ -112,15 +113,25 @@ class Design(ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        checked = self._check_reports(reports)
-        n = _people(checked, "The reports")
-        blocks = memory.blocks(n, max(memory.BLOCK, 4 * self.cells))
+        parsed = {name: form.parse(_column(reports, name)) for name, form in self.form.items()}
+        _people({name: column.reports for name, column in parsed.items()}, "The reports")
+        rows = together(parsed)
+        blocks = memory.blocks(_people(rows.reports), max(memory.BLOCK, 4 * self.cells))
 
         def work(block: tuple[int, slice]) -> Folded:
-            return self._count({name: column[block[1]] for name, column in checked.items()})
+            return self._count({name: column[block[1]] for name, column in rows.reports.items()})
 
-        nothing = Folded(np.zeros(self.cells, np.int64), 0, 0)
+        nothing = Folded(np.zeros(self.cells, np.int64), 0, rows.refused)
         return functools.reduce(Folded.__add__, memory.in_order(work, blocks), nothing)
+
+    @abstractmethod
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which people can have sent their reports, of reports in their form."""
+
+    @cached_property
+    def form(self) -> dict[str, Form]:
+        """The dtype and bytes of each column of reports."""
+        return {name: Form.of(column) for name, column in self.empty_reports(0).items()}
 
     @property
     def cells(self) -> int:
@@ -185,12 +196,8 @@ class Design(ABC):
         """Write the reports of one block of people."""
 
     @abstractmethod
-    def _check_reports(self, reports: Any) -> Reports:
-        """The columns that reports have; an error for a wrong dtype or shape."""
-
-    @abstractmethod
     def _count(self, reports: Reports) -> Folded:
-        """Counts of one block."""
+        """Counts of one block of reports in their form."""
 
     def _part(self, name: str, tally: Tally) -> Tally:
         """The tally of one attribute alone, as its mechanism would have made it."""
@@ -214,7 +221,7 @@ class Design(ABC):
         return replace(answer, labels=self.schema[name].labels) if isinstance(answer, Estimate) else answer
 
 
-def column(reports: Any, name: str) -> Any:
+def _column(reports: Any, name: str) -> Any:
     """A column of reports."""
     # Every library of frames has an error of its own for this.
     with translated(Exception, lambda _: DataError(f"The reports must have a column {name!r}, as the plan says.")):

@@ -153,7 +153,7 @@ class FakeColumn:
 
         It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
         """
-        checked, shares = self.mechanism._check_reports(reports), np.asarray(frequency, float)
+        checked, shares = self.mechanism.form.strict(reports), np.asarray(frequency, float)
         p, q = float(self.mechanism.p), float(self.mechanism.q)
         if self.fake == "value":
             places = checked.astype(np.int64)

@@ -25,6 +25,7 @@ from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.collection.prior import prior_frequencies
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
+from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
@@ -244,6 +245,15 @@ class Plan:
         """
         return cards.card(self)
 
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which people can have sent their reports, of reports in their form."""
+        return self.design.valid(reports)
+
+    @property
+    def form(self) -> dict[str, Form]:
+        """The dtype and bytes of each column of reports, by name."""
+        return dict(self.design.form)
+
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
         return self.design.empty_reports(0)
@@ -254,6 +264,11 @@ class Plan:
         """Count the reports of a batch; tallies add.
 
         A person of whom any report is impossible is counted as refused, once, and is not in n.
+
+        Parameters
+        ----------
+        reports
+            A mapping from column name to reports, or a frame; each column as a mechanism's `tally` takes it.
         """
         found = self.design.count(reports)
         return Tally(design=self.digest, counts=found.counts, n=found.n, refused=found.refused)

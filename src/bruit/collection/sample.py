@@ -20,17 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.collection.bases import Mechanism
 from bruit.collection.criterion import Floats
-from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, column, variance_of
+from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, code_dtype
 from bruit.entropy import Words
-from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
 from bruit.estimation.tally import Counts
-from bruit.mechanism import message_numbers
 from bruit.privacy.guarantee import Guarantee
 
 #: The two columns of reports.
@@ -155,37 +153,34 @@ class Sample(Design):
             else:
                 out[REPORT][rows] = reports
 
-    def _check_reports(self, reports: Any) -> Reports:
-        which = message_numbers(column(reports, ATTRIBUTE), self.d)
-        report = column(reports, REPORT)
-        if not self._width:
-            return {ATTRIBUTE: which, REPORT: message_numbers(report, 2)}
-        array = np.asarray(report)
-        if array.ndim == 1 and not array.size:
-            array = np.empty((0, self._width), np.uint8)
-        if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:
-            raise DataTypeError(f"reports must be an array of uint8 with one row of {self._width} bytes per person.")
-        return {ATTRIBUTE: which, REPORT: array}
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Those whose report is one of the attribute that they name."""
+        fine = np.zeros(len(reports[ATTRIBUTE]), np.bool_)
+        for place, (name, found) in enumerate(self.mechanisms.items()):
+            rows = np.flatnonzero(reports[ATTRIBUTE] == place)
+            if self._width:
+                rows = rows[~reports[REPORT][rows, _row_bytes(self._forms[name]) :].any(axis=1)]
+            fine[rows] = found.valid(self._own_reports(self._forms[name], reports[REPORT][rows]))
+        return fine
 
     def _count(self, reports: Reports) -> Folded:
         sizes = np.zeros(self.d, np.int64)
         parts = []
         for place, (name, found) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(reports[ATTRIBUTE] == place)
-            own = self._own_reports(found, self._forms[name], reports[REPORT][rows])
+            own = self._own_reports(self._forms[name], reports[REPORT][rows])
             counts, refused = found._count(own)
             sizes[place] = len(own) - refused
             parts.append(counts)
         counted = int(sizes.sum())
         return Folded(np.concatenate([sizes, *parts]), counted, len(reports[ATTRIBUTE]) - counted)
 
-    def _own_reports(self, found: Mechanism, form: NDArray[Any], reports: NDArray[Any]) -> NDArray[Any]:
+    def _own_reports(self, form: NDArray[Any], reports: NDArray[Any]) -> NDArray[Any]:
         """Reports in the form of their own mechanism; rows with anything behind the report are left out."""
         if not self._width:
             return reports
         width = _row_bytes(form)
-        clean = reports[~reports[:, width:].any(axis=1), :width]
-        return found._check_reports(_from_rows(clean, form))
+        return _from_rows(reports[~reports[:, width:].any(axis=1), :width], form)
 
 
 def clean_weights(given: Any, schema: Schema) -> dict[str, int]:
@@ -233,7 +228,7 @@ def _as_rows(reports: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _from_rows(rows: NDArray[np.uint8], form: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `_as_rows`."""
-    if form.ndim == 2 or form.dtype.names:
+    if form.ndim == 2:
         return rows
     plain = np.ascontiguousarray(rows).view(form.dtype.newbyteorder("<")).reshape(len(rows))
     return plain.astype(form.dtype, copy=False)

@@ -1,4 +1,9 @@
-"""A declared list of categories, by label or by code."""
+"""A declared list of categories, by label or by code.
+
+Where labels are texts, a number or a boolean is the label that spells it: 3 and 3.0 are "3", and true is "true" or
+"True". So a column means the same whether a file keeps it as texts or as numbers. 1 is neither "1.0" nor "01", and no
+boolean is a number.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +50,8 @@ class Categories:
     ----------
     labels
         The answers: all texts, all whole numbers, or all booleans. Texts are put in Unicode normal form C, so that
-        two ways to type "é" are one label. None leaves plain codes 0..k−1.
+        two ways to type "é" are one label; numbers and booleans among the values are the labels that spell them. None
+        leaves plain codes 0..k−1.
     k
         How many codes there are; given instead of labels.
     missing
@@ -59,6 +65,8 @@ class Categories:
     array([2, 0], dtype=uint8)
     >>> colours.decode([2, 0]).tolist()
     ['blue', 'red']
+    >>> Categories(labels=["1", "2"]).encode([2, 1, 1.0]).tolist()
+    [1, 0, 0]
     >>> Categories(k=3, missing="category").size
     4
     """
@@ -93,11 +101,14 @@ class Categories:
     def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """Codes of the values; one outside the declared list is an error that does not show it, `clip` or not."""
         if isinstance(values, DictionaryColumn):
-            return self._pick(values.positions, column(values.entries), self._read)
+            return self._pick(values.positions, column(values.entries).tolist(), self._read)
         array = column(values)
         if self.labels is None and array.dtype.kind != "O":
             return self._check_codes(array)
-        return self._pick(np.arange(array.size), array, self._look_up)
+        if array.dtype.kind in "buif":
+            distinct, positions = np.unique(array, return_inverse=True)
+            return self._pick(positions, _plain(distinct), self._look_up)
+        return self._pick(np.arange(array.size), array.tolist(), self._look_up)
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The labels behind codes, as an array of objects (or of integers for plain codes)."""
@@ -136,17 +147,30 @@ class Categories:
     @cached_property
     def _clean(self) -> Callable[[Any], Any]:
         """What a value goes through before it is looked up, by the kind of the labels."""
-        return {str: _clean_text, bool: _clean_bool, int: _clean_int}[type((self.labels or ("",))[0])]
+        return {str: self._as_text, bool: _clean_bool, int: _clean_int}[type((self.labels or ("",))[0])]
 
-    def _pick(self, positions: NDArray[Any], entries: NDArray[Any], look_up: Callable[[Any], int]) -> Codes:
+    @cached_property
+    def _booleans(self) -> dict[str, str]:
+        """The labels that a boolean spells, in whatever case they are."""
+        return {label.lower(): label for label in self.labels or () if isinstance(label, str)}
+
+    def _as_text(self, value: Any) -> Any:
+        """The text that a value is, or that spells it."""
+        if isinstance(value, str):
+            return unicodedata.normalize("NFC", value)
+        if isinstance(value, bool):
+            return self._booleans.get(spelling(value), _NOT_A_LABEL)
+        number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+        return spelling(value) if number else _NOT_A_LABEL
+
+    def _pick(self, positions: NDArray[Any], entries: list[Any], look_up: Callable[[Any], int]) -> Codes:
         """Look each distinct entry up once, then send positions to codes."""
         known: dict[Any, int] = {}
-        table = np.empty(entries.size + 1, np.int64)
+        table = np.empty(len(entries) + 1, np.int64)
         table[-1] = ABSENT  # position −1 is a missing value
-        items = entries.tolist()
-        if self.labels is None and len({isinstance(item, bool) for item in items if not _is_missing(item)}) > 1:
+        if self.labels is None and len({isinstance(item, bool) for item in entries if not _is_missing(item)}) > 1:
             raise DataTypeError(self._rule)  # True is 1, but the two do not stand for the same in one column
-        for place, value in enumerate(items):
+        for place, value in enumerate(entries):
             key = type(value), value  # True, 1 and 1.0 are one key, but not one label
             try:
                 code = known.get(key)
@@ -213,13 +237,16 @@ def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
     kinds = {type(item) for item in items}
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
         raise ParameterTypeError("labels must be all texts, all whole numbers, or all booleans.")
-    clean = tuple(_clean_text(item) if isinstance(item, str) else item for item in items)
+    clean = tuple(unicodedata.normalize("NFC", item) if isinstance(item, str) else item for item in items)
     if any(isinstance(item, int) and abs(item) > documents.SAFE_INTEGER for item in clean):
         raise ParameterError("labels that are whole numbers must lie within ±2⁵³: write larger ones as texts.")
     if any(isinstance(item, str) and not _is_unicode(item) for item in clean):
         raise ParameterError("labels must be whole Unicode texts.")
     if len(set(clean)) < len(clean):
         raise ParameterError("labels must be different from each other (after Unicode normalisation).")
+    booleans = [item.lower() for item in clean if isinstance(item, str) and item.lower() in _BOOLEANS]
+    if len(set(booleans)) < len(booleans):
+        raise ParameterError("labels must spell true or false in one way: a boolean would be several of these labels.")
     if missing == "category" and MISSING_LABEL in clean:
         raise ParameterError(f"labels must not contain {MISSING_LABEL!r}: it names the category for missing values.")
     return clean
@@ -230,8 +257,26 @@ def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _clean_text(value: Any) -> Any:
-    return unicodedata.normalize("NFC", value) if isinstance(value, str) else _NOT_A_LABEL
+def spelling(value: Any) -> str:
+    """How a value is written as a text: true and false, whole numbers without a point, other numbers shortest.
+
+    >>> spelling(True), spelling(3.0), spelling(0.25), spelling("x")
+    ('true', '3', '0.25', 'x')
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+_BOOLEANS = ("true", "false")
+
+
+def _plain(numbers: NDArray[Any]) -> list[Any]:
+    """Numbers as Python's own; a narrow float is the decimal that it is written as."""
+    narrow = numbers.dtype.kind == "f" and numbers.itemsize < 8
+    return [float(str(number)) for number in numbers] if narrow else list(numbers.tolist())
 
 
 def _clean_bool(value: Any) -> Any:

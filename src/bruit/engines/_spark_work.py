@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import _spark_travel, arrow, memory, sinks
+from bruit.engines import _spark_travel, arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
+from bruit.engines.form import Form, Rows, together
 from bruit.errors import BruitError, DataTypeError, translated
 
 #: The one column of a folded part, and its type as Spark writes it.
@@ -35,13 +36,17 @@ class Job(NamedTuple):
     function: bytes  # pickled, to map with the key of the job
     names: dict[str, str]  # how each column is called for the function, and in Spark's batches
     missing: frozenset[str]
+    forms: dict[str, Form] | None = None  # of reports, which anybody may have made
 
 
 def folded(job: Job, found: Iterable[Any]) -> Iterator[Any]:
     """One row with the sum of what the function makes of a partition; none for a partition without rows."""
     with quiet():
         function = _function(job)
-        yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, found)))
+        if job.forms is not None:
+            yield from _part(function(rows) for rows in reports.gathered(_reports(job, found), job.forms))
+        else:
+            yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, found)))
 
 
 def merged(found: Iterable[Any]) -> Iterator[Any]:
@@ -143,6 +148,13 @@ def _pieces(job: Job, found: Iterable[Any]) -> Iterator[Batch]:
     for piece in found:
         with arrow.reading("The DataFrame", "Arrow"):
             yield arrow.batch(piece, job.names, job.missing)
+
+
+def _reports(job: Job, found: Iterable[Any]) -> Iterator[Rows]:
+    for piece in found:
+        with arrow.reading("The DataFrame", "Arrow"):
+            forms = job.forms or {}
+            yield together({name: arrow.reports(forms[name], piece.column(job.names[name])) for name in forms})
 
 
 def quiet() -> Any:

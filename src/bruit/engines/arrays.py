@@ -42,10 +42,7 @@ def frame_pieces(frame: Any, columns: Iterable[str] | None, missing: frozenset[s
     """The same of a frame that narwhals knows: Arrow reads it, a slice at a time."""
     from bruit.engines import arrow
 
-    with _different_names():
-        names = list(frame.columns)
-        chosen = batching.choose(names, columns)
-        narrow = frame.select([names[place] for place in chosen.values()])
+    chosen, narrow = selected(frame, columns)
     _refuse_objects(narrow)
     total = len(narrow)
 
@@ -56,12 +53,25 @@ def frame_pieces(frame: Any, columns: Iterable[str] | None, missing: frozenset[s
     return total, pieces()
 
 
+def selected(frame: Any, columns: Iterable[str] | None) -> tuple[dict[str, int], Any]:
+    """The names that are asked for, and a frame of these columns in their order."""
+    with _different_names():
+        names = list(frame.columns)
+        chosen = batching.choose(names, columns)
+        return chosen, frame.select([names[place] for place in chosen.values()])
+
+
 def as_frame(source: Any) -> Any:
-    """A frame as narwhals sees it; what is no frame comes back as it is."""
+    """A frame as narwhals sees it, or None if the source is no frame."""
     import narwhals.stable.v1 as nw
 
+    if type(source).__name__ == "RecordBatch" and hasattr(source, "__arrow_c_array__"):
+        from bruit.engines import arrow
+
+        source = arrow.from_record_batch(source)
     with _different_names():
-        return nw.from_native(source, eager_only=True, pass_through=True)
+        frame = nw.from_native(source, eager_only=True, pass_through=True)
+    return None if frame is source or not hasattr(frame, "columns") else frame
 
 
 def _different_names() -> AbstractContextManager[None]:

@@ -18,13 +18,18 @@ from numpy.typing import NDArray
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch, Column
+from bruit.engines.form import Form, Parsed
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError, translated
 
-_TEXT = tuple(
-    test
-    for test in (pa.types.is_string, pa.types.is_large_string, getattr(pa.types, "is_string_view", None))
-    if test is not None
-)
+
+def _tests(*kinds: str) -> tuple[Callable[[Any], bool], ...]:
+    """What tells whether a type is of one of these kinds, as far as this version of pyarrow has them."""
+    return tuple(getattr(pa.types, f"is_{kind}") for kind in kinds if hasattr(pa.types, f"is_{kind}"))
+
+
+_TEXT = _tests("string", "large_string", "string_view")
+_BYTES = _tests("binary", "large_binary", "binary_view", "fixed_size_binary")
+_LISTS = _tests("list", "large_list", "fixed_size_list")
 
 
 _FRAME_RULE = (
@@ -119,6 +124,89 @@ def _bytes_of_one_length(array: Any, name: str) -> NDArray[np.uint8]:
     if not width or not pc.all(pc.equal(lengths, width)).as_py():
         raise DataTypeError(f"Column {name!r} must have the same number of bytes in every row, and at least one.")
     return _bytes(array.cast(pa.binary(width)), name)
+
+
+def reports(form: Form, values: Any) -> Parsed:
+    """A column of reports that anybody made: nothing that one row holds, nor the type of the column, is an error."""
+    if isinstance(values, pa.ChunkedArray):
+        parts = [reports(form, chunk) for chunk in values.chunks]
+        whole = np.concatenate([form.empty(0), *(part.reports for part in parts)])
+        return _readable(whole, np.concatenate([[], *map(_which, parts)]).astype(np.bool_))
+    if not isinstance(values, pa.Array):
+        raise form.wrong()
+    if isinstance(values, pa.ExtensionArray):
+        return reports(form, values.storage)
+    if pa.types.is_dictionary(values.type):
+        return reports(form, values.dictionary_decode())
+    if is_text(values.type):
+        return _with_gaps(form.parse_cells(*_cells(values)), values)
+    return _bytes_reports(form, values) if form.size else _number_reports(form, values)
+
+
+def _number_reports(form: Form, values: Any) -> Parsed:
+    if pa.types.is_integer(values.type):
+        return _with_gaps(form.parse_numbers(values.fill_null(0).to_numpy(zero_copy_only=False)), values)
+    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        return form.parse_numbers(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return form.none(len(values))
+
+
+def _bytes_reports(form: Form, values: Any) -> Parsed:
+    """Bytes, of which those are reports that are as many as a report has; or lists of whole numbers."""
+    kind = values.type
+    if any(test(kind) for test in _LISTS) and pa.types.is_integer(kind.value_type):
+        return form.parse(values.to_pylist())
+    if not any(test(kind) for test in _BYTES):
+        return form.none(len(values))
+    if kind == pa.binary(form.size) and not values.null_count:
+        return Parsed(form.from_bytes(_bytes(values, "")))
+    plain = values.cast(pa.large_binary())  # of a type that every function knows
+    _, starts, ends = _cells(plain)
+    readable = (ends - starts == form.size) & plain.is_valid().to_numpy(zero_copy_only=False)
+    found = form.empty(len(plain))
+    found[readable] = form.from_bytes(_joined(plain.filter(pa.array(readable)), form.size))
+    return _readable(found, readable)
+
+
+def _joined(values: Any, width: int) -> NDArray[np.uint8]:
+    """Bytes of one length and without gaps, a row each."""
+    data, starts, ends = _cells(values)
+    first, last = (starts[0], ends[-1]) if len(values) else (0, 0)
+    return data[first:last].reshape(len(values), width)
+
+
+def series_reports(form: Form, series: Any) -> Parsed:
+    """The same of a column of a frame, entry by entry where Arrow cannot hold what it has."""
+    try:
+        array = series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return form.parse(series.to_list())
+    return reports(form, array)
+
+
+def _which(part: Parsed) -> NDArray[np.bool_]:
+    return np.ones(len(part.reports), np.bool_) if part.readable is None else part.readable
+
+
+def _readable(found: NDArray[Any], readable: NDArray[np.bool_]) -> Parsed:
+    return Parsed(found, None if readable.all() else readable)
+
+
+def _with_gaps(parsed: Parsed, values: Any) -> Parsed:
+    """The same, without the rows that are missing."""
+    if not values.null_count:
+        return parsed
+    return Parsed(parsed.reports, _which(parsed) & values.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _cells(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """All texts or bytes of an array, and where each begins and ends."""
+    array = values.cast(pa.large_binary())
+    _, places, data = array.buffers()
+    if not len(array):
+        return np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int64)
+    ends = np.frombuffer(places, np.int64)[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(data or b"", np.uint8), ends[:-1], ends[1:]
 
 
 def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Batch:

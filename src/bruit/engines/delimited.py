@@ -24,7 +24,7 @@ from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.text import TextOptions
-from bruit.errors import FormatError
+from bruit.errors import DataError, FormatError
 
 # A row must fit into a block.
 _BLOCK = 1 << 22
@@ -34,17 +34,38 @@ _BOM = codecs.BOM_UTF8
 def pieces(source: Any, columns: list[str] | None, text: TextOptions, *, packed: bool = False) -> Iterator[Batch]:
     """The rows of a file by its path, or of a binary file object, in pieces."""
     path = source if isinstance(source, str) else "The input"
-    with _errors(path, text):
-        stream = _Stream(_bytes(source, packed, text), text)
-        header = stream.header()
-        chosen = batching.choose(header, columns, hint=_hint)
+    with errors(path, text):
+        stream = Stream(source, text, packed=packed)
+        header = _names(stream.header())
+        chosen = batching.choose(header, columns, hint=hint)
     return _read(stream, path, len(header), chosen, text)
 
 
 def header(path: str, text: TextOptions, *, packed: bool = False) -> list[str]:
     """The cells of the first line of a file."""
-    with _errors(path, text), contextlib.closing(_Stream(_bytes(path, packed, text), text)) as stream:
-        return stream.header()
+    with errors(path, text), contextlib.closing(Stream(path, text, packed=packed)) as stream:
+        return _names(stream.header())
+
+
+def header_of_reports(path: str, text: TextOptions, *, packed: bool = False) -> tuple[list[str], int]:
+    """The cells of the first line of a file of reports, whatever they are, and how many lines it takes."""
+    with errors(path, text), contextlib.closing(Stream(path, text, packed=packed)) as stream:
+        return stream.header_of_reports()
+
+
+def _names(cells: list[str]) -> list[str]:
+    """The first line of a table, unless it is a person's row: names are not all numbers."""
+    filled = [cell for cell in cells if cell.strip()]
+    if filled and all(_NUMBER.fullmatch(cell.strip()) for cell in filled):
+        raise DataError(
+            "The first line must have the column names, and it has only numbers: put a line of column names above it. "
+            "Columns that are called by numbers, such as years, need a letter in at least one name."
+        )
+    return cells
+
+
+#: A number as tables write it, with a decimal point or comma.
+_NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def _bytes(source: Any, packed: bool, text: TextOptions) -> Any:
@@ -59,13 +80,14 @@ def _bytes(source: Any, packed: bool, text: TextOptions) -> Any:
     return pa.transcoding_input_stream(stream, text.encoding, "utf-8")
 
 
-class _Stream:
+class Stream:
     """A stream of bytes that gives its header first, and then what pyarrow needs of a file."""
 
-    def __init__(self, stream: Any, text: TextOptions) -> None:
-        self._stream = stream
+    def __init__(self, source: Any, text: TextOptions, *, packed: bool = False) -> None:
+        self._stream = _bytes(source, packed, text)
         self._text = text
         self._ahead = b""
+        self._heading = b""
         self.closed = False
 
     def header(self) -> list[str]:
@@ -77,7 +99,7 @@ class _Stream:
         while True:
             cells, size = self._parsed(whole=ended)
             if cells:
-                self._ahead = self._ahead[size:]
+                self._heading, self._ahead = self._ahead[:size], self._ahead[size:]
                 return cells
             if ended:
                 raise FormatError("The file is empty: its first line must have the column names.")
@@ -87,13 +109,21 @@ class _Stream:
             self._ahead += more
             ended = not more
 
+    def header_of_reports(self) -> tuple[list[str], int]:
+        """The same, and how many lines it takes, of a file whose rows end with a line feed."""
+        cells = self.header()
+        if self._ahead and not self._heading.endswith(b"\n"):
+            raise FormatError("The first line of a file of reports must end with a line feed.")
+        return cells, max(1, self._heading.count(b"\n"))
+
     def _more(self) -> bytes:
         found: bytes = self._stream.read(1 << 16)
         return found
 
     def _parsed(self, *, whole: bool) -> tuple[list[str], int]:
         """The header and how many bytes it takes, or nothing if it may go on beyond what was read."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        # Bytes after the header that are no UTF-8 are the affair of whoever reads the rows.
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         seen = decoder.decode(self._ahead, final=whole)
         lines = io.StringIO(seen, newline="").readlines()
         if not whole:
@@ -109,11 +139,12 @@ class _Stream:
             cells = next((row for row in reader if row), [])
         except csv.Error:
             return [], 0
-        return cells, len("".join(lines[: reader.line_num]).encode())
+        "".join(cells).encode()  # an error where a name is no UTF-8
+        return cells, len("".join(lines[: reader.line_num]).encode("utf-8", "surrogateescape"))
 
-    def has_rows(self) -> bool:
-        """Whether anything but line ends follows."""
-        while not self._ahead.strip(b"\r\n"):
+    def has_rows(self, *, blank: bool) -> bool:
+        """Whether rows follow; a blank line is one where `blank` says so."""
+        while not (self._ahead if blank else self._ahead.strip(b"\r\n")):
             self._ahead = self._more()
             if not self._ahead:
                 return False
@@ -135,11 +166,12 @@ class _Stream:
             self._stream.close()
 
 
-def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: TextOptions) -> Iterator[Batch]:
+def _read(stream: Stream, path: str, width: int, chosen: dict[str, int], text: TextOptions) -> Iterator[Batch]:
     names = {name: str(place) for name, place in chosen.items()}
     kind = pa.dictionary(pa.int32(), pa.string())
-    with _errors(path, text, width), contextlib.closing(stream):
-        if not stream.has_rows():
+    blank = width == 1  # a missing answer is written as nothing at all
+    with errors(path, text, width), contextlib.closing(stream):
+        if not stream.has_rows(blank=blank):
             nothing = pa.schema([(there, kind) for there in names.values()]).empty_table()
             yield arrow.batch(nothing, names, text.missing_in_csv)
             return
@@ -151,7 +183,10 @@ def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: 
                 use_threads=memory.threads() > 1,
             ),
             parse_options=pc.ParseOptions(
-                delimiter=text.delimiter, quote_char=text.quote or False, newlines_in_values=True
+                delimiter=text.delimiter,
+                quote_char=text.quote or False,
+                newlines_in_values=True,
+                ignore_empty_lines=not blank,
             ),
             convert_options=pc.ConvertOptions(
                 include_columns=list(names.values()),
@@ -163,7 +198,7 @@ def _read(stream: _Stream, path: str, width: int, chosen: dict[str, int], text: 
                 yield arrow.batch(found, names, text.missing_in_csv)
 
 
-def _errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManager[None]:
+def errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManager[None]:
     """As `arrow.reading`, with what is most often wrong with a CSV file."""
 
     def explain(error: Exception) -> FormatError | None:
@@ -179,7 +214,7 @@ def _errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextMana
     return arrow.reading(path, "CSV", explain)
 
 
-def _hint(name: str, header: Sequence[str]) -> str:
+def hint(name: str, header: Sequence[str]) -> str:
     """What may be said of the first line: in a file without a header it is somebody's data."""
     close = next((cell for cell in header if _almost(cell, name)), None)
     other = next((mark for mark in _DELIMITERS if mark in header[0]), None) if len(header) == 1 else None
@@ -230,7 +265,7 @@ def writing(stream: Any) -> Iterator[Callable[[Batch], None]]:
             stream.write(_header(list(made)))
         form = sinks.same_form(made, form)
         found = arrow.to_record_batch({name: _printable(made[name]) for name in made}, {})
-        pc.write_csv(found, stream, pc.WriteOptions(include_header=False))
+        pc.write_csv(found, stream, pc.WriteOptions(include_header=False, quoting_style="none"))
 
     yield write
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bruit.engines import batch as batching
-from bruit.engines import running
+from bruit.engines import reports, running
 from bruit.engines.batch import Batch
+from bruit.engines.form import Rows
 from bruit.engines.sources import Progress, is_spark
 from bruit.engines.text import TextOptions
 from bruit.entropy import Randomness, Words
@@ -80,12 +82,15 @@ def tally(
     column: str | None = None,
     progress: Progress | None = None,
 ) -> Any:
-    """Count the reports of a table, wherever it is.
+    """Count the reports of a table, wherever it is and whoever made it.
+
+    Each row is one report or one refusal: ``n`` and ``refused`` of the tally are together the number of rows. In CSV,
+    reports stand as decimal or hexadecimal digits; quotes mean nothing there, and a row is a line.
 
     Parameters
     ----------
     source
-        What `fold` reads, with the columns that `privatize` made.
+        What `fold` reads, with the columns that `privatize` made; others may stand beside them.
     design
         The plan or mechanism that made the reports.
     column
@@ -93,10 +98,14 @@ def tally(
     progress
         As for `fold`.
     """
-    if _is_plan(design):
-        return running.fold(source, design.tally, columns=list(design.empty_reports()), progress=progress)
-    name = _name(column)
-    return running.fold(source, lambda batch: design.tally(batch[name]), columns=[name], progress=progress)
+    forms = design.form if _is_plan(design) else {_name(column): design.form}
+    single = None if _is_plan(design) else next(iter(forms))
+
+    def count(rows: Rows) -> Any:
+        found = design.tally(rows.reports if single is None else rows.reports[single])
+        return replace(found, refused=found.refused + rows.refused)
+
+    return reports.fold(source, forms, count, progress=progress)
 
 
 def _is_plan(design: Any) -> bool:

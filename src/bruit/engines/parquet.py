@@ -21,6 +21,7 @@ from bruit.domains.domain import DictionaryColumn
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
+from bruit.engines.form import Form, Rows, together
 from bruit.errors import DataError, DataTypeError
 
 # Column chunks are read through a buffer of this size, however large the row groups of a file are.
@@ -46,7 +47,14 @@ def pieces(path: str, columns: Iterable[str] | None, missing: frozenset[str]) ->
         columns = [*heads[0].names, *heads[0].given]
         heads += [_Head(file, columns, _in_folders(path, file)) for file in files[1:]]
     total = sum(head.rows for head in heads)
-    return total, (piece for head in heads for piece in head.pieces(missing))
+    return total, (head.batch(found, missing) for head in heads for found in head.tables(BATCH))
+
+
+def reports(path: str, forms: Mapping[str, Form], rows: int) -> tuple[int, Iterator[Rows]]:
+    """How many rows of reports a file or folder has, and the reports, at most so many rows at a time."""
+    heads = [_Head(file, list(forms), _in_folders(path, file)) for file in _files(path)]
+    total = sum(head.rows for head in heads)
+    return total, (head.reports(found, forms) for head in heads for found in head.tables(rows))
 
 
 def _files(path: str) -> list[str]:
@@ -110,21 +118,33 @@ class _Head:
         ):
             yield file
 
-    def pieces(self, missing: frozenset[str]) -> Iterator[Batch]:
+    def tables(self, rows: int) -> Iterator[Any]:
+        """The columns of the file as Arrow has them, at most so many rows at a time."""
         there = list(self.names.values())
         with self._open(read_dictionary=self.text) as file:
             if not self.rows:
-                yield self._batch(file.schema_arrow.empty_table(), missing)
+                yield file.schema_arrow.empty_table()
                 return
             many = memory.threads() > 1 and len(there) > 1
-            for found in file.iter_batches(BATCH, columns=there, use_threads=many):
-                yield self._batch(found, missing)
+            yield from file.iter_batches(rows, columns=there, use_threads=many)
 
-    def _batch(self, found: Any, missing: frozenset[str]) -> Batch:
-        with self._named():
+    def batch(self, found: Any, missing: frozenset[str]) -> Batch:
+        """Some rows as a batch."""
+        with arrow.reading(self.path, "Parquet"), self._named():
             made = arrow.batch(found, self.names, missing)
             made |= {name: _constant(value, len(found), missing) for name, value in self.given.items()}
             return {name: made[name] for name in self.order}
+
+    def reports(self, found: Any, forms: Mapping[str, Form]) -> Rows:
+        """Some rows as reports."""
+        with arrow.reading(self.path, "Parquet"):
+            columns = {
+                name: forms[name].parse(_constant(self.given[name], len(found), frozenset()))
+                if name in self.given
+                else arrow.reports(forms[name], found.column(self.names[name]))
+                for name in self.order
+            }
+            return together(columns)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:

@@ -14,6 +14,7 @@ from bruit.engines.sources import Progress, is_parquet, is_spark, open_source
 from bruit.engines.text import TextOptions
 from bruit.entropy import Randomness, Words
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -48,16 +49,25 @@ def fold(
 
         return spark.fold(source, function, columns, text, progress)  # type: ignore[no-any-return]
     reading = open_source(source, columns, text)
+    with contextlib.closing(reading.batches) as found:
+        return added(found, lambda batch: (batching.rows(batch), function(batch)), reading.total, progress)
+
+
+def added(
+    items: Iterable[Item],
+    function: Callable[[Item], tuple[int, Result]],
+    total: int | None,
+    progress: Progress | None,
+) -> Result:
+    """The sum of what `function` makes of every item, on all cores, in order; it also says how many rows each has."""
     done = 0
     result: Any = None
-    with contextlib.closing(reading.batches) as found:
-        work = memory.in_order(lambda batch: (batching.rows(batch), function(batch)), found)
-        with contextlib.closing(work):
-            for index, (count, part) in enumerate(work):
-                result = part if index == 0 else result + part
-                done += count
-                if progress:
-                    progress(done, reading.total)
+    with contextlib.closing(memory.in_order(function, items)) as work:
+        for index, (count, part) in enumerate(work):
+            result = part if index == 0 else result + part
+            done += count
+            if progress:
+                progress(done, total)
     return result  # type: ignore[no-any-return]
 
 

@@ -103,31 +103,55 @@ def _pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[
         raise DataTypeError("The rows of a Spark DataFrame stay where they are: use fold or map, not batches.")
     if isinstance(source, Mapping):
         return arrays.mapping_pieces(source, columns, text.missing_elsewhere)
-    if isinstance(source, str | os.PathLike):
-        return _path_pieces(os.fspath(source), columns, text)
-    if hasattr(source, "read"):
-        return _stream_pieces(source, columns, text)
+    found = file(source, text)
+    if found is not None:
+        return _file_pieces(found, columns)
     return _frame_pieces(source, columns, text) or _iterable_pieces(source, columns, text)
 
 
-def _path_pieces(path: Any, columns: list[str] | None, text: TextOptions) -> tuple[int | None, Iterator[Batch]]:
+class File(NamedTuple):
+    """A file or stream, and how it is read."""
+
+    source: Any  # a path, or a binary file object
+    parquet: bool
+    text: TextOptions
+    packed: bool = False
+
+
+def file(source: Any, text: TextOptions) -> File | None:
+    """The file that a path or a binary file object is; None if it is neither."""
+    if isinstance(source, str | os.PathLike):
+        return _path(os.fspath(source), text)
+    if not hasattr(source, "read"):
+        return None
+    if isinstance(source, io.TextIOBase):
+        raise DataTypeError("A file object must be opened in binary mode, as in open(path, 'rb').")
+    return File(source, parquet=False, text=text)
+
+
+def _path(path: Any, text: TextOptions) -> File:
     if not isinstance(path, str):
         raise DataTypeError("The path of a file must be text, not bytes.")
     if path == "-":
-        return _stream_pieces(sys.stdin.buffer, columns, text)
-    kind = suffix(path, READABLE)
+        return File(sys.stdin.buffer, parquet=False, text=text)
     if is_parquet(path):
-        from bruit.engines import parquet
-
-        return parquet.pieces(path, columns, text.missing_elsewhere)
+        return File(path, parquet=True, text=text)
+    kind = suffix(path, READABLE)
     if not kind:
         known = ", ".join(READABLE)
         raise ParameterError(f"A file to read must be a folder of Parquet files or end in one of {known}.")
+    plain = kind.removesuffix(".gz")
+    return File(path, parquet=False, text=text.for_suffix(plain), packed=kind != plain)
+
+
+def _file_pieces(found: File, columns: list[str] | None) -> tuple[int | None, Iterator[Batch]]:
+    if found.parquet:
+        from bruit.engines import parquet
+
+        return parquet.pieces(found.source, columns, found.text.missing_elsewhere)
     from bruit.engines import delimited
 
-    plain = kind.removesuffix(".gz")
-    options = text.for_suffix(plain)
-    return None, delimited.pieces(path, columns, options, packed=kind != plain)
+    return None, delimited.pieces(found.source, columns, found.text, packed=found.packed)
 
 
 def is_parquet(path: str) -> bool:
@@ -148,29 +172,15 @@ def suffix(path: str, known: Iterable[str]) -> str:
     return max((end for end in known if name.endswith(end)), key=len, default="")
 
 
-def _stream_pieces(stream: Any, columns: list[str] | None, text: TextOptions) -> tuple[None, Iterator[Batch]]:
-    if isinstance(stream, io.TextIOBase):
-        raise DataTypeError("A file object must be opened in binary mode, as in open(path, 'rb').")
-    from bruit.engines import delimited
-
-    return None, delimited.pieces(stream, columns, text)
-
-
 def _frame_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[int, Iterator[Batch]] | None:
     """The rows of a frame, or None if the source is no frame."""
-    if type(source).__name__ == "RecordBatch" and hasattr(source, "__arrow_c_array__"):
-        from bruit.engines import arrow
-
-        source = arrow.from_record_batch(source)
     frame = arrays.as_frame(source)
-    if frame is source or not hasattr(frame, "columns"):
-        return None
-    return arrays.frame_pieces(frame, columns, text.missing_elsewhere)
+    return None if frame is None else arrays.frame_pieces(frame, columns, text.missing_elsewhere)
 
 
 def _iterable_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[None, Iterator[Batch]]:
     if isinstance(source, bytes) or not isinstance(source, Iterable):
-        raise DataTypeError(_WHAT)
+        raise DataTypeError(WHAT)
     return None, _each_piece(source, columns, text)
 
 
@@ -183,7 +193,7 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
         else:
             found = _frame_pieces(item, columns, text)
         if found is None:
-            raise DataTypeError(_WHAT)
+            raise DataTypeError(WHAT)
         for piece in found[1]:
             columns = list(piece) if columns is None else columns
             yield piece
@@ -195,7 +205,8 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
         yield dict.fromkeys(columns or (), nothing)
 
 
-_WHAT = (
+#: What data may be.
+WHAT = (
     "Data must be a mapping from column name to array, a frame of pandas, polars or pyarrow, "
     "a path, a binary file, or an iterable of mappings or frames. A lazy frame of polars must be collected first."
 )

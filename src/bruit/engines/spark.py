@@ -30,6 +30,7 @@ import pyarrow as pa
 from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel, _spark_work, arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
+from bruit.engines.form import Form, Rows
 from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
 from bruit.engines.text import TextOptions
 from bruit.entropy import Words
@@ -73,12 +74,28 @@ def fold(
     """As `bruit.engines.fold`, for a DataFrame."""
     narrow = _narrow(frame, columns, text)
     job = _spark_work.Job(_spark_travel.function(function), narrow.names, text.missing_elsewhere)
-    parts = narrow.frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
+    return _folded(narrow.frame, job, lambda: function(narrow.empty), progress)
+
+
+def fold_reports(
+    frame: Any, function: Callable[[Rows], Any], forms: Mapping[str, Form], progress: Progress | None
+) -> Any:
+    """As `bruit.engines.reports.fold`, for a DataFrame."""
+    placed, chosen = _placed(frame, list(forms))
+    names = {name: f"c{place}" for name, place in chosen.items()}
+    job = _spark_work.Job(_spark_travel.function(function), names, frozenset(), dict(forms))
+    nobody = Rows({name: form.empty(0) for name, form in forms.items()}, 0)
+    return _folded(placed, job, lambda: function(nobody), progress)
+
+
+def _folded(frame: Any, job: _spark_work.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:
+    """The sum over all partitions, or what there is without rows."""
+    parts = frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
     for groups in _tree(frame):
         parts = parts.repartition(groups).mapInArrow(_spark_work.merged, _spark_work.PART_SCHEMA)
     with _spark_jobs.running(frame.sparkSession, progress):
         rows = parts.collect()
-    return _spark_travel.received(rows[0][0]) if rows else function(narrow.empty)
+    return _spark_travel.received(rows[0][0]) if rows else nothing()
 
 
 def mapped(
@@ -217,21 +234,44 @@ def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # 
         return _spark_text.read(session, path, address(path), text)
 
 
+def read_reports(session: Any, path: str) -> Any:
+    """A DataFrame of a file or folder of reports, which anybody may have made, with its columns.
+
+    Parameters
+    ----------
+    session, path
+        As for `read`. A row of a CSV file is a line, whatever it holds; one with another number of cells than the
+        header has nulls.
+    """
+    if path == "-" or is_parquet(path) or not suffix(path, READABLE):
+        return read(session, path)
+    with _spark_jobs.errors():
+        return _spark_text.read_reports(session, path, address(path))
+
+
 def address(path: str) -> str:
     """A path as Spark means it: on this machine, unless it says otherwise."""
     return path if "://" in path else Path(path).resolve().as_uri()
 
 
 def _narrow(frame: Any, columns: Iterable[str] | None, text: TextOptions) -> _Narrow:
-    """The wanted columns by their place, so that neither case, dots nor a name that stands twice confuse Spark."""
+    """The wanted columns, and a batch of them without rows."""
+    placed, chosen = _placed(frame, columns)
+    names = {name: f"c{place}" for name, place in chosen.items()}
+    fields = frame.schema.fields
+    nothing = {names[name]: pa.array([], _kind(fields[place], name)) for name, place in chosen.items()}
+    return _Narrow(placed, names, arrow.batch(pa.table(nothing), names, text.missing_elsewhere))
+
+
+def _placed(frame: Any, columns: Iterable[str] | None) -> tuple[Any, dict[str, int]]:
+    """The wanted columns called by their place, so that neither case, dots nor a name that stands twice confuse Spark;
+    and where each one stands."""
     if frame.isStreaming:
         raise DataTypeError("A stream has no end, and cannot be folded: write it to files and read these.")
-    fields = frame.schema.fields
-    chosen = batching.choose([field.name for field in fields], columns)
-    names = {name: f"c{place}" for name, place in chosen.items()}
-    nothing = {names[name]: pa.array([], _kind(fields[place], name)) for name, place in chosen.items()}
-    placed = frame.toDF(*(f"c{place}" for place in range(len(fields)))).select(*names.values())
-    return _Narrow(placed, names, arrow.batch(pa.table(nothing), names, text.missing_elsewhere))
+    names = [field.name for field in frame.schema.fields]
+    chosen = batching.choose(names, columns)
+    places = [f"c{place}" for place in range(len(names))]
+    return frame.toDF(*places).select(*(places[place] for place in chosen.values())), chosen
 
 
 def _kind(field: Any, name: str) -> Any:

@@ -28,7 +28,7 @@ from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import LocalMechanism, message_numbers
+from bruit.mechanism import LocalMechanism
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["Number"]
@@ -123,10 +123,11 @@ class Number(LocalMechanism):
 
     def decode(self, reports: Any) -> Floats:
         """The randomised numbers, one per report: what whoever learns from the reports would use."""
-        checked = self._check_reports(reports)
-        if checked.size and not (int(checked.min()) >= 0 and int(checked.max()) < self.messages):
+        messages = self.form.strict(reports)
+        if not self.valid(messages).all():
             raise DataError(f"reports must be integers in 0..{self.messages - 1}.")
-        return self.outputs[checked.astype(np.int64)]
+        numbers: Floats = self.outputs[messages]
+        return numbers
 
     # What the collector does.
 
@@ -318,8 +319,9 @@ class Number(LocalMechanism):
     def _empty_reports(self, n: int) -> NDArray[Any]:
         return np.empty(n, code_dtype(self.messages))
 
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        return message_numbers(reports, self.messages)
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are messages."""
+        return np.asarray(reports < self.messages)
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts once."""

@@ -23,7 +23,7 @@ from bruit import _checks
 from bruit.domains.domain import Codes, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
+from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation import consistency
 from bruit.estimation.consistency import Step
 from bruit.estimation.estimate import Consistent
@@ -195,7 +195,7 @@ class LocalHashing(SupportOracle):
         """The most likely frequencies given the reports, by EM on the true likelihood; n × k hashes a step."""
         if self.pool is not None:
             return super().most_likely(reports)
-        checked = self._check_reports(reports)
+        checked = self.form.parse(reports).kept()
         lines = lines_of(checked["a"], checked["b"], checked["bucket"], self.g)
         if not lines.size:
             raise DataError("There is no valid report to estimate from.")
@@ -304,22 +304,10 @@ class LocalHashing(SupportOracle):
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         randomized_response.randomize(own, words[:n], keep, outside, out["bucket"])
 
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        try:
-            array = np.asarray(reports)
-        except ValueError:  # a ragged list
-            array = np.empty((), object)
-        if array.ndim == 1 and not array.size:
-            return self._empty_reports(0)
-        if array.ndim == 2 and array.dtype == np.uint8 and array.shape[1] == self._dtype.itemsize:
-            # As files keep them: the bytes of each report.
-            return np.ascontiguousarray(array).view(self._dtype)[:, 0]
-        if array.ndim != 1 or array.dtype != self._dtype:
-            fields = ", ".join(self._dtype.names or ())
-            raise DataTypeError(
-                f"reports must be a one-dimensional array with the fields {fields}, as privatize of this oracle makes."
-            )
-        return array
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those whose bucket exists, and their seed where there is a pool."""
+        fine = np.asarray(reports["bucket"] < self.g)
+        return fine if self.pool is None else fine & (reports["seed"] < self.pool)
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         if self._pool is not None:

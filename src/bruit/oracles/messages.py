@@ -23,7 +23,6 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import TwoLevelLaw
-from bruit.mechanism import message_numbers
 from bruit.oracles.base import Oracle
 from bruit.privacy.guarantee import Guarantee
 
@@ -114,8 +113,9 @@ class MessageOracle(Oracle):
     def _empty_reports(self, n: int) -> NDArray[Any]:
         return np.empty(n, code_dtype(self._cells()))
 
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        return message_numbers(reports, self._cells())
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are messages."""
+        return np.asarray(reports < self._cells())
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts once."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.engines import memory
-from bruit.errors import DataError, DataTypeError
+from bruit.errors import DataError
 from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
 from bruit.laws import BitsLaw, TwoLevelLaw
@@ -23,7 +23,7 @@ Rows = NDArray[np.uint8]
 class PackedOracle(SupportOracle):
     """An oracle whose report is a row of bits, ``uint8`` in little bit order: value v is bit v & 7 of byte v >> 3.
 
-    The bits beyond the last value are zero; a row where they are not was not made by an honest person.
+    The bits beyond the last value are zero; a row where they are not was made by no person.
     """
 
     @property
@@ -33,7 +33,7 @@ class PackedOracle(SupportOracle):
 
     def most_likely(self, reports: Any) -> Consistent:
         """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
-        rows = self._honest_rows(self._check_reports(reports))
+        rows = self._valid_rows(self.form.parse(reports).kept())
         if not len(rows):
             raise DataError("There is no valid report to estimate from.")
         frequency = consistency.em(lambda given: self._em_step(rows, given), self.size, n=len(rows))
@@ -45,9 +45,10 @@ class PackedOracle(SupportOracle):
     def law(self) -> BitsLaw | TwoLevelLaw:
         """The exact law; its ratio is how much likelier a set bit makes a value."""
 
-    @abstractmethod
-    def _honest_rows(self, rows: Rows) -> Rows:
-        """The rows that an honest person can have sent."""
+    def _valid_rows(self, rows: Rows) -> Rows:
+        """The rows that a person can have sent; `rows` itself if all are so."""
+        valid = self.valid(rows)
+        return rows if valid.all() else rows[valid]
 
     @property
     def _width(self) -> int:
@@ -56,17 +57,6 @@ class PackedOracle(SupportOracle):
 
     def _empty_reports(self, n: int) -> Rows:
         return np.empty((n, self._width), np.uint8)
-
-    def _check_reports(self, reports: Any) -> Rows:
-        try:
-            array = np.asarray(reports)
-        except ValueError:  # a ragged list
-            array = np.empty((), object)
-        if array.ndim == 1 and not array.size:
-            return self._empty_reports(0)
-        if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:
-            raise DataTypeError(f"reports must be an array of uint8 with one row of {self._width} bytes per person.")
-        return array
 
     def _em_step(self, rows: Rows, frequency: consistency.Floats) -> tuple[consistency.Floats, float]:
         """Better frequencies, and the log-likelihood per report of those given, but for a constant."""

@@ -28,7 +28,6 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
 from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
-from bruit.mechanism import message_numbers
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.guarantee import Guarantee
 
@@ -160,8 +159,9 @@ class RandomizedResponse(SupportOracle):
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         kernel.randomize(codes, memory.words_below(entropy, self.law.total, codes.size), keep, outside, out)
 
-    def _check_reports(self, reports: Any) -> NDArray[Any]:
-        return message_numbers(reports, self.size)
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are codes."""
+        return np.asarray(reports < self.size)
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts once."""

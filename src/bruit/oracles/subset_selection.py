@@ -141,10 +141,10 @@ class SubsetSelection(PackedOracle):
         from bruit.kernels import subset_selection as kernel
 
         self._check_matrix()
-        checked = np.ascontiguousarray(self._check_reports(reports))
-        ranks = np.empty(len(checked), np.int64)
-        kernel.rank(checked, _binomials(self.size, self.omega), ranks)
-        return np.where(self._honest(checked), ranks, -1)
+        rows = np.ascontiguousarray(self.form.strict(reports))
+        ranks = np.empty(len(rows), np.int64)
+        kernel.rank(rows, _binomials(self.size, self.omega), ranks)
+        return np.where(self.valid(rows), ranks, -1)
 
     @cached_property
     def law(self) -> TwoLevelLaw:
@@ -164,21 +164,17 @@ class SubsetSelection(PackedOracle):
         included = entropy.integers(law.total, codes.size) < np.uint64(law.members * law.inside)
         self._rows.draw(codes, included, entropy, out)
 
-    def _honest(self, reports: Rows) -> NDArray[np.bool_]:
-        """Which reports have ω members, and no bit beyond the last value."""
+    def valid(self, reports: Rows) -> NDArray[np.bool_]:
+        """Those with ω members, and no bit beyond the last value."""
         from bruit.kernels import subset_selection as kernel
 
-        honest = np.empty(len(reports), np.bool_)
+        valid = np.empty(len(reports), np.bool_)
         # Bits are counted in the widest words that rows consist of.
         words = np.ascontiguousarray(reports).view(f"u{math.gcd(self._width, 8)}")
-        kernel.check_sizes(words, self.omega, honest)
+        kernel.check_sizes(words, self.omega, valid)
         if self.size % 8:
-            honest &= reports[:, -1] < (1 << self.size % 8)
-        return honest
-
-    def _honest_rows(self, rows: Rows) -> Rows:
-        honest = self._honest(rows)
-        return rows if honest.all() else rows[honest]
+            valid &= reports[:, -1] < (1 << self.size % 8)
+        return valid
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts for ω values."""
@@ -187,7 +183,7 @@ class SubsetSelection(PackedOracle):
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import bits
 
-        valid = self._honest_rows(reports)
+        valid = self._valid_rows(reports)
         counts = np.zeros(self.size, np.int64)
         bits.count_columns(valid, self.size, counts)
         return counts, len(reports) - len(valid)

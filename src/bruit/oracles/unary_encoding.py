@@ -209,10 +209,9 @@ class UnaryEncoding(PackedOracle):
         out[:] = lanes.view(np.uint8)[: out.size].reshape(out.shape)
         kernel.own_bits(codes, words[bits.PLANES * lanes.size :], own, 0xFF >> -self.size % 8, out)
 
-    def _honest_rows(self, rows: Rows) -> Rows:
-        from bruit.kernels import bits
-
-        return bits.honest_rows(rows, self.size)
+    def valid(self, reports: Rows) -> NDArray[np.bool_]:
+        """Those without a bit beyond the last value."""
+        return np.asarray(reports[:, -1] <= 0xFF >> -self.size % 8)
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import bits

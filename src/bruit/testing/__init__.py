@@ -10,6 +10,7 @@ values.
 
 from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.number import check_mean, check_number
 from bruit.testing.oracle import check_oracle
@@ -25,6 +26,7 @@ __all__ = [
     "check_canary",
     "check_coverage",
     "check_guarantee",
+    "check_hostile_reports",
     "check_law",
     "check_mean",
     "check_merge",

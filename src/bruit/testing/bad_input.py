@@ -92,7 +92,6 @@ def _bad_reports() -> dict[str, Any]:
         "a scalar": SECRET_NUMBER,
         "one text": SECRET,
         "nothing": None,
-        "texts": [SECRET],
         "floats": np.array([SECRET_FLOAT]),
         "three-dimensional": np.zeros((2, 2, 2), np.uint8),
     }

@@ -15,6 +15,7 @@ from bruit.numbers import Number, from_dict
 from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
 from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import DISCRETENESS, check_simulate
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.seeds import check_seeds
 from bruit.testing.silence import check_silence
@@ -54,6 +55,7 @@ def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict)
     check_seeds(number, rng=rng)
     check_single_use(number, rng=rng)
     check_bad_input(number, rng=rng)
+    check_hostile_reports(number, rng=rng)
     check_silence(number, rng=rng)
     check_sources(number, rng=rng)
 

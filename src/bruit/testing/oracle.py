@@ -6,6 +6,7 @@ from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
 from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
+from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
 from bruit.testing.seeds import check_seeds
 from bruit.testing.silence import check_silence
@@ -42,5 +43,6 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     check_seeds(oracle, rng=rng)
     check_single_use(oracle, rng=rng)
     check_bad_input(oracle, rng=rng)
+    check_hostile_reports(oracle, rng=rng)
     check_silence(oracle, rng=rng)
     check_sources(oracle, rng=rng)
