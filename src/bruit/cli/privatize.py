@@ -271,6 +271,7 @@ def _tell(plan: Plan, result: dict[str, Any]) -> None:
 
     screen = console.out()
     screen.print(f"{result['people']:,} reports written to {result['reports']}")
+    screen.print(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}")
     screen.print(f"plan: {result['plan']}")
     if plan.d == 1 and isinstance(plan.attribute.domain, Grid):
         grid = plan.attribute.domain
