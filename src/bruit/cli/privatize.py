@@ -256,6 +256,7 @@ def _tell(plan: Plan, result: dict[str, Any]) -> None:
     from bruit.domains import Grid
 
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
+    console.say(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}")
     console.say(f"plan: {result['plan']}", whole=True)
     if plan.d == 1 and isinstance(plan.attribute.domain, Grid):
         grid = plan.attribute.domain

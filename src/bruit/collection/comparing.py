@@ -173,8 +173,9 @@ def compare(
     prior
         For RS+RFD, which is compared only where one is given.
     frequencies
-        The frequencies of the values of each attribute where they are known, for which ADP then chooses. Otherwise they
-        are expected to be the prior, if there is one, or all values alike.
+        The frequencies of the values of each attribute where they are known, for which ADP then chooses; they must be
+        public, because the plan shows the choice. Otherwise they are expected to be the prior, if there is one, or all
+        values alike.
     published
         Whether to add the calibration of the papers for the methods with fakes, at the same nominal ε; `best` is never
         one of them where it does not hold ε.

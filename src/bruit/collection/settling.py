@@ -162,9 +162,9 @@ def _clean_bases(given: Any, schema: Schema, method: Method) -> dict[str, str] |
 
 def _split(request: PlanRequest, budgets: Any) -> Settled:
     parts = clean_budgets(budgets, request.schema, request.epsilon, request.unit)
-    made = {name: request.mechanism(name, parts[name]) for name in request.schema}
+    chosen = {name: request.mechanism(name, parts[name]) for name in request.schema}
     return Settled(
-        Split(request.schema, made),
+        Split(request.schema, chosen),
         request.epsilon,
         str(request.method),
         inner=None if budgets is not None else next(iter(parts.values())),
@@ -176,9 +176,9 @@ def _split(request: PlanRequest, budgets: Any) -> Settled:
 
 def _sample(request: PlanRequest, weights: Any) -> Settled:
     drawn = clean_weights(weights, request.schema)
-    made = {name: request.mechanism(name, request.epsilon) for name in request.schema}
+    chosen = {name: request.mechanism(name, request.epsilon) for name in request.schema}
     return Settled(
-        Sample(request.schema, made, drawn),
+        Sample(request.schema, chosen, drawn),
         request.epsilon,
         str(request.method),
         inner=request.epsilon,

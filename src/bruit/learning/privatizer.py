@@ -212,7 +212,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             method, named = f"SPL[{CATEGORIES}]", own | named
         plan = self._with(schema, method, named)
         # Where ADP has a mechanism whose reports are no column of values, subset selection is next to it in error.
-        others = {name: "SS" for name, found in plan.mechanisms.items() if not _reported.is_readable(found)}
+        others = {name: "SS" for name, mechanism in plan.mechanisms.items() if not _reported.is_readable(mechanism)}
         if methods.parse(method).base == methods.ADAPTIVE and others.keys() - named.keys():
             return self._with(schema, method, others | named)
         return plan

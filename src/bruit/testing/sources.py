@@ -97,7 +97,7 @@ def check_sources(
     tables = people or _ExamplePeople(case.domains, entropy)
     table, bad = tables(n), _bad_tables(case.domains, tables(FEW))
     expected = case.expected(table)
-    errors = {rule: case.error(each) for rule, each in bad.items()}
+    errors = {rule: case.error(broken) for rule, broken in bad.items()}
     for rule, error in errors.items():
         require(isinstance(error, BruitError), f"People with {rule} are accepted, or raise no BruitError.")
     left_out = {}
@@ -107,8 +107,8 @@ def check_sources(
         except _NotInstalledError as reason:
             left_out[name] = str(reason)
             continue
-        for rule, each in bad.items():
-            case.compare_errors(name, source, each, rule, errors[rule])
+        for rule, broken in bad.items():
+            case.compare_errors(name, source, broken, rule, errors[rule])
     case.compare_files(table, expected)
     return left_out
 
