@@ -137,7 +137,7 @@ def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
     ],
 )
 def test_a_name_that_is_typed_a_little_differently_is_shown(cell: str, name: str) -> None:
-    with pytest.raises(DataError, match=f"of which one is '{cell}'"):
+    with pytest.raises(DataError, match=f"Did you mean '{cell}'"):
         read_column(f"x,{cell}\n1,2\n".encode(), name)
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bruit.collection import Plan
-    from bruit.domains.domain import DictionaryColumn, Domain
+    from bruit.domains import Attribute
+    from bruit.domains.domain import DictionaryColumn
     from bruit.engines import TextOptions
 
 #: Above this many distinct values, a column is not a list of categories.
@@ -104,15 +105,18 @@ def _sorted(values: Iterable[str]) -> list[str]:
 
 def readable(plan: Plan, batch: dict[str, Any]) -> dict[str, Any]:
     """A batch whose answers can be compared with the plan's labels; a gap that the plan refuses is an error."""
-    return {name: _readable(plan, attribute.domain, batch[name]) for name, attribute in plan.schema.items()}
+    return {name: _readable(plan, attribute, batch[name]) for name, attribute in plan.schema.items()}
 
 
-def _readable(plan: Plan, domain: Domain, cells: Any) -> Any:
+def _readable(plan: Plan, attribute: Attribute, cells: Any) -> Any:
+    domain = attribute.domain
     labels = getattr(domain, "labels", None)
     if labels is not None and isinstance(labels[0], str) and getattr(cells, "ndim", 1) == 1:
         cells = as_texts(cells, labels)
     if domain.missing == "refuse" and has_gaps(cells):
-        raise DataError(f"Some answers are missing, and the plan refuses such data. {_way_out(plan)}")
+        raise DataError(
+            f"Column {attribute.name!r}: some answers are missing, and the plan refuses such data. {_way_out(plan)}"
+        )
     return cells
 
 

@@ -125,12 +125,12 @@ def _readable(asked: Asked, labels: dict[str, list[str]], batch: dict[str, Any])
     by, strict = clean_name(asked.by or ""), asked.policy == "refuse" and asked.statistic != "count"
     for name, cells in batch.items():
         if (name == by or strict) and _answers.has_gaps(cells):
-            raise DataError(_GROUPLESS if name == by else _GAPS)
+            raise DataError(f"Column {name!r}: {_GROUPLESS if name == by else _GAPS}")
     return {name: _answers.as_texts(cells, labels[name]) if name in labels else cells for name, cells in batch.items()}
 
 
-_GAPS = "Some records have no value in the column. Add --missing drop to leave these records out."
-_GROUPLESS = "Some records have no value in the column of the groups, and so belong to none: mend the data first."
+_GAPS = "some records have no value. Add --missing drop to leave these records out."
+_GROUPLESS = "some records have no value, and so belong to no group: mend the data first."
 
 
 def quantiles(given: str) -> list[float]:

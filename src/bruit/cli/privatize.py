@@ -9,7 +9,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _answers, _engine, _options, _reports, console
-from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.errors import ParameterError
 from bruit.tables import at_least, at_most, counted
 
 if TYPE_CHECKING:
@@ -152,23 +152,8 @@ def _randomise(plan: Plan, source: Any, output: Path, text: TextOptions, *, seed
 
 
 def _private(plan: Plan, batch: dict[str, Any], entropy: Entropy, first_block: int) -> dict[str, Any]:
-    """Reports of a batch; where a plan has several columns, an error says which one breaks a rule."""
-    columns = _answers.readable(plan, batch)
-    try:
-        return plan.privatize_batch(columns, entropy, first_block)
-    except (DataError, DataTypeError):
-        if plan.d > 1:
-            _blame(plan, columns)
-        raise
-
-
-def _blame(plan: Plan, columns: dict[str, Any]) -> None:
-    """Raise the error of the first column that has one, with its name, which is public."""
-    for name, attribute in plan.schema.items():
-        try:
-            attribute.encode(columns[name])
-        except (DataError, DataTypeError) as error:
-            raise type(error)(f"Column {name!r}: {error}") from None
+    """Reports of a batch."""
+    return plan.privatize_batch(_answers.readable(plan, batch), entropy, first_block)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bruit.domains.categories import Categories, Label
-from bruit.domains.domain import Codes, Domain
+from bruit.domains.domain import Codes, Domain, about_column
 from bruit.domains.grid import Grid
 from bruit.errors import FormatError, ParameterTypeError
 
@@ -49,8 +49,9 @@ class Attribute:
         return tuple(self.domain.decode(np.arange(self.size)).tolist())
 
     def encode(self, values: Any) -> Codes:
-        """Codes of a column of data."""
-        return self.domain.encode(values)
+        """Codes of a column of data; an error names the column."""
+        with about_column(self.name):
+            return self.domain.encode(values)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""

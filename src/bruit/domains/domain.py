@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -76,6 +78,16 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     return array
 
 
+def in_memory(table: Any) -> Any:
+    """A lazy frame of polars as a frame whose rows are in memory; anything else as it is."""
+    kind = type(table)
+    if kind.__name__ != "LazyFrame" or not kind.__module__.startswith("polars."):
+        return table
+    with contextlib.suppress(Exception):  # whatever a query does; its words may quote a value, so nothing is kept
+        return table.collect()
+    raise DataError("The lazy frame could not be collected: its query failed. Collect it first, to see why.")
+
+
 def _with_gaps(values: Any) -> Any:
     """Columns that keep their gaps beside the values, with None in their place: NumPy would read what is behind."""
     if isinstance(values, np.ma.MaskedArray):
@@ -83,6 +95,17 @@ def _with_gaps(values: Any) -> Any:
     if hasattr(values, "to_pylist") and (values.null_count or "dictionary" in str(values.type)):
         return values.to_pylist()
     return values
+
+
+@contextlib.contextmanager
+def about_column(name: str) -> Iterator[None]:
+    """Within the block, an error about data says of which column it speaks."""
+    try:
+        yield
+    except (DataError, DataTypeError) as error:
+        if str(error).startswith("Column "):
+            raise
+        raise type(error)(f"Column {name!r}: {error}") from None
 
 
 def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, what: str) -> Codes:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import DictionaryColumn, in_memory
 from bruit.engines import arrays
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
@@ -162,6 +162,7 @@ def _frame_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> 
         from bruit.engines import arrow
 
         source = arrow.from_record_batch(source)
+    source = in_memory(source)
     frame = arrays.as_frame(source)
     if frame is source or not hasattr(frame, "columns"):
         return None
@@ -197,5 +198,5 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
 
 _WHAT = (
     "Data must be a mapping from column name to array, a frame of pandas, polars or pyarrow, "
-    "a path, a binary file, or an iterable of mappings or frames. A lazy frame of polars must be collected first."
+    "a path, a binary file, or an iterable of mappings or frames."
 )

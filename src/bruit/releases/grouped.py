@@ -6,6 +6,7 @@ Which groups there are must be declared, because a list that is read from the da
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bruit import engines
 from bruit.domains import Categories
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import DictionaryColumn, about_column
 from bruit.engines import TextOptions
 from bruit.engines import batch as batching
 from bruit.engines.sources import Progress
@@ -132,7 +133,10 @@ class Grouped(Release):
 
         def counts(batch: dict[str, Any]) -> Counts:
             values = batch_rows(batch) if value is None else batch[value]
-            return self._count_groups(values, self._keys.encode(batch[self.by]).astype(np.int64))
+            with about_column(self.by):
+                keys = self._keys.encode(batch[self.by]).astype(np.int64)
+            with contextlib.nullcontext() if value is None else about_column(value):
+                return self._count_groups(values, keys)
 
         found = engines.fold(source, counts, columns=columns, text=text, progress=progress)
         return RawTally(design=self.digest, counts=found)
