@@ -6,8 +6,10 @@ Each check takes one keyword, whose name is the parameter's name in the message,
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -122,7 +124,27 @@ def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
             return choice
     words = ", ".join(repr(choice) for choice in known)
     kind = ParameterError if isinstance(value, str) else ParameterTypeError
-    raise kind(f"{name} must be one of {words}, got {_shown(value)}.")
+    raise kind(f"{name} must be one of {words}, got {_shown(value)}.{suggestion(value, known)}")
+
+
+def suggestion(name: Any, known: Iterable[Any]) -> str:
+    """A question after a wrong name: the known one that is most like it, with a space before; nothing if none is.
+
+    >>> suggestion("maritall", ["age", "marital"]), suggestion("zebra", ["age", "marital"])
+    (" Did you mean 'marital'?", '')
+    """
+    spelt = {_folded(other): other for other in known if isinstance(other, str)}
+    found = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
+    return f" Did you mean {_shown(spelt[found[0]])}?" if found else ""
+
+
+def _folded(name: str) -> str:
+    """A name without what people confuse most: its case, spaces around it, and what joins its words."""
+    return re.sub(r"[\s_-]", "_", name.strip().casefold())
+
+
+#: How alike two names must be for one to be suggested in place of the other.
+_ALIKE = 0.66
 
 
 def _single(parameter: dict[str, Any]) -> tuple[str, Any]:

@@ -185,6 +185,6 @@ def in_column(name: str) -> contextlib.AbstractContextManager[None]:
 
     def named(error: Exception) -> BruitError:
         kind: type[BruitError] = type(error)  # type: ignore[assignment] # one of the two below
-        return kind(f"Column {name!r}: {error}")
+        return kind(f"Column {name!r}: {error}" if not str(error).startswith("Column ") else str(error))
 
     return translated((DataError, DataTypeError), named)

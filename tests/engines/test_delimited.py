@@ -205,7 +205,7 @@ def test_a_header_with_a_name_in_it_is_one(header: str) -> None:
     ],
 )
 def test_a_name_that_is_typed_a_little_differently_is_shown(cell: str, name: str) -> None:
-    with pytest.raises(DataError, match=f"of which one is '{cell}'"):
+    with pytest.raises(DataError, match=f"Did you mean '{cell}'"):
         read_column(f"x,{cell}\n1,2\n".encode(), name)
 
 

@@ -344,7 +344,7 @@ BAD: dict[str, tuple[Any, type[Exception]]] = {
     "a number": (7, DataTypeError),
     "bytes": (b"x", DataTypeError),
     "a list of values": (["secret"], DataTypeError),
-    "a lazy frame": (pl.LazyFrame({"x": [1]}), DataTypeError),
+    "a lazy frame whose query fails": (pl.LazyFrame({"x": ["secret"]}).cast(pl.Int64), DataError),
     "a file in text mode": (io.StringIO("x\n1\n"), DataTypeError),
     "names that are no texts": (pd.DataFrame({0: [1]}), DataTypeError),
     "columns of different lengths": ({"x": [1], "y": [1, 2]}, DataError),

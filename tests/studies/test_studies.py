@@ -148,12 +148,9 @@ def made_up(tmp_path, monkeypatch):
     generator = np.random.default_rng(1)
     attributes = datasets.entries()["acs_employment"].schema.values()
     columns = [generator.choice(np.array(attribute.labels, int), 300) for attribute in attributes]
-    lines = [
-        ",".join(attribute.name for attribute in attributes),
-        *(",".join(map(str, row)) for row in np.transpose(columns)),
-    ]
+    rows = [[attribute.name for attribute in attributes], *np.transpose(columns).astype(str).tolist()]
     path = tmp_path / "acs_employment_MT_2018.csv"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(map(",".join, rows)) + "\n")
     monkeypatch.setenv("BRUIT_DATA", str(path))
     _forget()
     yield path

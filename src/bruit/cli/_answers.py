@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bruit.collection import Plan
-    from bruit.domains.domain import DictionaryColumn, Domain
+    from bruit.domains import Attribute
+    from bruit.domains.domain import DictionaryColumn
     from bruit.engines import TextOptions
 
 #: Above this many distinct values, a column is not a list of categories.
@@ -102,12 +103,15 @@ def _sorted(values: Iterable[str]) -> list[str]:
 
 def readable(plan: Plan, batch: dict[str, Any]) -> dict[str, Any]:
     """The columns that a plan asks for; a gap that it refuses is an error with the option that helps."""
-    return {name: _readable(plan, attribute.domain, batch[name]) for name, attribute in plan.schema.items()}
+    return {name: _readable(plan, attribute, batch[name]) for name, attribute in plan.schema.items()}
 
 
-def _readable(plan: Plan, domain: Domain, cells: Any) -> Any:
+def _readable(plan: Plan, attribute: Attribute, cells: Any) -> Any:
+    domain = attribute.domain
     if domain.missing == "refuse" and has_gaps(cells):
-        raise DataError(f"Some answers are missing, and the plan refuses such data. {_way_out(plan)}")
+        raise DataError(
+            f"Column {attribute.name!r}: some answers are missing, and the plan refuses such data. {_way_out(plan)}"
+        )
     return cells
 
 

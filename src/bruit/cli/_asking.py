@@ -117,11 +117,11 @@ def _refuse_gaps(asked: Asked, batch: dict[str, Any]) -> None:
     by, strict = clean_name(asked.by or ""), asked.policy == "refuse" and asked.statistic != "count"
     for name, cells in batch.items():
         if (name == by or strict) and _answers.has_gaps(cells):
-            raise DataError(_GROUPLESS if name == by else _GAPS)
+            raise DataError(f"Column {name!r}: {_GROUPLESS if name == by else _GAPS}")
 
 
-_GAPS = "Some records have no value in the column. Add --missing drop to leave these records out."
-_GROUPLESS = "Some records have no value in the column of the groups, and so belong to none: mend the data first."
+_GAPS = "some records have no value. Add --missing drop to leave these records out."
+_GROUPLESS = "some records have no value, and so belong to no group: mend the data first."
 
 
 def quantiles(given: str) -> list[float]:

@@ -94,7 +94,8 @@ def _names(plan: Plan, asked: list[str] | None) -> list[str]:
     wanted = [clean_name(name) for name in asked or plan.schema]
     for name in wanted:
         if name not in plan.schema:
-            raise ParameterError("--attribute must name an attribute of the plan.")
+            near = _checks.suggestion(name, plan.schema)
+            raise ParameterError(f"--attribute must name an attribute of the plan.{near}")
     return list(dict.fromkeys(wanted))
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
-from bruit import numbers, oracles
+from bruit import _checks, numbers, oracles
 from bruit.errors import ParameterError, ParameterTypeError
 
 #: What is done with the attributes of a person; "one" where there is one only.
@@ -84,5 +84,5 @@ def base_name(kind: str, name: Any) -> str:
 def _spelt(name: Any, known: tuple[str, ...], what: str) -> str:
     spelling = {other.lower(): other for other in known}
     if not isinstance(name, str) or name.lower() not in spelling:
-        raise ParameterError(f"{what} must be one of {', '.join(known)}.")
+        raise ParameterError(f"{what} must be one of {', '.join(known)}.{_checks.suggestion(name, known)}")
     return spelling[name.lower()]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
+from bruit.domains import hints
 from bruit.domains.domain import (
     ABSENT,
     GAPS_OF_CATEGORIES,
@@ -182,7 +183,8 @@ class Categories:
         # Entries of a dictionary that nobody has may be anything.
         codes = table[positions]
         if (codes < 0).any():
-            raise DataError(self._rule)
+            wrong = (entries[place] for place in np.unique(positions[codes < 0]).tolist())
+            raise DataError(f"{self._rule}{hints.about_labels(wrong, self.labels or ())}")
         return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def _look_up(self, value: Any) -> int:
@@ -234,6 +236,11 @@ def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | np.ndarray):
         raise ParameterTypeError("labels must be a list of texts, of whole numbers or of booleans.")
     items = [item.item() if isinstance(item, np.generic) else item for item in labels]
+    if len(items) < 2:
+        raise ParameterError(
+            f"labels must list two or more answers, got {'one' if items else 'none'}: otherwise everybody would answer "
+            'the same. Declare every possible answer, and where the list is open one more, such as "other".'
+        )
     kinds = {type(item) for item in items}
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
         raise ParameterTypeError("labels must be all texts, all whole numbers, or all booleans.")

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import ABSENT, MISSING_LABEL, Codes, DictionaryColumn, Missing, column, keep_present
+from bruit.domains.domain import (
+    ABSENT,
+    GAPS_OF_CATEGORIES,
+    MISSING_LABEL,
+    Codes,
+    DictionaryColumn,
+    Missing,
+    column,
+    keep_present,
+)
 from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
 
 #: What one code stands for.
@@ -110,7 +119,7 @@ class Dates:
         elif numbers.size and not (low <= int(numbers.min()) and int(numbers.max()) <= high):
             raise DataError(f"values must lie in the declared range {self.first}..{self.last}.")
         codes[~absent] = numbers - low
-        return keep_present(codes, self.size, self.missing, "values")
+        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The first moment of each period; not-a-time for the category of missing values."""

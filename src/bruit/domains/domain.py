@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import DataTypeError, MissingError, translated
+from bruit.errors import DataError, DataTypeError, MissingError, translated
 
 #: What to do with a missing value: refuse the data, leave the person out, or count it as a category of its own.
 Missing = Literal["refuse", "drop", "category"]
@@ -81,6 +82,16 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
     return array
+
+
+def in_memory(table: Any) -> Any:
+    """A lazy frame of polars as a frame whose rows are in memory; anything else as it is."""
+    kind = type(table)
+    if kind.__name__ != "LazyFrame" or not kind.__module__.startswith("polars."):
+        return table
+    with contextlib.suppress(Exception):  # whatever a query does; its words may quote a value, so nothing is kept
+        return table.collect()
+    raise DataError("The lazy frame could not be collected: its query failed. Collect it first, to see why.")
 
 
 def _with_gaps(values: Any) -> Any:

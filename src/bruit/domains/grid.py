@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.domains import hints
 from bruit.domains.domain import (
     ABSENT,
     GAPS_OF_NUMBERS,
@@ -110,7 +111,7 @@ class Grid:
         if array.dtype.kind == "O":
             array = _numbers(array)
         if array.dtype.kind not in "uif" and array.size:
-            raise DataTypeError("values must be numbers.")
+            raise _not_numbers(_other_than_numbers(array))
         numbers = array.astype(np.float64)
         if clip:
             return np.clip(numbers, self.low, self.high)
@@ -151,7 +152,7 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     numbers = np.full(array.size, np.nan)
     for place in np.flatnonzero(~gaps):
         if isinstance(array[place], bool | str) or not hasattr(array[place], "__float__"):
-            raise DataTypeError("values must be numbers.")
+            raise _not_numbers(_other_than_numbers(array))
         number = _number(array[place])
         numbers[place] = np.inf if number is None else number  # beyond all bounds
     return numbers
@@ -163,8 +164,18 @@ def _read_entries(cells: DictionaryColumn) -> NDArray[np.float64]:
     table = np.array([np.nan if number is None else number for number in (*read, None)])
     unread = np.array([number is None for number in (*read, 0.0)])
     if unread[cells.positions].any():
-        raise DataTypeError("values must be numbers.")
+        wrong = (cells.entries[place] for place in np.unique(cells.positions[unread[cells.positions]]).tolist())
+        raise _not_numbers(wrong)
     return np.asarray(table[cells.positions])
+
+
+def _other_than_numbers(array: NDArray[Any]) -> list[Any]:
+    """The texts that are no numbers; texts that are, in memory, are refused all the same, but not explained."""
+    return [value for value in array.tolist() if isinstance(value, str) and _number(value) is None]
+
+
+def _not_numbers(values: Any) -> DataTypeError:
+    return DataTypeError(f"values must be numbers.{hints.about_numbers(values)}")
 
 
 def _number(entry: Any) -> float | None:

@@ -10,8 +10,10 @@ from typing import Any, cast
 from bruit import _checks, documents
 from bruit.domains import reading
 from bruit.domains.attribute import Attribute
+from bruit.domains.domain import in_memory
 from bruit.errors import (
     DataError,
+    DataTypeError,
     DisclosureWarning,
     FormatError,
     MissingExtraError,
@@ -56,13 +58,14 @@ class Schema(Mapping[str, Attribute]):
     def encode(self, table: Any) -> dict[str, Any]:
         """Codes of every attribute, from anything whose columns are read by ``table[name]``.
 
-        Frames of pandas, polars and pyarrow are such, and dictionaries of arrays.
+        Frames of pandas, polars and pyarrow are such, and dictionaries of arrays; a lazy frame is collected.
         """
         return {name: self[name].encode(column) for name, column in self.columns(table).items()}
 
     def columns(self, table: Any) -> dict[str, Any]:
         """The declared columns of a table, as they are; one that is not there is an error."""
-        return {name: _column(table, name) for name in self}
+        rows = in_memory(table)
+        return {name: _column(rows, name) for name in self}
 
     def decode(self, codes: Mapping[str, Any], backend: str | None = None) -> Any:
         """The values behind codes: a dictionary of arrays, or a frame.
@@ -117,8 +120,9 @@ class Schema(Mapping[str, Attribute]):
         (('F', 'M'), Grid(low=1.62, high=1.8, cells=1024, missing='refuse'))
         """
         _checks.integer(low=2, most_values=most_values)
-        wanted = reading.names(frame) if columns is None else list(columns)
-        found = {name: reading.domain(name, _column(frame, name), most_values) for name in wanted}
+        rows = in_memory(frame)
+        wanted = reading.names(rows) if columns is None else list(columns)
+        found = {name: reading.domain(name, _column(rows, name), most_values) for name in wanted}
         told = [f"of {name!r} {read.disclosed}" for name, read in found.items() if read.disclosed]
         if told:
             warnings.warn(
@@ -179,5 +183,18 @@ class Schema(Mapping[str, Attribute]):
 
 def _column(table: Any, name: str) -> Any:
     # Every library of frames has an error of its own for this.
-    with translated(Exception, lambda _: DataError(f"The table must have a column {name!r}, as the schema declares.")):
+    with translated(Exception, lambda _: DataError(_absent(table, name))):
         return table[name]
+
+
+def _absent(table: Any, name: str) -> str:
+    near = _checks.suggestion(name, _names(table))
+    return f"The table must have a column {name!r}, as the schema declares.{near}"
+
+
+def _names(table: Any) -> list[str]:
+    """The columns of a table, where it tells them."""
+    try:
+        return reading.names(table)
+    except DataTypeError:
+        return []

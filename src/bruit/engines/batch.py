@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import _checks
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines.memory import BLOCK
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -51,10 +52,11 @@ def clean_name(name: Any) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def listed(_: str, names: Sequence[str]) -> str:
-    """Some of the columns that there are, where their names are known to be names."""
-    shown = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
-    return f"There are {shown}" + (f" and {len(names) - _SHOWN} more." if len(names) > _SHOWN else ".")
+def listed(name: str, names: Sequence[str]) -> str:
+    """Some of the columns that there are, where their names are known to be names, and the one that is most alike."""
+    shown = ", ".join(repr(other[:60]) for other in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more." if len(names) > _SHOWN else "."
+    return f"There are {shown}{more}{_checks.suggestion(name, names)}"
 
 
 def choose(available: Sequence[str], columns: Iterable[str] | None, *, hint: Hint = listed) -> dict[str, int]:

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from bruit.domains.hints import one_letter_apart
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
@@ -220,7 +221,7 @@ def hint(name: str, header: Sequence[str]) -> str:
     other = next((mark for mark in _DELIMITERS if mark in header[0]), None) if len(header) == 1 else None
     said = "The first line must have the column names; it has " + _cells(len(header))
     if close is not None:
-        return f"{said}, of which one is {close!r}."
+        return f"Did you mean {close!r}?"
     if other is not None:
         return f"{said}, with {other!r} in it: is that the delimiter? State it (--delimiter)."
     return f"{said}, and none is like this name."
@@ -239,10 +240,11 @@ def _cells(count: int) -> str:
 def _almost(cell: str, name: str) -> bool:
     """Whether a cell is the name typed a little differently, and hardly an answer.
 
-    One that holds the whole name is not shown: a person may be "unvaccinated" in a column called "vaccinated".
+    One that holds the whole name and more than a letter is not shown: a person may be "unvaccinated" in a column called
+    "vaccinated".
     """
     first, second = _folded(cell), _folded(name)
-    if first == second:
+    if first == second or one_letter_apart(first, second):
         return True
     if first in second or second in first:
         return False

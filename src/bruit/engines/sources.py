@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import DictionaryColumn, in_memory
 from bruit.engines import arrays
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
@@ -174,6 +174,7 @@ def suffix(path: str, known: Iterable[str]) -> str:
 
 def _frame_pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[int, Iterator[Batch]] | None:
     """The rows of a frame, or None if the source is no frame."""
+    source = in_memory(source)
     frame = arrays.as_frame(source)
     return None if frame is None else arrays.frame_pieces(frame, columns, text.missing_elsewhere)
 
@@ -208,5 +209,5 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
 #: What data may be.
 WHAT = (
     "Data must be a mapping from column name to array, a frame of pandas, polars or pyarrow, "
-    "a path, a binary file, or an iterable of mappings or frames. A lazy frame of polars must be collected first."
+    "a path, a binary file, or an iterable of mappings or frames."
 )

@@ -7,6 +7,7 @@ Raw tallies add, so that parts of the data may be folded in different places.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents, engines
+from bruit.domains.domain import in_memory
 from bruit.engines import TextOptions
 from bruit.engines import batch as batching
 from bruit.engines.sources import Progress
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataTypeError, DesignError, ParameterError
+from bruit.errors import DataTypeError, DesignError, ParameterError, in_column
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
@@ -126,6 +128,7 @@ class Release(ABC):
         text, progress
             As for `bruit.engines.fold`.
         """
+        source = in_memory(source)
         if not self.reads_column and column is None and _is_table(source):
             counts = engines.fold(source, lambda batch: self._count(batch_rows(batch)), text=text, progress=progress)
         else:
@@ -219,8 +222,14 @@ def fold_column(
     >>> int(fold_column({"age": [31, 40]}, "age", lambda batch: ages.encode(batch).sum(dtype=np.int64)))
     71
     """
-    table, name = _as_table(source, column)
-    return engines.fold(table, lambda batch: function(batch[name]), columns=[name], text=text, progress=progress)
+    table, name = _as_table(in_memory(source), column)
+
+    def work(batch: Mapping[str, Any]) -> Any:
+        with contextlib.nullcontext() if name == _ONLY else in_column(name):
+            return function(batch[name])
+
+    counts: Result = engines.fold(table, work, columns=[name], text=text, progress=progress)
+    return counts
 
 
 def batch_rows(batch: Mapping[str, Any]) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ Which groups there are must be declared, because a list that is read from the da
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from bruit.engines import TextOptions
 from bruit.engines import batch as batching
 from bruit.engines.sources import Progress
 from bruit.entropy import Randomness, Words
-from bruit.errors import ParameterError, ParameterTypeError
+from bruit.errors import ParameterError, ParameterTypeError, in_column
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.composition import parallel
 from bruit.privacy.guarantee import Guarantee
@@ -137,7 +138,10 @@ class Grouped(Release):
 
         def counts(batch: dict[str, Any]) -> Counts:
             values = batch_rows(batch) if value is None else batch[value]
-            return self._count_groups(values, self._keys.encode(batch[self.by]).astype(np.int64))
+            with in_column(self.by):
+                keys = self._keys.encode(batch[self.by]).astype(np.int64)
+            with contextlib.nullcontext() if value is None else in_column(value):
+                return self._count_groups(values, keys)
 
         found = engines.fold(source, counts, columns=columns, text=text, progress=progress)
         return RawTally(design=self.digest, counts=found)
