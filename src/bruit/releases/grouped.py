@@ -130,12 +130,12 @@ class Grouped(Release):
         value = None if column is None else batching.clean_name(column)
         columns = [self.by] if value is None else list(dict.fromkeys([value, self.by]))
 
-        def counts(batch: dict[str, Any]) -> Counts:
+        def tally(batch: dict[str, Any]) -> RawTally:
             values = batch_rows(batch) if value is None else batch[value]
-            return self._count_groups(values, self._keys.encode(batch[self.by]).astype(np.int64))
+            counts = self._count_groups(values, self._keys.encode(batch[self.by]).astype(np.int64))
+            return RawTally(design=self.digest, counts=counts)
 
-        found = engines.fold(source, counts, columns=columns, text=text, progress=progress)
-        return RawTally(design=self.digest, counts=found)
+        return engines.fold(source, tally, columns=columns, text=text, progress=progress)
 
     def _count_groups(self, values: Any, keys: NDArray[np.int64]) -> Counts:
         order = np.argsort(keys, kind="stable")
@@ -159,6 +159,10 @@ class Grouped(Release):
         with ledger.parallel(label) as parts:
             for group in self.groups:
                 parts.spend(self.of.guarantee, _part_name(group))
+
+    def _ready(self, counts: Counts) -> Counts:
+        pieces = np.split(counts, self._keys.size)
+        return np.concatenate([self.of._ready(piece) for piece in pieces])
 
     def _draw(self, counts: Counts, entropy: Entropy) -> Released:
         pieces = np.split(counts, self._keys.size)
