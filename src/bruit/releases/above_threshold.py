@@ -27,15 +27,15 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import DataError, DataTypeError, LedgerError
+from bruit.errors import DataTypeError, LedgerError
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.base import CENTRAL, Books, CentralNeighbours
-from bruit.releases.noise import DiscreteLaplace
+from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
-#: Answers and thresholds stay below this, so that sums with noise fit 64 bits.
-MOST = 2**61
+#: Thresholds are at most this, and answers are cut to it, so that sums with noise fit 64 bits.
+MOST = MOST_SUM
 #: How many draws of noise a session makes at a time.
 _BLOCK = 512
 
@@ -291,12 +291,10 @@ class AboveThresholdSession:
 
 
 def _whole_numbers(answers: Any) -> NDArray[np.int64]:
-    """Answers as whole numbers; the messages name the rule and no answer."""
+    """Answers as whole numbers, cut to ±2⁶¹; the message names the rule and no answer."""
     if not (isinstance(answers, np.ndarray) and answers.dtype.kind in "ui" and answers.ndim == 1):
         try:
             answers = np.array([operator.index(answer) for answer in answers], object)
         except TypeError:
             raise DataTypeError("answers must be whole numbers: multiply them to whole numbers of a unit.") from None
-    if answers.size and not (int(answers.min()) >= -MOST and int(answers.max()) <= MOST):
-        raise DataError("answers must lie within −2⁶¹..2⁶¹.")
-    return np.asarray(answers, np.int64)
+    return cut(answers)
