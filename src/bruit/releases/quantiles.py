@@ -29,11 +29,12 @@ from bruit.domains import Grid
 from bruit.domains.domain import Missing
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import log_ceiling
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees
+from bruit.releases._joint import JointLaw
 from bruit.releases._points import PLACE_BITS, Integers, Part, Points
 from bruit.releases._quantile_tree import Node
 from bruit.releases._scale import MOST_CELLS, Scale, scale_of
@@ -48,8 +49,10 @@ __all__ = ["Quantiles", "quantiles"]
 Method = Literal["auto", "exponential", "inverse-sensitivity", "approximate", "joint"]
 METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "approximate", "joint")
 
-#: More records than this would overflow the distances from a target.
-_MOST_RECORDS = 2**40
+#: So many records of a cell are told apart; further ones are left out.
+MOST_IN_CELL = 2**PLACE_BITS - 1
+#: Weights fall by at least this, so that there are at most five million of them, however many records there are.
+_LEAST_STEP = Fraction(1, 2**16)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +136,12 @@ class Quantiles(Release):
             )
         object.__setattr__(self, "missing", policy)
         object.__setattr__(self, "method", self._resolved())
+        _ = self.joint  # what it cannot do is found here
+        if trees.least_step(self.forest) < _LEAST_STEP:
+            raise LimitError(
+                "So many quantiles at this ε are beyond what is exact here: "
+                'ask for fewer, use a larger ε, or method="approximate".'
+            )
 
     @cached_property
     def scale(self) -> Scale:
@@ -174,6 +183,13 @@ class Quantiles(Release):
         """What is drawn, one tree after the other; none for the joint method."""
         return self._forest(self.method)
 
+    @cached_property
+    def joint(self) -> JointLaw | None:
+        """How the joint method weighs vectors of places; None for the others."""
+        if self.method != "joint":
+            return None
+        return JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.cells << PLACE_BITS)
+
     def expected_error(self, n: int | None = None) -> Floats:
         """Not known beforehand: it depends on how densely the records lie. See `rank_deviation` and `rank_error`."""
         return np.full(len(self.quantiles), np.nan)
@@ -205,8 +221,8 @@ class Quantiles(Release):
 
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
-        if self.method == "joint":
-            return _joint.draw(points, self.fractions, self.epsilon, self.neighbours, entropy)
+        if self.joint is not None:
+            return _joint.draw(points, self.joint, entropy)
         places = [0] * len(self.fractions)
 
         def choose(node: Node, points: Points, part: Part) -> int:
@@ -232,10 +248,12 @@ class Quantiles(Release):
         counts: Counts = self.scale.count(column)
         return counts
 
+    def _ready(self, counts: Counts) -> Counts:
+        if self.public and exact_total(counts) > MOST_IN_CELL:
+            raise LimitError(f"There must be at most {MOST_IN_CELL:,} records, and they may all be equal.")
+        return counts
+
     def _draw(self, counts: Counts, entropy: Entropy) -> Released:
-        n = int(counts.sum())
-        if n > _MOST_RECORDS:
-            raise LimitError("There are more records than quantiles are exact for.")
         values = self.scale.values(self.draw_places(Points(counts), entropy), PLACE_BITS)
         return Released(
             name=self.name,
@@ -245,8 +263,7 @@ class Quantiles(Release):
             guarantee=self.guarantee,
             simulated=not entropy.secure,
             release=self.to_dict(),
-            ends=self._ends(values, n) if self.public and self.forest else None,
-            notes=("idealised numerics",) if self.method == "joint" else (),
+            ends=self._ends(values, int(counts.sum())) if self.public and self.forest else None,
         )
 
     def _ends(self, values: Floats, n: int) -> Ends:
