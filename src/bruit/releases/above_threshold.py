@@ -51,7 +51,7 @@ class AboveThreshold:
     threshold
         What the answers are compared with; public, a whole number.
     sensitivity
-        The most that one record changes an answer, a whole number.
+        The most that one record changes an answer, a whole number. Answers beyond ±2⁶¹ count as that.
     monotone
         Whether, besides, the changes that one record makes to different answers differ by at most `sensitivity`. This
         holds when they all move the same way, as counts do when one record is added, and for counts below different
@@ -180,6 +180,9 @@ class AboveThreshold:
 
 class AboveThresholdSession:
     """What `AboveThreshold.start` gives: answers go in, "below" or "above" comes out, until the first "above".
+
+    An answer must be a whole number whatever the data, also without records: anything else is refused, which is seen,
+    and the session is booked by then.
 
     It has state and cannot be had twice: a copy is the session itself, pickling is refused, and a process that was
     forked cannot go on with it. Threads may share it.

@@ -53,7 +53,8 @@ class Sum(Moment):
     Guarantee
     ---------
     A record changes the sum by at most the greater bound by absolute value (``"add-remove"``) or by the width of the
-    bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian.
+    bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian. The
+    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` so many are refused.
 
     Error
     -----

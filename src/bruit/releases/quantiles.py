@@ -6,8 +6,9 @@ Three methods draw places by how many records lie between them and the wanted ra
 so that a record pays once on its way down and not for every quantile. ``"joint"`` (JointExp) draws all at once. For
 ``"histogram"`` see `HistogramQuantiles`.
 
-The first two are exact: whole-number weights, chosen with integers only. The third needs logarithms in double
-precision, and says so. The arguments are in ``quantiles.proof.md``.
+The first two are exact: whole-number weights, chosen with integers only. The weights of the third are computed with a
+relative error that is known, for which it keeps back a part of ε. What a method can do depends on declared parameters
+and not on the data. The arguments are in ``quantiles.proof.md``.
 
 Rejected: adding noise to all counts of the histogram, or to a tree of them, and reading quantiles off the sums (the
 noise of many cells adds up, where the exponential mechanism pays for the answer alone).
@@ -87,7 +88,8 @@ class Quantiles(Release):
     ε for all quantiles together. A record moves the distance of each place from the wanted rank a·n/b by at most
     max(a, b−a)/b under add-remove and by 1 under replace, and weights fall by whole-number ratios set for that. In
     ``"approximate"`` a record is in one part at each depth; a replaced one leaves one part and enters another, and
-    each of the two has half. All methods but ``"joint"`` are exact; the guarantee of that one assumes ideal numerics.
+    each of the two has half. ``"joint"`` weighs all quantiles together, and its inner ε is lowered by four times the
+    error of its weights, about one part in 10⁹. A cell counts at most 2³² − 1 records, and leaves out further ones.
 
     Error
     -----
@@ -170,7 +172,7 @@ class Quantiles(Release):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the ε asked for, which the whole-number weights do not exceed."""
+        """What is promised: the ε asked for, which the weights do not exceed, roundings included."""
         return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
 
     @property

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Randomness
+from bruit.errors import ParameterError
+from bruit.estimation import RawTally
 from bruit.numbers import Number
 from bruit.oracles import Oracle
+from bruit.releases import Bins, Grouped, Release
 
 #: What can be checked: a category per person, or a number.
 Mechanism: TypeAlias = Oracle | Number
+#: From records to a raw tally.
+Fold: TypeAlias = Callable[[Any], RawTally]
 
 #: How often one statistical comparison may fail an honest mechanism, all its cells together.
 ALARM = 1e-8
@@ -86,3 +93,21 @@ def cells_text(bad: NDArray[np.bool_]) -> str:
     places = np.flatnonzero(bad)
     shown = ", ".join(str(place) for place in places[:5])
     return shown if places.size <= 5 else f"{shown} and {places.size - 5} more"
+
+
+def declared_values(release: Release) -> list[Any]:
+    """The ends of what is declared, what lies outside, and something between; numbers where nothing is declared."""
+    if isinstance(release, Grouped):
+        raise ParameterError("A grouped release is checked with values and fold of your own.")
+    domain = getattr(release, "domain", getattr(release, "grid", None))
+    if isinstance(domain, Categories):
+        return list(domain.names[: domain.k])
+    bounds: Any = getattr(release, "bounds", (0.0, 1.0))
+    if isinstance(domain, Bins):
+        bounds = domain.edges[0], domain.edges[-1]
+    elif isinstance(domain, Grid):
+        bounds = domain.low, domain.high
+    low, high = float(bounds[0]), float(bounds[1])
+    width = high - low
+    inside = [low + width * share for share in (0.5, 0.25, 1 / 3, 1e-6)]
+    return [low, high, *inside, low - width, high + 10 * width]

@@ -13,17 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import audit, documents
-from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, BudgetError, DesignError, ParameterError, RandomnessError
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee, Ledger
-from bruit.releases import Bins, Grouped, Release, Released
-from bruit.testing._evidence import ALARM, require
+from bruit.releases import Release, Released
+from bruit.testing._evidence import ALARM, Fold, declared_values, require
+from bruit.testing.after_booking import check_release_after_booking
 from bruit.testing.manners import SECRET, SECRET_NUMBER, _listening
-
-#: From records to a raw tally.
-Fold = Callable[[Any], RawTally]
 
 #: How many draws tell two streams apart, and how many estimate a standard deviation.
 DRAWS = 200
@@ -66,7 +63,7 @@ def check_release(
     >>> from bruit.releases import Count
     >>> check_release(Count(epsilon=0.5), attained=1 - 1e-9)
     """
-    case = _Case(release, list(values) if values is not None else _values(release), fold or release.fold)
+    case = _Case(release, list(values) if values is not None else declared_values(release), fold or release.fold)
     entropy = Entropy.resolve(rng, "check_release", release.digest)
     _check_promise(case)
     _check_loss(case, attained, trials, entropy)
@@ -76,6 +73,7 @@ def check_release(
     _check_documents(case, entropy)
     _check_error(case, entropy)
     _check_silence(case, entropy)
+    check_release_after_booking(release, values=case.values, fold=case.fold)
 
 
 class _Case(NamedTuple):
@@ -92,24 +90,6 @@ class _Case(NamedTuple):
     def some(self) -> list[Any]:
         """A few dozen records."""
         return (self.values * 40)[:40]
-
-
-def _values(release: Release) -> list[Any]:
-    """The ends of what is declared, what lies outside, and something between; numbers where nothing is declared."""
-    if isinstance(release, Grouped):
-        raise ParameterError("A grouped release is checked with values and fold of your own.")
-    domain = getattr(release, "domain", getattr(release, "grid", None))
-    if isinstance(domain, Categories):
-        return list(domain.names[: domain.k])
-    bounds: Any = getattr(release, "bounds", (0.0, 1.0))
-    if isinstance(domain, Bins):
-        bounds = domain.edges[0], domain.edges[-1]
-    elif isinstance(domain, Grid):
-        bounds = domain.low, domain.high
-    low, high = float(bounds[0]), float(bounds[1])
-    width = high - low
-    inside = [low + width * share for share in (0.5, 0.25, 1 / 3, 1e-6)]
-    return [low, high, *inside, low - width, high + 10 * width]
 
 
 def _check_promise(case: _Case) -> None:
