@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError
 from bruit.estimation import RawTally, Tally
+from bruit.estimation.tally import exact_total
 
 counts = st.lists(st.integers(0, 2**40), min_size=3, max_size=3)
 
@@ -124,6 +125,30 @@ def test_a_raw_tally_shows_nothing_and_cannot_leave_the_process():
         copy.deepcopy(raw)
     assert not hasattr(raw, "__dict__")
     assert not hasattr(raw, "to_json")
+
+
+@given(st.lists(st.integers(-(2**66), 2**66), min_size=1, max_size=4), st.integers(1, 70))
+def test_a_raw_tally_has_no_limit_and_adds_exactly(counts, doublings):
+    array = np.array([*counts, 0, 1], object)
+    raw = RawTally(design="d", counts=array)
+    for _ in range(doublings):
+        raw = raw + raw
+    assert raw.reveal(design="d").tolist() == [int(count) << doublings for count in array]
+    assert not raw.reveal(design="d").flags.writeable
+    narrow = RawTally(design="d", counts=[1, 2]) + RawTally(design="d", counts=[1, 2])
+    assert narrow.reveal(design="d").dtype == np.int64
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=6))
+def test_the_total_of_counts_is_exact(counts):
+    assert exact_total(np.array(counts, np.int64)) == sum(counts) == exact_total(np.array([*counts, 0], object))
+
+
+def test_a_raw_tally_of_what_is_no_whole_number_is_refused():
+    for counts in ([0.5], [[1]], ["a"], np.array([2**70, 0.5], object), np.array([[2**70]], object)):
+        with pytest.raises(DataTypeError):
+            RawTally(design="d", counts=counts)
+    assert RawTally(design="d", counts=[2**63]).reveal(design="d").tolist() == [2**63]
 
 
 def test_only_the_release_it_was_made_for_opens_a_raw_tally():

@@ -11,6 +11,7 @@ import pytest
 
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
+from bruit.learning import KMeans, LinearRegression
 from bruit.learning._sums import SumNoise
 from bruit.privacy.zcdp import epsilon_to_rho, rho_to_epsilon
 
@@ -40,6 +41,25 @@ def test_a_huge_epsilon_has_no_noise_and_an_error_of_nothing(delta):
         noise = SumNoise((1, 2), Fraction(1), epsilon, delta)
         assert (noise.errors < 0.05).all()
         assert noise.draw([3, 5], Entropy(1)).tolist() == [3, 5]
+
+
+def test_sums_of_any_size_are_cut_and_not_refused():
+    noise = SumNoise((1, 2, 2), Fraction(1), 1.0)
+    noisy = noise.draw(np.array([10**30, -(2**62), 7], object), Entropy(1))
+    assert noisy.dtype == np.int64
+    assert (abs(noisy - [2**61, -(2**61), 7]) < 1000).all()
+
+
+@pytest.mark.parametrize("source", [lambda X: X, lambda X: [{"x": X[:, 0]}, {"x": X[:, 0]}]])
+def test_sums_of_many_blocks_do_not_wrap_around(source):
+    model = KMeans(2, epsilon=1.0, bounds=(0, 1))
+    rows = np.zeros((2**18 + 5, 1))
+    read = model._reader(source(rows), model._declared())(lambda rows, _: np.array([2**62, -1]))
+    blocks = -(-len(rows) // 2**13) if source(rows) is rows else -(-2 * len(rows) // 2**18)
+    assert read.sums.tolist() == [blocks * 2**62, -blocks]
+    line = LinearRegression(epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
+    read = line._fold(rows, rows[:, 0], line._declared(), lambda rows, _: np.array([2**62]))
+    assert read.sums.tolist() == [2**63]
 
 
 def test_a_sensitivity_that_is_too_small_is_seen_as_a_loss_above_epsilon():

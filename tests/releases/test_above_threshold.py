@@ -11,11 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bruit.entropy import Entropy
 from bruit.errors import (
     BudgetError,
-    DataError,
     DataTypeError,
     LedgerError,
     ParameterError,
@@ -277,16 +278,32 @@ def test_an_answer_that_is_no_whole_number_is_refused_without_being_shown(bad):
     assert session.asked == 0
 
 
-def test_answers_too_large_for_exact_sums_are_refused_without_being_shown():
-    session = AboveThreshold(epsilon=1.0, threshold=0).start()
-    for answer in (2**61 + 1, -(2**61) - 1, 2**70):
-        with pytest.raises(DataError, match="2⁶¹") as caught:
-            session.ask(answer)
-        assert str(answer) not in str(caught.value)
+def test_answers_of_any_size_are_compared_and_none_is_an_error():
+    design = AboveThreshold(epsilon=1.0, threshold=0)
+    session = design.start()
+    for answer in (-(2**61), -(2**61) - 1, -(2**63), -(10**40)):
+        assert not session.ask(answer)
+        assert session.first([answer, answer]) is None
+    assert session.first(np.array([-(2**63)])) is None
+    assert session.asked == 13
     with pytest.raises(DataTypeError):
         session.first(np.zeros((2, 2), int))
-    assert session.first([-(2**61)]) is None
-    assert session.ask(2**61)
+    for answer in (2**61, 2**61 + 1, 2**64, 10**40, np.uint64(2**64 - 1)):
+        assert design.start().ask(answer)
+    assert design.start().first(np.array([2**64 - 1], np.uint64)) == 0
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=6), st.integers(-8, 8), st.sampled_from([0, -5]))
+@settings(max_examples=300, deadline=None)
+def test_cut_answers_change_as_the_loss_assumes(changes: list[int], cut_at: int, low: int):
+    """Changes of size 5 at most, or within a range of 5, are that after a cut of the answers, too."""
+    changes = [min(max(change, low), low + 5) for change in changes] if low else changes
+    before = [cut_at + place - 3 for place in range(len(changes))]
+    moved = [min(after, cut_at) - min(first, cut_at) for first, after in
+             zip(before, map(sum, zip(before, changes, strict=True)), strict=True)]  # fmt: skip
+    assert max(map(abs, moved)) <= 5
+    if max(changes) - min(changes) <= 5:
+        assert max(moved) - min(moved) <= 5
 
 
 def test_nothing_of_the_data_or_the_noise_shows_in_a_session():

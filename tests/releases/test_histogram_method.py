@@ -11,7 +11,15 @@ import pytest
 from scipy.special import ndtri
 
 from bruit.entropy import Entropy
-from bruit.errors import BudgetError, DataError, DataTypeError, DesignError, ParameterError, ParameterTypeError
+from bruit.errors import (
+    BudgetError,
+    DataError,
+    DataTypeError,
+    DesignError,
+    LimitError,
+    ParameterError,
+    ParameterTypeError,
+)
 from bruit.privacy import Ledger
 from bruit.releases.above_threshold import AboveThreshold
 from bruit.releases.histogram_method import DECILES, HistogramQuantiles
@@ -27,12 +35,13 @@ def cdf(scale, points):
     return np.where(points >= 0, right, ratio ** (-np.minimum(points, 0.0)) / (1 + ratio))
 
 
-def law(design, counts, place=0, strict=False):
+def law(design, counts, place=0, strict=False, most=math.inf):
     """The probability of each index, then of "nothing above", by enumeration over the noise of the threshold."""
     q, pair = design.fractions[place], design.noises[place]
     s1, s2 = float(pair.threshold.scale), float(pair.answers.scale)
     counts = np.asarray(counts)
     answers = q.denominator * np.cumsum(counts)[: design.steps] - q.numerator * counts.sum()
+    answers = np.minimum(answers, most).astype(np.int64)
     width = int(REACH * max(s1, s2)) + 10
     z = np.arange(-width, width + 1)
     ratio = math.exp(-1 / s1)
@@ -97,6 +106,33 @@ def test_less_noise_than_that_is_caught():
     moved, before = np.zeros(600, int), np.zeros(600, int)
     moved[0] = before[-1] = 1
     assert worst_loss(design, before, moved) > 1.7
+
+
+def test_leaving_out_what_a_full_step_cannot_count_keeps_the_loss_and_cutting_answers_would_not():
+    design = HistogramQuantiles(quantiles=[0.1], bounds=(0, 1), epsilon=1.0, steps=600)
+    before = np.zeros(600, int)
+    before[-1] = 1
+    after = before.copy()
+    after[0] += 1  # all answers rise by 9, but the last one, where it stands at a bound of 8
+    cut = np.log(law(design, before, most=8) / law(design, after, most=8))
+    assert np.abs(cut).max() > 1.5
+    assert worst_loss(design, before, after) <= ROUNDING
+    full = HistogramQuantiles(quantiles=[0.5], bounds=(0, 1), epsilon=1.5, steps=3)
+    for one, other in pairs("add-remove", 3, 4):
+        assert worst_loss(full, np.minimum(one, 2), np.minimum(other, 2)) <= 1.5 * ROUNDING
+
+
+def test_very_many_records_give_a_result_and_an_error_depends_on_a_public_number_only():
+    for neighbours in ("add-remove", "replace"):
+        design = HistogramQuantiles(quantiles=[0.5, 0.123457], bounds=(0, 1), epsilon=1.0, neighbours=neighbours)
+        assert design.most_records == 2**61 // 10**6
+        enough = design._ready(np.array([design.most_records, *[0] * 999]))
+        assert enough[0] == design.most_records // (1000 if neighbours == "add-remove" else 1)
+        values = design._draw(enough, Entropy(3)).values
+        assert values.tolist() == [0.001, 0.001]
+        if neighbours == "replace":
+            with pytest.raises(LimitError, match="2,305,843,009,213 records"):
+                design._ready(np.array([design.most_records, 1, *[0] * 998]))
 
 
 def test_the_printed_form_keeps_its_guarantee():

@@ -15,6 +15,7 @@ import pytest
 from bruit.domains import Grid
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation import RawTally
 from bruit.kernels import extreme_variance
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
@@ -301,6 +302,31 @@ def test_folding_in_parts_changes_nothing() -> None:
     data = np.random.default_rng(1).random(500)
     halves = release.fold(data[:100]) + release.fold(data[100:])
     assert release.release(halves, rng=1).value == release.release(release.fold(data), rng=1).value
+
+
+def _raises(counts: Any) -> Any:
+    raise ZeroDivisionError("of the caller's")
+
+
+@pytest.mark.parametrize(
+    ("statistic", "cells", "records", "error"),
+    [
+        ("variance", 1001, 2**21, LimitError),
+        ("mean", 11, 2**40 + 1, LimitError),
+        (LengthFunction(_raises, Grid(0, 1), "raises"), 3, 1, ZeroDivisionError),
+        (LengthFunction(lambda counts: [-1, 0], Grid(0, 1), "negative"), 3, 1, DataError),
+    ],
+)
+def test_what_can_fail_does_so_before_anything_is_booked(
+    statistic: Any, cells: int, records: int, error: type[Exception]
+) -> None:
+    release = InverseSensitivity(statistic=statistic, bounds=Grid(0, cells - 1), epsilon=1.0)
+    ledger = Ledger(1.0, neighbours="replace")
+    counts = np.zeros(cells, np.int64)
+    counts[-1] = records
+    with pytest.raises(error):
+        release.release(RawTally(design=release.digest, counts=counts), ledger)
+    assert len(ledger) == 0
 
 
 def test_draws_come_from_lengths_alone() -> None:

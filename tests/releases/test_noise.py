@@ -432,8 +432,26 @@ def test_sums_with_noise_are_cut_at_61_bits_as_if_noise_had_no_bounds() -> None:
     most = noise.MOST_SUM
     sums, drawn = [most, -most, 5], np.array([2**62, 2**62, -(2**62)])
     assert noise.add(sums, drawn).tolist() == [most, most, -most]
-    with pytest.raises(LimitError, match="coarser grid"):
-        noise.add([most + 1], np.array([0]))
+    assert noise.add([most + 1, -(10**40)], np.array([-5, 3])).tolist() == [most - 5, 3 - most]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.uint64, object])
+def test_sums_of_any_size_and_kind_are_cut_without_an_error(dtype: Any) -> None:
+    most = noise.MOST_SUM
+    numbers = [0, 7] if dtype in (np.uint8, np.int32) else [0, 7, most - 1, most, most + 1, 2**63 - 1]
+    numbers += [2**63, 2**64 - 1] if dtype in (np.uint64, object) else []
+    numbers += [-(2**63)] if dtype is np.int64 else [2**64, -(2**200)] if dtype is object else []
+    cut = noise.cut(np.array(numbers, dtype))
+    assert cut.dtype == np.int64
+    assert cut.tolist() == [min(max(number, -most), most) for number in numbers]
+
+
+@given(st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=5), st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_cut_brings_no_two_vectors_further_apart(first: list[int], data: st.DataObject) -> None:
+    second = [number + data.draw(st.integers(-(2**64), 2**64)) for number in first]
+    apart = [abs(a - b) for a, b in zip(noise.cut(first).tolist(), noise.cut(second).tolist(), strict=True)]
+    assert all(near <= abs(a - b) for near, a, b in zip(apart, first, second, strict=True))
 
 
 # Calibration.

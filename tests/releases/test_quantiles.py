@@ -20,7 +20,6 @@ from bruit.entropy import Entropy
 from bruit.errors import BudgetError, DesignError, ParameterError, ParameterTypeError
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
-from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees
 from bruit.releases._points import Part, Points
 from bruit.releases._quantile_tree import Node
@@ -283,89 +282,6 @@ def test_the_ends_of_rings_show_the_worst_place(neighbours: CentralNeighbours, w
             assert trees.node_ratio(node, *points, whole_cells=whole_cells) == listed
 
 
-# The joint method: idealised numerics, so in floats with a margin.
-
-
-def joint_law(counts: tuple[int, ...], asked: tuple[Fraction, ...], rate: float, bits: int) -> dict[Any, float]:
-    """From the definition: weight exp(−rate·score) for every increasing tuple of places."""
-    points = Points(np.array(counts), bits=bits)
-    n = points.whole.many
-    shares = [float(gap) for gap in _joint.gaps(asked)]
-    weights = {}
-    for places in itertools.combinations_with_replacement(range(points.whole.high + 1), len(asked)):
-        ranks = [0, *(points.below(place) for place in places), n]
-        score = sum(abs(b - a - n * g) for (a, b), g in zip(itertools.pairwise(ranks), shares, strict=True))
-        weights[places] = math.exp(-rate * score)
-    total = math.fsum(weights.values())
-    return {places: weight / total for places, weight in weights.items()}
-
-
-def worst_joint(neighbours: CentralNeighbours, asked: tuple[Fraction, ...], rate: float) -> float:
-    worst = 0.0
-    for records in range(3):
-        for counts in tables(records, 3):
-            first = joint_law(counts, asked, rate, bits=2)
-            for other in neighbours_of(counts, neighbours):
-                second = joint_law(other, asked, rate, bits=2)
-                worst = max(worst, *(abs(math.log(p / second[places])) for places, p in first.items()))
-    return worst
-
-
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-@pytest.mark.parametrize("asked", [(Fraction(1, 2),), THIRDS, (Fraction(1, 10), Fraction(1, 2))])
-def test_the_joint_law_keeps_its_epsilon_on_all_small_data(
-    asked: tuple[Fraction, ...], neighbours: CentralNeighbours
-) -> None:
-    rate = _joint.rate(asked, 2.0, neighbours)
-    assert worst_joint(neighbours, asked, rate) <= 2.0 * (1 + 1e-12)
-
-
-def test_the_joint_law_with_the_sensitivity_of_one_distance_would_not() -> None:
-    assert worst_joint("replace", THIRDS, 8 * _joint.rate(THIRDS, 2.0, "replace")) > 2.0
-
-
-@pytest.mark.parametrize("asked", [(Fraction(1, 2),), THIRDS, QUARTERS, (Fraction(0), Fraction(1, 2), Fraction(1))])
-def test_running_sums_give_the_weights_of_the_joint_law(asked: tuple[Fraction, ...]) -> None:
-    widths = np.array([3, 1, 4, 1, 5, 9, 2, 0], np.int64)
-    n, rate = widths.size - 1, 0.37
-    wanted = np.array([float(gap) * n for gap in _joint.gaps(asked)])
-    chain = _joint.Chain(widths, wanted, rate)
-    by_last = np.zeros(n + 1)
-    for ranks in itertools.combinations_with_replacement(range(n + 1), len(asked)):
-        ends = [0, *ranks, n]
-        score = sum(abs(b - a - w) for (a, b), w in zip(itertools.pairwise(ends), wanted, strict=True))
-        shared = math.prod(float(widths[r]) ** k / math.factorial(k) for r, k in Counter(ranks).items())
-        by_last[ranks[-1]] += shared * math.exp(-rate * score)
-    np.testing.assert_allclose(np.exp(chain.last), by_last, rtol=1e-12)
-
-
-def test_joint_draws_follow_the_joint_law() -> None:
-    counts, bits, n = (2, 0, 3), 9, 4000
-    points, entropy = Points(np.array(counts), bits=bits), Entropy(5)
-    drawn: Counter[tuple[int, ...]] = Counter()
-    for _ in range(n):
-        places = _joint.draw(points, THIRDS, 2.0, "add-remove", entropy)
-        drawn[tuple(points.below(int(place)) for place in places)] += 1
-    starts = np.concatenate([[0], points.places() + 1, [points.whole.high + 1]])
-    widths, records, rate = np.diff(starts), 5, _joint.rate(THIRDS, 2.0, "add-remove")
-    law = {}
-    for ranks in itertools.combinations_with_replacement(range(records + 1), 2):
-        ends = [0, *ranks, records]
-        score = sum(abs(b - a - records / 3) for a, b in itertools.pairwise(ends))
-        shared = math.prod(float(widths[r]) ** k / math.factorial(k) for r, k in Counter(ranks).items())
-        law[ranks] = shared * math.exp(-rate * score)
-    chances = np.array(list(law.values())) / sum(law.values())
-    seen = np.array([drawn[ranks] for ranks in law])
-    assert seen.sum() == n
-    large = chances * n > 5
-    assert (
-        stats.chisquare([*seen[large], seen[~large].sum()], [*chances[large] * n, chances[~large].sum() * n]).pvalue
-        > 1e-6
-    )
-    skewed = chances[large] * np.where(np.arange(large.sum()) % 2, 1.3, 0.7)
-    assert stats.chisquare(seen[large], skewed / skewed.sum() * seen[large].sum()).pvalue < 1e-6
-
-
 # Draws.
 
 
@@ -541,15 +457,13 @@ def test_groups_cost_what_one_costs() -> None:
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("method", ["auto", "exponential", "inverse-sensitivity", "approximate", "joint"])
-def test_the_guarantee_is_the_one_asked_and_the_joint_method_says_what_it_assumes(
-    method: Any, neighbours: CentralNeighbours
-) -> None:
+def test_the_guarantee_is_the_one_asked_and_nothing_is_assumed(method: Any, neighbours: CentralNeighbours) -> None:
     release = Quantiles(quantiles=[0.3, 0.6], bounds=(0, 1), epsilon=0.7, neighbours=neighbours, method=method)
     found = release.release(release.fold([0.1, 0.2, 0.9]), rng=1)
     assert found.guarantee == release.guarantee
     assert (found.guarantee.epsilon, found.guarantee.neighbours) == (0.7, neighbours)
     assert found.simulated
-    assert ("idealised numerics" in found.notes) == (method == "joint")
+    assert found.notes == ()
     assert np.isnan(found.error).all()
 
 

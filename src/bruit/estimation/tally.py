@@ -139,7 +139,8 @@ class Tally:
 class RawTally:
     """Sums over raw records, without noise: it adds up, shows nothing, and only a release may open it.
 
-    It has no JSON, no readable repr and cannot be pickled; what it holds must not reach a log or a file.
+    It has no JSON, no readable repr and cannot be pickled; what it holds must not reach a log or a file. Sums have no
+    limit: where 64 bits do not hold them, they are Python's integers. An error would tell how large they are.
 
     Examples
     --------
@@ -151,7 +152,7 @@ class RawTally:
 
     def __init__(self, *, design: str, counts: Any) -> None:
         self._design = design
-        self._counts = _frozen(counts)
+        self._counts = _raw(counts)
 
     @property
     def design(self) -> str:
@@ -162,7 +163,7 @@ class RawTally:
         if not isinstance(other, RawTally):
             return NotImplemented
         _same_design(self, other)
-        return RawTally(design=self._design, counts=_sum(self._counts, other._counts))
+        return RawTally(design=self._design, counts=exact_sum(self._counts, other._counts))
 
     def reveal(self, *, design: str) -> Counts:
         """The sums, for the release of that design only, after it has booked what it is about to spend."""
@@ -175,6 +176,41 @@ class RawTally:
 
     def __repr__(self) -> str:
         return "RawTally(redacted)"
+
+
+def exact_sum(first: Counts, second: Counts) -> Counts:
+    """The sum of two vectors of whole numbers: of 64 bits where it fits, else of Python's integers.
+
+    >>> exact_sum(np.array([2**62]), np.array([2**62])).tolist() == [2**63]
+    True
+    """
+    total = first + second
+    if total.dtype != object and _overflows(first, second, total):
+        total = first.astype(object) + second.astype(object)
+    return total
+
+
+def exact_total(counts: Counts) -> int:
+    """The sum of whole numbers of any size.
+
+    >>> exact_total(np.array([2**62, 2**62])) == 2**63
+    True
+    """
+    if counts.dtype == object:
+        return int(counts.sum())
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+
+
+def _raw(counts: Any) -> Counts:
+    """Counts that never change; those beyond 64 bits are objects."""
+    array = np.asarray(counts)
+    if array.dtype == np.uint64 and array.size and int(array.max()) >> 63:
+        array = array.astype(object)
+    if array.dtype != object or array.ndim != 1 or not all(isinstance(count, int) for count in array.tolist()):
+        return _frozen(array)
+    whole = array.copy()
+    whole.flags.writeable = False
+    return whole
 
 
 def _frozen(counts: Any) -> Counts:
@@ -191,10 +227,14 @@ def _frozen(counts: Any) -> Counts:
 def _sum(first: Counts, second: Counts) -> Counts:
     """The sum, unless it leaves 64 bits."""
     total = first + second
-    # Two numbers of one sign overflow exactly when their sum has the other.
-    if (((first ^ total) & (second ^ total)) < 0).any():
+    if _overflows(first, second, total):
         raise LimitError("The sum of these tallies does not fit 64-bit integers.")
     return total
+
+
+def _overflows(first: Counts, second: Counts, total: Counts) -> bool:
+    """Whether 64 bits did not hold a sum: two numbers of one sign overflow exactly when their sum has the other."""
+    return bool((((first ^ total) & (second ^ total)) < 0).any())
 
 
 def _same_design(first: Tally | RawTally, second: Tally | RawTally) -> None:

@@ -7,6 +7,7 @@ sums, so nothing fitted shows more than they do.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -22,11 +23,13 @@ from bruit.engines import batch as batching
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
+from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.base import CENTRAL
+from bruit.releases.noise import cut
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.
@@ -34,7 +37,7 @@ Count = Callable[[Rows, Any], Counts]
 
 
 class Read(NamedTuple):
-    """What a fold found: the sums, how many columns X has, and their names if it has names."""
+    """What a fold found: the exact sums, how many columns X has, and their names if it has names."""
 
     sums: Counts
     columns: int
@@ -106,7 +109,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             return count(Rows(matrix[here], ()), None if target is None else target[here])
 
         parts = memory.in_order(part, blocks_of(len(matrix), engines.BATCH))
-        return Read(sum(parts), matrix.shape[1], _names(self))  # type: ignore[arg-type]
+        return Read(functools.reduce(exact_sum, parts), matrix.shape[1], _names(self))
 
     def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> Read:
         """The same for columns that a schema declares: by name in a frame, in the declared order in an array.
@@ -178,7 +181,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         seed = seed_of(self.rng, self.random_state)
         if isinstance(seed, Entropy) or seed is None:
             return Entropy.resolve(seed, "fit", type(self).__name__)
-        data = hashlib.blake2b(np.ascontiguousarray(sums, np.int64).tobytes(), digest_size=16).hexdigest()
+        data = hashlib.blake2b(cut(sums).tobytes(), digest_size=16).hexdigest()
         design = {"model": type(self).__name__, "features": features.to_dict(), "data": data, **self._design()}
         return Entropy.resolve(seed, "fit", documents.digest(design))
 
@@ -212,7 +215,7 @@ class _Part(NamedTuple):
     sums: Counts
 
     def __add__(self, other: Any) -> _Part:
-        return _Part(self.names, self.sums + other.sums)
+        return _Part(self.names, exact_sum(self.sums, other.sums))
 
 
 def _is_source(X: Any, y: Any) -> bool:

@@ -100,7 +100,7 @@ class JointSums:
         return np.hstack([counts[:, None], *tables, sums, squares]).astype(np.int64).ravel()
 
     def released(self, sums: Counts) -> Counts:
-        """What the noise is added to."""
+        """What the noise is added to; of any size."""
         return sums
 
     def parts(self, noisy: Counts) -> Parts:
@@ -138,7 +138,7 @@ class VaidyaSums(JointSums):
 
     def released(self, sums: Counts) -> Counts:
         """Squares become squared deviations, Σz² − (Σz)²/n, rounded down."""
-        table = sums.reshape(self.classes, -1).copy()
+        table = sums.reshape(self.classes, -1).astype(object)  # squares of sums do not fit 64 bits
         for row in table:
             row[row.size - self.numbers :] = self._deviations(int(row[0]), row[row.size - 2 * self.numbers :])
         return table.ravel()

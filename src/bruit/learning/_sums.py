@@ -20,7 +20,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.privacy.zcdp import epsilon_to_rho
-from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, simplest_fraction
+from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, cut, simplest_fraction
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -90,8 +90,8 @@ class SumNoise:
         return float(wide) / unit
 
     def draw(self, sums: Any, entropy: Entropy) -> Integers:
-        """The sums with noise, still in steps; book the spend before."""
-        exact = np.asarray(sums, np.int64)
+        """The sums, cut to ±2⁶¹, with noise, still in steps; book the spend before."""
+        exact = cut(sums)
         units = np.asarray(self.units)
         if exact.shape != units.shape:
             raise ValueError("There must be one unit for each sum.")  # a mistake of ours, not of the caller's

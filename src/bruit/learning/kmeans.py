@@ -11,6 +11,7 @@ around the present centre (a record may be further from it than from the middle 
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,7 @@ from bruit import _checks
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Count, Counts, PrivateModel, Read, _is_source, blocks_of
 from bruit.learning._cells import Cells
 from bruit.learning._features import STEPS, Features, Floats, Rows
@@ -207,11 +209,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self._step(weights, _FOR_STEPS / (self.iterations or _MOST_STEPS))  # refused before anything is booked
         entropy = self._book(self._guarantee, first.sums, features)
 
-        size = _size(first.sums, by_size, entropy) if self.neighbours == "add-remove" else float(first.sums.sum())
+        exact = first.sums.astype(object)  # sums of sums may leave 64 bits
+        size = _size(exact, by_size, entropy) if self.neighbours == "add-remove" else max(float(exact.sum()), 1.0)
         level = cells.level(size, by_cell.scale, self.n_clusters)
-        noisy = self._noise((1,) * (1 << level), _FOR_CELLS).draw(
-            first.sums.reshape(1 << level, -1).sum(axis=1), entropy
-        )
+        noisy = self._noise((1,) * (1 << level), _FOR_CELLS).draw(exact.reshape(1 << level, -1).sum(axis=1), entropy)
         start = cells.start(noisy, size, by_cell.scale, self.n_clusters, entropy)
         step = self._chosen(weights, size, start.inertia)
         centres, known = start.centres, start.divided.copy()
@@ -247,7 +248,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         for turn in range(times):
             if turn:
                 exact = read(lambda rows, _, at=centres: count(rows, at)).sums  # type: ignore[misc]
-            table = exact.reshape(self.n_clusters, -1)
+            table = exact.reshape(self.n_clusters, -1).astype(object)
             counts = of_counts.draw(table[:, 0], entropy).astype(np.float64)
             # The document's numbers lie in 0..r: steps from the low end, 2·STEPS of them to the width.
             from_low = of_sums.draw((table[:, 1:] + STEPS * table[:, :1]).reshape(-1), entropy)
@@ -295,7 +296,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         def read(count: Count) -> Read:
             blocks = blocks_of(len(matrix), _BLOCK)
             parts = memory.in_order(lambda block: count(Rows(matrix[block[1]], ()), None), blocks)
-            return Read(sum(parts), matrix.shape[1], None)  # type: ignore[arg-type]
+            return Read(functools.reduce(exact_sum, parts), matrix.shape[1], None)
 
         return read
 

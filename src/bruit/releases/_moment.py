@@ -12,11 +12,14 @@ from bruit import _checks
 from bruit.domains.domain import Missing
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
-from bruit.releases.additive import AdditiveRelease, at_least_one, whole
+from bruit.releases.additive import MOST_RECORDS, AdditiveRelease, public_size, whole
 from bruit.releases.base import CentralNeighbours
-from bruit.releases.noise import Noise
+from bruit.releases.noise import MOST_SUM, Integers, Noise, cut
 from bruit.releases.released import Ends, Released
 from bruit.releases.steps import Steps
+
+#: One record changes a sum by at most 2 to this power of units, so that 2⁴⁰ of them fit 61 bits.
+_CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +77,25 @@ class Moment(AdditiveRelease):
         codes = self.steps.encode(column)
         return whole(codes.size, codes.sum(dtype=np.int64))
 
+    def _unit(self, n: int | None) -> int:
+        """How many steps (or squares of them) sums are rounded to: a power of two, 1 unless records change much.
+
+        In multiples of it the sums of 2⁴⁰ records fit 61 bits, and what one record changes is still 2²⁰ or more.
+        """
+        return 1 << max(0, (self._change - 1).bit_length() - _CHANGE_BITS)
+
+    @property
+    def _change(self) -> int:
+        """The most that one record changes any of the sums, in steps, where n is not public."""
+        return self.steps.width
+
+    def _rounded(self, n: int | None, *sums: int) -> Integers:
+        """Sums of any size to the nearest multiple of the unit, and cut: a change of d becomes at most ⌈d/unit⌉."""
+        unit = self._unit(n)
+        return cut([(2 * total + unit) // (2 * unit) for total in sums])
+
     def _public_n(self, counts: Counts) -> int | None:
-        return at_least_one(int(counts[0])) if self.public else None
+        return public_size(int(counts[0])) if self.public else None
 
     def _needed(self, n: int | None) -> int:
         if n is None:

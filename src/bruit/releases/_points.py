@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import LimitError
 from bruit.estimation.tally import Counts
 
 Integers = NDArray[np.int64]
@@ -41,15 +40,14 @@ class Points:
     counts
         How many records each cell has.
     bits
-        A cell has 2 to this power of places; fewer than that many records fit in it.
+        A cell has 2 to this power of places, and one record less fits in it; further ones are left out. One more record
+        is then still one more point, or none.
     """
 
     def __init__(self, counts: Counts, bits: int = PLACE_BITS) -> None:
-        self.counts = counts
+        self.counts = np.minimum(counts, (1 << bits) - 1).astype(np.int64)
         self.bits = bits
-        self.ends = np.cumsum(counts, dtype=np.int64)
-        if counts.size and int(counts.max()) >> bits:
-            raise LimitError("There are too many records in one cell: use a finer grid.")
+        self.ends = np.cumsum(self.counts, dtype=np.int64)
 
     @property
     def whole(self) -> Part:

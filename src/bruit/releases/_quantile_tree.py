@@ -124,6 +124,12 @@ def _relative(quantile: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return ((quantile - low) / (high - low)).limit_denominator(MOST_DENOMINATOR)
 
 
+def least_step(forest: Sequence[Node | None]) -> Fraction:
+    """The smallest step of any node: the smaller it is, the more weights there are, about 70 over it."""
+    steps = [min(node.choice.step, least_step([node.left, node.right])) for node in forest if node is not None]
+    return min(steps, default=Fraction(1))
+
+
 def rings(node: Node, points: Points, part: Part, *, whole_cells: bool) -> tuple[Integers, Integers]:
     """The places of score 0..s lie in low[s]..high[s], both included; of the last score, everywhere.
 
@@ -134,8 +140,9 @@ def rings(node: Node, points: Points, part: Part, *, whole_cells: bool) -> tuple
     target = a * part.many
     scores = len(node.choice.weights(max(target, b * part.many - target) // node.grain))
     reach = node.grain * np.arange(1, scores + 1, dtype=np.int64) - 1
-    least = np.maximum(-((reach - target) // b), 0)  # ⌈(an − reach)/b⌉
-    most = np.minimum((target + reach) // b, part.many)
+    whole, rest = divmod(target, b)  # the target itself may not fit 64 bits
+    least = np.maximum(whole - (reach - rest) // b, 0)  # ⌈(an − reach)/b⌉
+    most = np.minimum(whole + (reach + rest) // b, part.many)
     low = np.full(scores, part.low, np.int64)
     high = np.full(scores, part.high, np.int64)
     start, stop = least > 0, most < part.many

@@ -27,16 +27,16 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, DataTypeError, LedgerError, translated
+from bruit.errors import DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.base import CENTRAL, Books, CentralNeighbours
-from bruit.releases.noise import DiscreteLaplace
+from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
-#: Answers and thresholds stay below this, so that sums with noise fit 64 bits.
-MOST = 2**61
+#: Thresholds are at most this, and answers are cut to it, so that sums with noise fit 64 bits.
+MOST = MOST_SUM
 #: How many draws of noise a session makes at a time.
 _BLOCK = 512
 
@@ -52,7 +52,7 @@ class AboveThreshold:
     threshold
         What the answers are compared with; public, a whole number.
     sensitivity
-        The most that one record changes an answer, a whole number.
+        The most that one record changes an answer, a whole number. Answers beyond ±2⁶¹ count as that.
     monotone
         Whether, besides, the changes that one record makes to different answers differ by at most `sensitivity`. This
         holds when they all move the same way, as counts do when one record is added, and for counts below different
@@ -187,6 +187,9 @@ class AboveThreshold:
 class AboveThresholdSession:
     """What `AboveThreshold.start` gives: answers go in, "below" or "above" comes out, until the first "above".
 
+    An answer must be a whole number whatever the data, also without records: anything else is refused, which is seen,
+    and the session is booked by then.
+
     It has state and cannot be had twice: a copy is the session itself, pickling is refused, and a process that was
     forked cannot go on with it. Threads may share it.
     """
@@ -297,11 +300,9 @@ class AboveThresholdSession:
 
 
 def _whole_numbers(answers: Any) -> NDArray[np.int64]:
-    """Answers as whole numbers; the messages name the rule and no answer."""
+    """Answers as whole numbers, cut to ±2⁶¹; the message names the rule and no answer."""
     if not (isinstance(answers, np.ndarray) and answers.dtype.kind in "ui" and answers.ndim == 1):
         rule = "answers must be whole numbers: multiply them to whole numbers of a unit."
         with translated(TypeError, lambda _: DataTypeError(rule)):
             answers = np.array([operator.index(answer) for answer in answers], object)
-    if answers.size and not (int(answers.min()) >= -MOST and int(answers.max()) <= MOST):
-        raise DataError("answers must lie within −2⁶¹..2⁶¹.")
-    return np.asarray(answers, np.int64)
+    return cut(answers)

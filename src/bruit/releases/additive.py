@@ -14,14 +14,17 @@ import numpy as np
 
 from bruit import _checks
 from bruit.entropy import Words
-from bruit.errors import DataError, ParameterError
+from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases import _gaussian
 from bruit.releases.base import CENTRAL, CentralNeighbours, Release
-from bruit.releases.noise import DiscreteLaplace, Integers, Noise, add
+from bruit.releases.noise import DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.released import Released
+
+#: So many records are summed without a cut, whatever they are.
+MOST_RECORDS = 2**40
 
 
 class AdditiveRelease(Release):
@@ -70,7 +73,7 @@ class AdditiveRelease(Release):
 
     @abstractmethod
     def _sums(self, counts: Counts) -> Integers:
-        """What noise is added to."""
+        """What noise is added to; `noise.add` cuts it to ±2⁶¹."""
 
     @abstractmethod
     def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
@@ -88,12 +91,13 @@ class AdditiveRelease(Release):
         noise = self.noise(self._public_n(first))
         if not isinstance(noise, DiscreteLaplace):
             return None
-        ours, theirs = self._sums(first), self._sums(second)
+        ours, theirs = cut(self._sums(first)), cut(self._sums(second))
         return sum(abs(int(one) - int(other)) for one, other in zip(ours, theirs, strict=True)) / noise.scale
 
     def _check(self, raw: RawTally) -> None:
         super()._check(raw)
-        self._public_n(raw.reveal(design=self.digest))  # public, so that an impossible one is found before spending
+        # The number is public: one that is impossible, or has no noise, is found before spending.
+        self.noise(self._public_n(raw.reveal(design=self.digest)))
 
     def _draw(self, counts: Counts, words: Words) -> Released:
         n = self._public_n(counts)
@@ -108,8 +112,10 @@ def whole(*numbers: Any) -> Integers:
     return np.array(numbers, np.int64)
 
 
-def at_least_one(n: int) -> int:
-    """A public number of records that may be divided by."""
+def public_size(n: int) -> int:
+    """A public number of records that may be divided by, and whose sums are exact."""
     if n < 1:
         raise DataError("There must be at least one record.")
+    if n > MOST_RECORDS:
+        raise LimitError("There must be at most 2⁴⁰ records, about a million millions.")
     return n

@@ -130,10 +130,8 @@ class Release(ABC):
         """
         source = in_memory(source)
         if not self.reads_column and column is None and _is_table(source):
-            counts = engines.fold(source, lambda batch: self._count(batch_rows(batch)), text=text, progress=progress)
-        else:
-            counts = fold_column(source, column, self._count, text=text, progress=progress)
-        return RawTally(design=self.digest, counts=counts)
+            return engines.fold(source, lambda batch: self._tally(batch_rows(batch)), text=text, progress=progress)
+        return fold_column(source, column, self._tally, text=text, progress=progress)
 
     def release(
         self,
@@ -144,6 +142,9 @@ class Release(ABC):
         label: str | None = None,
     ) -> Released:
         """Draw the result, after its guarantee was booked.
+
+        What could fail is done before that. Afterwards nothing is raised, warned or returned that depends on the data
+        except through the noise.
 
         Parameters
         ----------
@@ -158,11 +159,12 @@ class Release(ABC):
             What the ledger writes down; public.
         """
         self._check(raw)
+        ready = self._ready(raw.reveal(design=self.digest))
         if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
             rng = Entropy.resolve(rng, "release", self.digest)
         if ledger is not None:
             self._book(ledger, label or self.name)
-        return self._draw(raw.reveal(design=self.digest), Words.resolve(rng, "release", self.digest))
+        return self._draw(ready, Words.resolve(rng, "release", self.digest))
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
         """The largest privacy loss between two raw tallies: of ln P(outcome | first)/P(outcome | second), either way.
@@ -175,9 +177,17 @@ class Release(ABC):
     def _count(self, column: Any) -> Counts:
         """The whole numbers of one batch's column."""
 
+    def _tally(self, column: Any) -> RawTally:
+        """The same as a raw tally, which adds without overflow."""
+        return RawTally(design=self.digest, counts=self._count(column))
+
+    def _ready(self, counts: Counts) -> Counts:
+        """What a draw needs of the counts of all data, computed before anything is booked: it may fail."""
+        return counts
+
     @abstractmethod
     def _draw(self, counts: Counts, words: Words) -> Released:
-        """Noise, and the result."""
+        """Noise, and the result, from what `_ready` gives. It must not fail, nor warn, for any data."""
 
     def _book(self, ledger: Books, label: str) -> None:
         """Spend, or be refused."""

@@ -136,15 +136,14 @@ class Grouped(Release):
         value = None if column is None else batching.clean_name(column)
         columns = [self.by] if value is None else list(dict.fromkeys([value, self.by]))
 
-        def counts(batch: dict[str, Any]) -> Counts:
+        def tally(batch: dict[str, Any]) -> RawTally:
             values = batch_rows(batch) if value is None else batch[value]
             with in_column(self.by):
                 keys = self._keys.encode(batch[self.by]).astype(np.int64)
             with contextlib.nullcontext() if value is None else in_column(value):
-                return self._count_groups(values, keys)
+                return RawTally(design=self.digest, counts=self._count_groups(values, keys))
 
-        found = engines.fold(source, counts, columns=columns, text=text, progress=progress)
-        return RawTally(design=self.digest, counts=found)
+        return engines.fold(source, tally, columns=columns, text=text, progress=progress)
 
     def _count_groups(self, values: Any, keys: NDArray[np.int64]) -> Counts:
         order = np.argsort(keys, kind="stable")
@@ -168,6 +167,10 @@ class Grouped(Release):
         with ledger.parallel(label) as parts:
             for group in self.groups:
                 parts.spend(self.of.guarantee, _part_name(group), rho=self.of.rho)
+
+    def _ready(self, counts: Counts) -> Counts:
+        pieces = np.split(counts, self._keys.size)
+        return np.concatenate([self.of._ready(piece) for piece in pieces])
 
     def _draw(self, counts: Counts, words: Words) -> Released:
         pieces = np.split(counts, self._keys.size)

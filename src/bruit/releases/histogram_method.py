@@ -27,7 +27,7 @@ from bruit.domains import Grid
 from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, keep_present
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.base import CENTRAL, CentralNeighbours, Floats, Release
@@ -239,10 +239,24 @@ class HistogramQuantiles(Release):
         """The edges of the cells that are counted."""
         return self.edges
 
+    def _ready(self, counts: Counts) -> Counts:
+        if self.neighbours == "add-remove":
+            return np.minimum(counts, self.most_records // self.cells).astype(np.int64)
+        if exact_total(counts) > self.most_records:  # the number is public
+            raise LimitError(f"There must be at most {self.most_records:,} records.")
+        return counts
+
+    @property
+    def most_records(self) -> int:
+        """How many records are counted: as many in each step as keep all answers within 61 bits, whatever the data.
+
+        Under ``"add-remove"`` further records of a step are left out; under ``"replace"``, where their number is
+        public, more of them are refused.
+        """
+        return MOST_SUM // max(q.denominator for q in self.fractions)
+
     def _draw(self, counts: Counts, words: Words) -> Released:
         n, below = int(counts.sum()), np.cumsum(counts)[: self.steps]
-        if n * MOST_DENOMINATOR > MOST_SUM:
-            raise LimitError("There are more records than this method counts exactly.")
         found = [
             self._first_above(q.denominator * below - q.numerator * n, pair, part)
             for q, pair, part in zip(self.fractions, self.noises, words.split(len(self.fractions)), strict=True)

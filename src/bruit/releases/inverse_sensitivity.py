@@ -21,11 +21,12 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.entropy import Randomness, Words
-from bruit.errors import ParameterError, ParameterTypeError
-from bruit.estimation.tally import Counts
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import bounded_range_rho
+from bruit.releases.additive import MOST_RECORDS
 from bruit.releases.base import Books, Floats, Release
 from bruit.releases.exponential import Exponential
 from bruit.releases.grouped import ask
@@ -199,8 +200,14 @@ class InverseSensitivity(Release):
     def _count(self, column: Any) -> Counts:
         return np.bincount(self.grid.encode(column, clip=True), minlength=self.cells).astype(np.int64)
 
+    def _ready(self, counts: Counts) -> Counts:
+        """The lengths: a function of the caller's may fail, and some statistics are for so many records only."""
+        if exact_total(counts) > MOST_RECORDS:
+            raise LimitError("There must be at most 2⁴⁰ records, about a million millions.")
+        return self.lengths(counts)
+
     def _draw(self, counts: Counts, words: Words) -> Released:
-        place = self.choice.choose(self.lengths(counts), words.stream())
+        place = self.choice.choose(counts, words.stream())
         error: Floats = np.array([self.expected_error()])
         return Released(
             name=self.name,

@@ -233,7 +233,7 @@ class LengthFunction:
         Takes how many records each cell of the data's grid has, and returns a whole number for each point of
         `outputs`: how many records must change for the statistic to take that value. **The guarantee rests on this
         number changing by at most 1 when one record is replaced**; that is so for true lengths, and for what is
-        computed in a short cut it must be proved.
+        computed in a short cut it must be proved. It runs before the release is booked; what it raises is not covered.
     outputs
         Where results may lie.
     name

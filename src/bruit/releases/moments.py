@@ -16,16 +16,19 @@ from typing import Any
 
 from bruit.domains.domain import Missing
 from bruit.entropy import Randomness
+from bruit.errors import LimitError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases._moment import Moment
-from bruit.releases.additive import whole
 from bruit.releases.base import Books, CentralNeighbours
 from bruit.releases.grouped import ask
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
 from bruit.releases.released import Released
 
 __all__ = ["Mean", "Sum", "mean", "sum"]
+
+#: The largest number that may be summed.
+_MOST_BOUND = 2.0**980
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,8 @@ class Sum(Moment):
     Guarantee
     ---------
     A record changes the sum by at most the greater bound by absolute value (``"add-remove"``) or by the width of the
-    bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian.
+    bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian. The
+    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` so many are refused.
 
     Error
     -----
@@ -67,27 +71,37 @@ class Sum(Moment):
     True
     """
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if max(map(abs, self.bounds)) > _MOST_BOUND:
+            raise LimitError("bounds must lie within ±2⁹⁸⁰, so that the sum of 2⁴⁰ records is a finite number.")
+
     @property
     def name(self) -> str:
         """What is released."""
         return "sum"
 
     def sensitivity(self, n: int | None = None) -> int:
-        """In steps: the width of the bounds where n is public, else the greater bound."""
+        """In units: the width of the bounds where n is public, else the greater bound."""
+        return self.steps.width if self.public else -(-self._change // self._unit(n))
+
+    @property
+    def _change(self) -> int:
         steps = self.steps
         return steps.width if self.public else max(abs(steps.low), abs(steps.high))
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise."""
-        return self.noise().error * self.steps.step
+        return self.noise().error * self._unit(n) * self.steps.step
 
     def _sums(self, counts: Counts) -> Integers:
-        return whole(int(counts[1]) + int(counts[0]) * self.steps.low)
+        n, steps = int(counts[0]), int(counts[1])
+        return self._rounded(None, steps if self.public else steps + n * self.steps.low)
 
     def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
-        unit = self.steps.step
-        value = float(noisy[0]) * unit
-        return self._about(value, noise, unit, simulated)
+        unit = self._unit(n)
+        steps = int(noisy[0]) * unit + (n or 0) * self.steps.low
+        return self._about(steps * self.steps.step, noise, unit * self.steps.step, simulated)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +149,7 @@ class Mean(Moment):
 
     def _sums(self, counts: Counts) -> Integers:
         n, steps = int(counts[0]), int(counts[1])
-        return whole(steps) if self.public else whole(steps, n * self.steps.width - steps)
+        return self._rounded(None, *([steps] if self.public else [steps, n * self.steps.width - steps]))
 
     def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
         steps = self.steps

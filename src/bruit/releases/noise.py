@@ -35,7 +35,7 @@ Integers = NDArray[np.int64]
 MOST_SCALE = 2**40
 #: How far the exact ε of calibrated noise may be below the one asked.
 SLACK = Fraction(1, 10**9)
-#: Sums with noise are cut to this; sums without must not be beyond.
+#: Sums are cut to this, without noise and with it.
 MOST_SUM = kernels.MOST // 2
 #: How many bits the kernel keeps for the numerator of a scale, and for products of two numbers.
 _TOP_BITS = 56
@@ -275,13 +275,27 @@ def discrete_gaussian(sigma2: Fraction, size: int, rng: Randomness = None) -> In
     return DiscreteGaussian(sigma2).draw(size, rng)
 
 
+def cut(sums: Any) -> Integers:
+    """Whole numbers of any size, cut to ±2⁶¹; two vectors are no further apart afterwards, entry by entry.
+
+    >>> cut([3, -(10**30)]).tolist() == [3, -(2**61)]
+    True
+    """
+    exact = sums if isinstance(sums, np.ndarray) else np.array(sums, object)
+    if exact.dtype == np.uint64:
+        exact = np.minimum(exact, np.uint64(MOST_SUM))
+    if exact.dtype != object:
+        exact = exact.astype(np.int64)
+    whole: Integers = np.clip(exact, -MOST_SUM, MOST_SUM).astype(np.int64)
+    return whole
+
+
 def add(sums: Any, noise: Integers) -> Integers:
-    """Whole numbers with noise, cut to ±2⁶¹: the same as cutting the sum with noise that knows no bounds."""
-    exact = np.asarray(sums, np.int64)
-    if exact.size and int(np.abs(exact).max()) > MOST_SUM:
-        raise LimitError("The sums of these data are beyond 2⁶¹: use a coarser grid.")
-    noisy: Integers = np.clip(exact + noise, -MOST_SUM, MOST_SUM)
-    return noisy
+    """Whole numbers, cut to ±2⁶¹, with noise, cut again: the same as cutting the sum with noise that knows no bounds.
+
+    Sums beyond are cut and not refused, because an error would tell without noise how large they are.
+    """
+    return cut(cut(sums) + noise)
 
 
 def simplest_fraction(low: Fraction, high: Fraction) -> Fraction:

@@ -6,8 +6,9 @@ Three methods draw places by how many records lie between them and the wanted ra
 so that a record pays once on its way down and not for every quantile. ``"joint"`` (JointExp) draws all at once. For
 ``"histogram"`` see `HistogramQuantiles`.
 
-The first two are exact: whole-number weights, chosen with integers only. The third needs logarithms in double
-precision, and says so. The arguments are in ``quantiles.proof.md``.
+The first two are exact: whole-number weights, chosen with integers only. The weights of the third are computed with a
+relative error that is known, for which it keeps back a part of ε. What a method can do depends on declared parameters
+and not on the data. The arguments are in ``quantiles.proof.md``.
 
 Rejected: adding noise to all counts of the histogram, or to a tree of them, and reading quantiles off the sums (the
 noise of many cells adds up, where the exponential mechanism pays for the answer alone).
@@ -29,12 +30,13 @@ from bruit.domains import Grid
 from bruit.domains.domain import Missing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases import _joint
 from bruit.releases import _quantile_tree as trees
+from bruit.releases._joint import JointLaw
 from bruit.releases._points import PLACE_BITS, Integers, Part, Points
 from bruit.releases._quantile_tree import Node
 from bruit.releases._scale import MOST_CELLS, Scale, scale_of
@@ -49,8 +51,10 @@ __all__ = ["Quantiles", "quantiles"]
 Method = Literal["auto", "exponential", "inverse-sensitivity", "approximate", "joint"]
 METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "approximate", "joint")
 
-#: More records than this would overflow the distances from a target.
-_MOST_RECORDS = 2**40
+#: So many records of a cell are told apart; further ones are left out.
+MOST_IN_CELL = 2**PLACE_BITS - 1
+#: Weights fall by at least this, so that there are at most five million of them, however many records there are.
+_LEAST_STEP = Fraction(1, 2**16)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,8 @@ class Quantiles(Release):
     ε for all quantiles together. A record moves the distance of each place from the wanted rank a·n/b by at most
     max(a, b−a)/b under add-remove and by 1 under replace, and weights fall by whole-number ratios set for that. In
     ``"approximate"`` a record is in one part at each depth; a replaced one leaves one part and enters another, and
-    each of the two has half. All methods but ``"joint"`` are exact; the guarantee of that one assumes ideal numerics.
+    each of the two has half. ``"joint"`` weighs all quantiles together, and its inner ε is lowered by four times the
+    error of its weights, about one part in 10⁹. A cell counts at most 2³² − 1 records, and leaves out further ones.
 
     Error
     -----
@@ -134,6 +139,12 @@ class Quantiles(Release):
             )
         object.__setattr__(self, "missing", policy)
         object.__setattr__(self, "method", self._resolved())
+        _ = self.joint  # what it cannot do is found here
+        if trees.least_step(self.forest) < _LEAST_STEP:
+            raise LimitError(
+                "So many quantiles at this ε are beyond what is exact here: "
+                'ask for fewer, use a larger ε, or method="approximate".'
+            )
 
     @cached_property
     def scale(self) -> Scale:
@@ -162,7 +173,7 @@ class Quantiles(Release):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the ε asked for, which the whole-number weights do not exceed."""
+        """What is promised: the ε asked for, which the weights do not exceed, roundings included."""
         return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
 
     @property
@@ -185,6 +196,13 @@ class Quantiles(Release):
     def forest(self) -> tuple[Node, ...]:
         """What is drawn, one tree after the other; none for the joint method."""
         return self._forest(self.method)
+
+    @cached_property
+    def joint(self) -> JointLaw | None:
+        """How the joint method weighs vectors of places; None for the others."""
+        if self.method != "joint":
+            return None
+        return JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.cells << PLACE_BITS)
 
     def expected_error(self, n: int | None = None) -> Floats:
         """Not known beforehand: it depends on how densely the records lie. See `rank_deviation` and `rank_error`."""
@@ -217,8 +235,8 @@ class Quantiles(Release):
 
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
-        if self.method == "joint":
-            return _joint.draw(points, self.fractions, self.epsilon, self.neighbours, entropy)
+        if self.joint is not None:
+            return _joint.draw(points, self.joint, entropy)
         places = [0] * len(self.fractions)
 
         def choose(node: Node, points: Points, part: Part) -> int:
@@ -244,10 +262,12 @@ class Quantiles(Release):
         counts: Counts = self.scale.count(column)
         return counts
 
+    def _ready(self, counts: Counts) -> Counts:
+        if self.public and exact_total(counts) > MOST_IN_CELL:
+            raise LimitError(f"There must be at most {MOST_IN_CELL:,} records, and they may all be equal.")
+        return counts
+
     def _draw(self, counts: Counts, words: Words) -> Released:
-        n = int(counts.sum())
-        if n > _MOST_RECORDS:
-            raise LimitError("There are more records than quantiles are exact for.")
         values = self.scale.values(self.draw_places(Points(counts), words.stream()), PLACE_BITS)
         return Released(
             name=self.name,
@@ -257,8 +277,7 @@ class Quantiles(Release):
             guarantee=self.guarantee,
             simulated=not words.secure,
             release=self.to_dict(),
-            ends=self._ends(values, n) if self.public and self.forest else None,
-            notes=("idealised numerics",) if self.method == "joint" else (),
+            ends=self._ends(values, int(counts.sum())) if self.public and self.forest else None,
         )
 
     def _ends(self, values: Floats, n: int) -> Ends:

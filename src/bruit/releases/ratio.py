@@ -85,7 +85,8 @@ def laplace_tail(share: Any, above: float, below: float, scale: float) -> Floats
     near = gap < 1e-6
     # (a² e^{−t/a} − b² e^{−t/b}) / (a² − b²), and its limit for a = b.
     safe = np.where(near, 1.0, gap)
-    narrow_tail = np.exp(-distance / np.maximum(narrow, 1e-300))
+    with np.errstate(over="ignore"):  # e^−∞ is 0, as it should be
+        narrow_tail = np.exp(-distance / np.maximum(narrow, 1e-300))
     apart = (wide**2 * np.exp(-distance / wide) - narrow**2 * narrow_tail) / safe
     equal = (1 + distance / (2 * wide)) * np.exp(-distance / wide)
     return np.asarray(np.where(near, equal, apart))

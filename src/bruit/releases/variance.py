@@ -21,13 +21,15 @@ from bruit.releases._moment import Moment
 from bruit.releases.additive import whole
 from bruit.releases.base import Books, CentralNeighbours
 from bruit.releases.grouped import ask
-from bruit.releases.noise import Integers, Noise
+from bruit.releases.noise import MOST_SUM, Integers, Noise
 from bruit.releases.released import Released
 
 __all__ = ["Variance", "variance"]
 
 #: The sensitivity, in units of what is rounded, of the variance under replace.
 _FINENESS = 28
+#: What is released has at most so many bits.
+_SUM_BITS = MOST_SUM.bit_length() - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,22 +73,31 @@ class Variance(Moment):
         return 3
 
     def sensitivity(self, n: int | None = None) -> int:
-        """In squares of a step: m², or where n is public (n − 1)·m² of n² times the variance, in rounded units."""
-        square = self.steps.width**2
-        return square if not self.public else max(1, -(-(self._needed(n) - 1) * square // self._unit(n)))
+        """In units: m², rounded up for each sum; or where n is public (n − 1)·m², of n² times the variance."""
+        unit = self._unit(n)
+        if not self.public:
+            return (self._change + 3 * (unit - 1)) // unit
+        return max(1, -(-(self._needed(n) - 1) * self.steps.width**2 // unit))
+
+    @property
+    def _change(self) -> int:
+        return self.steps.width**2
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise for n records; the largest for any data, under add-remove."""
         many = self._needed(n)
-        spread = self.noise(n).error * self.steps.step**2
+        spread = self.noise(n).error * self._unit(n) * self.steps.step**2
         if self.public:
-            return spread * self._unit(n) / many**2
+            return spread / many**2
         # The gradient of B₀B₂/N² − B₁²/4N² is longest, 1/N, where all records are at one end.
         return spread / many
 
     def _unit(self, n: int | None) -> int:
-        """What n² times the variance is rounded to under replace: a power of two far below its sensitivity."""
-        return 1 << max(0, (self._needed(n) * self.steps.width**2).bit_length() - _FINENESS)
+        """As for all moments; under replace what n² times the variance is rounded to, far below its sensitivity."""
+        if not self.public:
+            return super()._unit(n)
+        change, most = self._needed(n) * self.steps.width**2, (self._needed(n) * self.steps.width) ** 2 // 4
+        return 1 << max(0, change.bit_length() - _FINENESS, most.bit_length() - _SUM_BITS)
 
     def _count(self, column: Any) -> Counts:
         codes = self.steps.encode(column).astype(np.int64)
@@ -96,18 +107,17 @@ class Variance(Moment):
         n, first, second = (int(count) for count in counts)
         m = self.steps.width
         if self.public:
-            unit = self._unit(n)
-            return whole((2 * (n * second - first**2) + unit) // (2 * unit))
-        return whole(n * m**2 - 2 * m * first + second, 2 * (m * first - second), second)
+            return self._rounded(n, n * second - first**2)
+        return self._rounded(None, n * m**2 - 2 * m * first + second, 2 * (m * first - second), second)
 
     def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
-        square = self.steps.step**2
+        square, many = self.steps.step**2, self._unit(n)
         if n is not None:
-            unit = self._unit(n) * square / n**2
+            unit = many * square / n**2
             value = float(noisy[0]) * unit
             return self._about(value, noise, unit, simulated)
         width = self.steps.width**2
-        total = max(float(noisy.sum()), float(width))
+        total = max(float(noisy.sum()), width / many)
         b0, b1, b2 = (float(part) / total for part in noisy)
         share = b0 * b2 - b1**2 / 4
         slope = math.hypot(b2 - 2 * share, b1 / 2 + 2 * share, b0 - 2 * share)

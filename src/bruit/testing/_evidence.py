@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,12 +13,15 @@ from scipy import special
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
+from bruit.estimation import RawTally
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.releases import Bins, Grouped, Release
 
 #: What can be checked: a category per person, or a number.
 Mechanism: TypeAlias = Oracle | Number
+#: From records to a raw tally.
+Fold: TypeAlias = Callable[[Any], RawTally]
 
 #: How often one statistical comparison may fail an honest mechanism, all its cells together.
 ALARM = 1e-8
@@ -84,11 +88,15 @@ def crowd(oracle: Mechanism, n: int) -> NDArray[Any]:
     return values_of(oracle, np.repeat(np.arange(oracle.size), people(oracle, n)))
 
 
-def record_values(release: Release) -> list[Any]:
-    """Values of records: the ends of what is declared, what lies outside, and something between.
+def cells_text(bad: NDArray[np.bool_]) -> str:
+    """Which cells failed, for a message: cells are public, people are not in it."""
+    places = np.flatnonzero(bad)
+    shown = ", ".join(str(place) for place in places[:5])
+    return shown if places.size <= 5 else f"{shown} and {places.size - 5} more"
 
-    Numbers where nothing is declared.
-    """
+
+def declared_values(release: Release) -> list[Any]:
+    """The ends of what is declared, what lies outside, and something between; numbers where nothing is declared."""
     if isinstance(release, Grouped):
         raise ParameterError("A grouped release is checked with values and fold of your own.")
     domain = getattr(release, "domain", getattr(release, "grid", None))
@@ -103,10 +111,3 @@ def record_values(release: Release) -> list[Any]:
     width = high - low
     inside = [low + width * share for share in (0.5, 0.25, 1 / 3, 1e-6)]
     return [low, high, *inside, low - width, high + 10 * width]
-
-
-def cells_text(bad: NDArray[np.bool_]) -> str:
-    """Which cells failed, for a message: cells are public, people are not in it."""
-    places = np.flatnonzero(bad)
-    shown = ", ".join(str(place) for place in places[:5])
-    return shown if places.size <= 5 else f"{shown} and {places.size - 5} more"

@@ -17,12 +17,10 @@ from bruit.errors import BudgetError, DesignError, ParameterError, RandomnessErr
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee, Ledger
 from bruit.releases import Release, Released
-from bruit.testing._evidence import ALARM, record_values, require
+from bruit.testing._evidence import ALARM, Fold, declared_values, require
+from bruit.testing.after_booking import check_release_after_booking
 from bruit.testing.silence import _listening, check_canary
 from bruit.testing.single_use import check_single_use
-
-#: From records to a raw tally.
-Fold = Callable[[Any], RawTally]
 
 #: How many draws tell two streams apart, and how many estimate a standard deviation.
 DRAWS = 200
@@ -65,7 +63,7 @@ def check_release(
     >>> from bruit.releases import Count
     >>> check_release(Count(epsilon=0.5), attained=1 - 1e-9)
     """
-    case = _Case(release, list(values) if values is not None else record_values(release), fold or release.fold)
+    case = _Case(release, list(values) if values is not None else declared_values(release), fold or release.fold)
     entropy = Entropy.resolve(rng, "check_release", release.digest)
     _check_promise(case)
     _check_loss(case, attained, trials, entropy)
@@ -76,6 +74,7 @@ def check_release(
     _check_documents(case, entropy)
     _check_error(case, entropy)
     _check_silence(case, entropy)
+    check_release_after_booking(release, values=case.values, fold=case.fold)
 
 
 class _Case(NamedTuple):

@@ -32,7 +32,7 @@ from bruit.errors import RandomnessError
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.releases import AboveThreshold, Noise, Release
-from bruit.testing._evidence import ALARM, crowd, record_values, require, values_of
+from bruit.testing._evidence import ALARM, crowd, declared_values, require, values_of
 
 #: From a stream to what is drawn with it.
 Call = Callable[[Entropy], Any]
@@ -126,7 +126,7 @@ def _of_plan(plan: Plan) -> dict[str, Call]:
 
 
 def _of_release(release: Release) -> dict[str, Call]:
-    raw = release.fold((record_values(release) * 40)[:40])
+    raw = release.fold((declared_values(release) * 40)[:40])
     return {"release": lambda entropy: release.release(raw, rng=entropy).values}
 
 
