@@ -21,7 +21,7 @@ from bruit.estimation import RawTally
 from bruit.kernels import joint_quantiles as kernels
 from bruit.laws.rounding import exp_floor
 from bruit.releases import Quantiles, _joint
-from bruit.releases._joint import Chain, JointLaw, whole_weights
+from bruit.releases._joint import Chain, JointLaw, Weights
 from bruit.releases._points import Points
 from bruit.releases.base import CentralNeighbours
 
@@ -69,6 +69,14 @@ def proved(points: Points, law: JointLaw) -> Law:
     return {places: weight / total for places, weight in weights.items()}
 
 
+def whole_weights(numbers: kernels.Numbers) -> tuple[list[int], int]:
+    """Whole numbers in proportion, from the definition, and the power of two to multiply them by."""
+    lowest = min(int(exponent) for mantissa, exponent in zip(*numbers, strict=True) if mantissa) - 53
+    whole = [int(math.ldexp(mantissa, 53)) << (int(exponent) - lowest - 53) if mantissa else 0
+             for mantissa, exponent in zip(*numbers, strict=True)]  # fmt: skip
+    return whole, lowest
+
+
 def shares(numbers: kernels.Numbers) -> list[Fraction]:
     weights, _ = whole_weights(numbers)
     total = sum(weights)
@@ -100,7 +108,7 @@ def ranks_law(chain: Chain) -> dict[tuple[tuple[int, int], ...], Fraction]:
 def sampled(points: Points, law: JointLaw) -> Law:
     """The law that is sampled, in fractions: the chain and the floor, and places evenly within their rank."""
     chain = Chain(points, law)
-    mine, floor = chain.totals(chain.last())
+    mine, floor = chain.totals(Weights(chain.last()))
     ways = {tuple(sorted(way)): chance for way, chance in ranks_law(chain).items()}
     count, found = len(law.quantiles), {}
     for places, size in outcomes(points, count):
@@ -293,6 +301,19 @@ def repeated(raw: RawTally, times: int) -> RawTally:
         return raw
     double = repeated(raw + raw, times // 2)
     return double + raw if times % 2 else double
+
+
+def test_a_choice_is_in_proportion_to_numbers_of_all_magnitudes() -> None:
+    numbers = np.array([0.5, 0.0, 0.75, 0.625, 0.9, 0.5, 0.5]), np.array([-1, 99, -1, 0, -3, -900, 1], np.int64)
+    chances, n, weights, entropy = np.array([float(p) for p in shares(numbers)]), 20_000, Weights(numbers), Entropy(2)
+    assert Fraction(weights.total) * Fraction(2) ** weights.lowest == sum(
+        Fraction(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in zip(*numbers, strict=True)
+    )
+    seen = np.bincount([weights.choose(entropy) for _ in range(n)], minlength=7)
+    assert not seen[[1, 5]].any()
+    likely = [0, 2, 3, 4, 6]
+    assert stats.chisquare(seen[likely], chances[likely] * n).pvalue > 1e-6
+    assert stats.chisquare(seen[likely], np.roll(chances[likely], 1) * n).pvalue < 1e-6
 
 
 def test_draws_follow_the_sampled_law() -> None:

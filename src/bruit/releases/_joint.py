@@ -49,6 +49,7 @@ _MOST_LOWERED = Fraction(1, 64)
 _LN2 = Fraction(69315, 100000)
 
 _DIGITS = Context(prec=60)
+_MANTISSA_BITS = 53
 
 
 def gaps(quantiles: Sequence[Fraction]) -> list[Fraction]:
@@ -208,28 +209,24 @@ class Chain:
 
     def draw(self, entropy: Entropy) -> list[tuple[int, int]] | None:
         """(rank, how many quantiles have it), from the greatest to the smallest; None if the floor decides."""
-        last = self.last()
-        if self._floored(last, entropy):
+        last = Weights(self.last())
+        mine, floor = self.totals(last)
+        if below(mine + floor, entropy) >= mine:
             return None
-        j, rank = len(self.targets) - 1, int(self.rows[-1, 0]) + chosen(last, entropy)
+        j, rank = len(self.targets) - 1, int(self.rows[-1, 0]) + last.choose(entropy)
         drawn = []
         while True:
-            many = 1 + chosen(self.sharing(j, rank), entropy)
+            many = 1 + Weights(self.sharing(j, rank)).choose(entropy)
             drawn.append((rank, many))
             j -= many
             if j < 0:
                 return drawn
-            rank = int(self.rows[j, 0]) + chosen(self.before(j + 1, rank), entropy)
+            rank = int(self.rows[j, 0]) + Weights(self.before(j + 1, rank)).choose(entropy)
 
-    def _floored(self, last: Numbers, entropy: Entropy) -> bool:
-        mine, floor = self.totals(last)
-        return below(mine + floor, entropy) >= mine
-
-    def totals(self, last: Numbers) -> tuple[int, int]:
+    def totals(self, last: Weights) -> tuple[int, int]:
         """The computed weight of all vectors without the floor, and that of the floor, in whole numbers."""
-        weights, scale = whole_weights(last)
-        scale += self.law.floor_bits
-        mine, floor = sum(weights) * math.factorial(len(self.targets)), self.law.places ** len(self.targets)
+        count, scale = len(self.targets), last.lowest + self.law.floor_bits
+        mine, floor = last.total * math.factorial(count), self.law.places**count
         return mine << max(scale, 0), floor << max(-scale, 0)
 
     def _weight(self, score: Fraction) -> tuple[float, int]:
@@ -264,22 +261,41 @@ class Chain:
         return found
 
 
-def whole_weights(numbers: Numbers) -> tuple[list[int], int]:
-    """Whole numbers that are proportional to these, exactly, and the power of two that they are to be multiplied by."""
-    mantissas, exponents = numbers
-    some = mantissas > 0
-    if not some.any():
-        return [0] * mantissas.size, 0
-    lowest = int(exponents[some].min())
-    shifts = np.where(some, exponents - lowest, 0).tolist()
-    digits = (mantissas * 2.0**53).astype(np.int64).tolist()
-    return [number << shift for number, shift in zip(digits, shifts, strict=True)], lowest - 53
+class Weights:
+    """Numbers as whole numbers that are proportional to them, exactly: those of one exponent are kept together.
 
+    Parameters
+    ----------
+    numbers
+        Mantissas and exponents, not all 0.
+    """
 
-def chosen(numbers: Numbers, entropy: Entropy) -> int:
-    """A place, with probability exactly proportional to these numbers."""
-    totals = list(itertools.accumulate(whole_weights(numbers)[0]))
-    return bisect.bisect_right(totals, below(totals[-1], entropy))
+    def __init__(self, numbers: Numbers) -> None:
+        mantissas, exponents = numbers
+        some = np.flatnonzero(mantissas)
+        order = some[np.argsort(exponents[some], kind="stable")]
+        scales, starts = np.unique(exponents[order], return_index=True)
+        self.lowest = int(scales[0]) - _MANTISSA_BITS
+        self._shifts = (scales - scales[0]).tolist()
+        self._places = np.split(order, starts[1:])
+        whole = (mantissas * 2.0**_MANTISSA_BITS).astype(np.int64)
+        self._digits: list[list[int]] = [whole[places].tolist() for places in self._places]
+        sums = (sum(digits) << shift for digits, shift in zip(self._digits, self._shifts, strict=True))
+        self._totals = list(itertools.accumulate(sums))
+
+    @property
+    def total(self) -> int:
+        """The sum, to be multiplied by 2 to the power `lowest`."""
+        total: int = self._totals[-1]
+        return total
+
+    def choose(self, entropy: Entropy) -> int:
+        """A place, with probability exactly proportional to its number."""
+        drawn = below(self.total, entropy)
+        group = bisect.bisect_right(self._totals, drawn)
+        rest = (drawn - (self._totals[group - 1] if group else 0)) >> self._shifts[group]
+        inside = bisect.bisect_right(list(itertools.accumulate(self._digits[group])), rest)
+        return int(self._places[group][inside])
 
 
 def _empty(*shape: int) -> Numbers:
