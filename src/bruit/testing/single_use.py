@@ -272,7 +272,8 @@ class _Comparison(NamedTuple):
 
 
 def _check_outputs(name: str, call: Call) -> None:
-    comparison, entropy = _Comparison(name, _chance(name, call)), Entropy()
+    call, chance = _varied(name, call)
+    comparison, entropy = _Comparison(name, chance), Entropy()
     outputs = [_text(call(entropy)) for _ in range(OUTPUTS)]
     for lag in range(1, OUTPUTS // 2 + 1):
         _check_lag(comparison, outputs, lag)
@@ -293,13 +294,20 @@ def _check_lag(comparison: _Comparison, outputs: list[bytes], lag: int) -> None:
         comparison.compare(*pairs, "when it is called again")
 
 
-def _chance(name: str, call: Call) -> float:
-    """The most that the chance of equal outputs of two independent streams can be."""
-    equal = sum(_text(call(Entropy())) == _text(call(Entropy())) for _ in range(PAIRS))
-    chance = float(special.betaincinv(equal + 1, PAIRS - equal, 1 - ALARM)) if equal < PAIRS else 1.0
+def _varied(name: str, call: Call) -> tuple[Call, float]:
+    """As many calls as one as it takes for outputs to vary, and the most that the chance of equal ones can be."""
+    for many in (1, 4, 16):
+        several = functools.partial(_several, call, many)
+        equal = sum(_text(several(Entropy())) == _text(several(Entropy())) for _ in range(PAIRS))
+        chance = float(special.betaincinv(equal + 1, PAIRS - equal, 1 - ALARM)) if equal < PAIRS else 1.0
+        if chance < 0.5:
+            return several, chance
     message = f"Outputs of {name} for independent streams are equal {equal} of {PAIRS} times"
-    require(chance < 0.7, f"{message}: its noise repeats, or is too little to tell.")
-    return chance
+    raise AssertionError(f"{message}: its noise repeats, or is too little to tell.")
+
+
+def _several(call: Call, many: int, entropy: Entropy) -> list[Any]:
+    return [call(entropy) for _ in range(many)]
 
 
 def _text(output: Any) -> bytes:
