@@ -164,3 +164,17 @@ def test_the_choice_for_known_frequencies_is_written_into_the_plan():
     assert plan.bases == plan.design.bases
     assert Plan.from_json(plan.to_json()) == plan
     assert bruit.compare(schema, 2.0, **options).best.bases is None
+
+
+@pytest.mark.parametrize("kind", ["SMP", "RS+FD"])
+def test_without_a_prior_the_choice_does_not_depend_on_the_frequencies(kind):
+    """The sum over the values changes by Σf² alone, by the same amount for every mechanism but HR."""
+    shape = (5, 31)
+    even, uneven = _shares(shape, 0.0), _shares(shape, 2.0)
+    for base in PARTS[kind]:
+        plan = Plan(_schema(shape), 2.0, f"{kind}[{base}]")
+        d = 2 if kind == "SMP" else 1  # of the people, half report on an attribute
+        for name, shares in uneven.items():
+            change = plan.variance(1, uneven)[name].sum() - plan.variance(1, even)[name].sum()
+            if base != "HR":
+                assert change == pytest.approx(-d * ((shares**2).sum() - 1 / shares.size), rel=1e-6)

@@ -1,9 +1,9 @@
 """What plans are ranked by, and what ADP makes least: the mean variance of an estimated frequency.
 
 `compare` and the choice of a mechanism call the same functions, so that what was chosen cannot lose by the ranking
-that it is shown in. Without fakes, and with uniform ones, the mean over the values of an attribute depends on their
-frequencies by the same amount for every mechanism (but HR and PGR, a little), so the choice does not. With fakes that
-follow a prior it does: there the frequencies are expected to be the prior unless others are known.
+that it is shown in. Without fakes, and with uniform ones, the mean over the k values of an attribute depends on their
+frequencies only by −Σf²/k, which is the same for every mechanism (but HR, where its blocks differ), so the choice does
+not. With fakes that follow a prior it does: there the frequencies are expected to be the prior unless others are known.
 
 Rejected: the variance of a rare value, by which the papers choose. Where an attribute has few values none of them is
 rare: with attributes of 3, 4, 2 and 2 values at ε = 3, RS+FD with mechanisms chosen so has 1.4 times the variance of
