@@ -31,6 +31,7 @@ from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
 from bruit.estimation.tally import Counts
 from bruit.mechanism import message_numbers
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import counted
 
 #: The two columns of reports.
 ATTRIBUTE, REPORT = "attribute", "report"
@@ -162,7 +163,8 @@ class Sample(Design):
         if array.ndim == 1 and not array.size:
             array = np.empty((0, self._width), np.uint8)
         if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:
-            raise DataTypeError(f"reports must be an array of uint8 with one row of {self._width} bytes per person.")
+            size = counted(self._width, "byte")
+            raise DataTypeError(f"reports must be an array of uint8 with one row of {size} per person.")
         return {ATTRIBUTE: which, REPORT: array}
 
     def _count(self, reports: Reports) -> Folded:

@@ -15,6 +15,7 @@ from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
 from bruit.oracles.base import SupportOracle
 from bruit.privacy.law import BitsLaw, TwoLevelLaw
+from bruit.tables import counted
 
 Rows = NDArray[np.uint8]
 
@@ -65,7 +66,8 @@ class PackedOracle(SupportOracle):
         if array.ndim == 1 and not array.size:
             return self._empty_reports(0)
         if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != self._width:
-            raise DataTypeError(f"reports must be an array of uint8 with one row of {self._width} bytes per person.")
+            size = counted(self._width, "byte")
+            raise DataTypeError(f"reports must be an array of uint8 with one row of {size} per person.")
         return array
 
     def _em_step(self, rows: Rows, frequency: consistency.Floats) -> tuple[consistency.Floats, float]:
