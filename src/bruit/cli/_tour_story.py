@@ -112,7 +112,7 @@ def price(facts: Facts) -> Block:
             f"{at_most(last.belief)} instead of {at_most(first.belief)}.",
             f"Ask the same people again and the ε add up: all of these together would cost ε = {facts.together:.4g}.",
         ),
-        ("ε", "interval ± (points)", f"belief {prior} becomes at most", "a report is true"),
+        ("ε", f"{interval_of(LEVEL)} ± (points)", f"belief {prior} becomes at most", "a report is true"),
         tuple(
             (f"{item.epsilon:g}", f"{100 * item.half_width:.2f}", at_most(item.belief, 1), _percent(item.truthful))
             for item in facts.prices

@@ -168,7 +168,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         part = "" if self.part == "all" else f", {self.part}"
-        return f"Dataset({self.name!r}{part}, {len(self)} rows, {len(self.columns)} columns)"
+        size = f"{counted(len(self), 'row')}, {counted(len(self.columns), 'column')}"
+        return f"Dataset({self.name!r}{part}, {size})"
 
     def _split(self) -> int:
         if not self.entry.training or self.part != "all":

@@ -26,6 +26,7 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.text import TextOptions
 from bruit.errors import DataError, FormatError
+from bruit.tables import counted
 
 # A row must fit into a block.
 _BLOCK = 1 << 22
@@ -210,7 +211,7 @@ def errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManag
             return None
         if "straddling" in said:
             return FormatError(f"{path!r} has a row of more than {_BLOCK >> 20} MiB: a quote may not be closed.")
-        return FormatError(f"Every row of {path!r} must have {width} cells, as the first line has.")
+        return FormatError(f"Every row of {path!r} must have {counted(width, 'cell')}, as the first line has.")
 
     return arrow.reading(path, "CSV", explain)
 
@@ -219,7 +220,7 @@ def hint(name: str, header: Sequence[str]) -> str:
     """What may be said of the first line: in a file without a header it is somebody's data."""
     close = next((cell for cell in header if _almost(cell, name)), None)
     other = next((mark for mark in _DELIMITERS if mark in header[0]), None) if len(header) == 1 else None
-    said = "The first line must have the column names; it has " + _cells(len(header))
+    said = f"The first line must have the column names; it has {counted(len(header), 'cell')}"
     if close is not None:
         return f"Did you mean {close!r}?"
     if other is not None:
@@ -231,10 +232,6 @@ def hint(name: str, header: Sequence[str]) -> str:
 _DELIMITERS = (";", "\t", "|", ",")
 #: How alike a cell and the name of a column must be for the cell to be shown.
 _ALIKE = 0.9
-
-
-def _cells(count: int) -> str:
-    return "one cell" if count == 1 else f"{count} cells"
 
 
 def _almost(cell: str, name: str) -> bool:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.figures import style
 from bruit.privacy import Guarantee
+from bruit.tables import at_most
 
 #: Curves beyond this many cannot be told apart.
 MOST_CURVES = 6
@@ -124,8 +125,8 @@ def _explain(ax: Axes, first: Guarantee) -> None:
 
 def _words(curves: list[Guarantee]) -> str:
     told = "; ".join(
-        f"{style.epsilon_text(item.epsilon)}: from 10 % to {100 * item.belief(0.1)[1]:.0f} %, "
-        f"from 50 % to {100 * item.belief(0.5)[1]:.0f} %"
+        f"{style.epsilon_text(item.epsilon)}: from 10 % to {at_most(item.belief(0.1)[1])}, "
+        f"from 50 % to {at_most(item.belief(0.5)[1])}"
         for item in curves
     )
     source = "a report" if curves[0].local else "the release"

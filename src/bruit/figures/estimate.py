@@ -212,7 +212,7 @@ def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: f
         for i in places[:TOLD_ROWS]
     ]
     left = len(estimate.labels) - len(told)
-    more = f"; and {left:,} more values" if left else ""
+    more = f"; and {left:,} more {'value' if left == 1 else 'values'}" if left else ""
     heading = ", ".join(_title_lines(estimate, 80)).replace(" · ", ", ")
     text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(told)}{more}."
     return " ".join(text.split())

@@ -14,6 +14,7 @@ from bruit import _checks
 from bruit.errors import LimitError
 from bruit.figures import style
 from bruit.oracles import NAMES, oracle
+from bruit.tables import counted
 
 #: Line styles, so that curves of one colour can be told apart.
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
@@ -55,7 +56,7 @@ def plot_variance(
         style.tidy(ax, grid="both")
         _draw(ax, points, curves)
         ax.set(xscale="log", yscale="log", xlabel="ε", ylabel="Var*, variance for a rare value")
-        ax.set_title(f"k = {k:,} values, n = {n:,} people", loc="left", pad=10)
+        ax.set_title(f"k = {k:,} values, {counted(n, 'person')}", loc="left", pad=10)
         _mark_epsilons(ax, points)
         style.describe(ax, _words(k, n, points, curves))
     return ax
@@ -90,5 +91,5 @@ def _mark_epsilons(ax: Axes, points: NDArray[np.float64]) -> None:
 def _words(k: int, n: int, points: NDArray[np.float64], curves: dict[str, NDArray[np.float64]]) -> str:
     middle = int(np.argmin(np.abs(points - 1)))
     told = "; ".join(f"{name} {curve[middle]:.2g}" for name, curve in curves.items() if np.isfinite(curve[middle]))
-    where = f"against ε for {k:,} values and {n:,} people"
+    where = f"against ε for {k:,} values and {counted(n, 'person')}"
     return f"Variance for a rare value {where}. At ε = {points[middle]:.2g}: {told}."

@@ -12,6 +12,9 @@ from bruit.errors import BruitError, FormatError, ParameterError, translated
 #: Whom a guarantee speaks of.
 Neighbours = Literal["value", "attribute", "person", "add-remove", "replace"]
 
+#: By how much a bound of belief is moved outwards.
+_ROUNDING = 2.0**-49
+
 _MEANING: dict[str, str] = {
     "value": "local, one answer changed",
     "attribute": "local, one attribute of a record changed",
@@ -65,15 +68,18 @@ class Guarantee:
     def belief(self, prior: float) -> tuple[float, float]:
         """The least and greatest belief that somebody with belief `prior` can hold after seeing the output.
 
-        This is what ε buys: whatever the output, the odds move by a factor of at most e^ε either way.
-        It is stated for δ = 0 only.
+        This is what ε buys: whatever the output, the odds move by a factor of at most e^ε either way. The bounds are
+        rounded outwards. It is stated for δ = 0 only.
         """
         _checks.probability(prior=prior)
         if self.delta:
             raise ParameterError("belief is stated for pure differential privacy only (delta = 0).")
+        if self.epsilon == 0:
+            return prior, prior
         odds = prior / (1 - prior)
         down, up = odds * math.exp(-self.epsilon), odds * math.exp(min(self.epsilon, 700.0))
-        return min(prior, down / (1 + down)), max(prior, up / (1 + up))
+        # Six operations, each off by at most 2⁻⁵² of its result.
+        return min(prior, (1 - _ROUNDING) * down / (1 + down)), min(1.0, max(prior, (1 + _ROUNDING) * up / (1 + up)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""

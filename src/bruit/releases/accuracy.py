@@ -26,6 +26,7 @@ from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.releases.base import CENTRAL, CentralNeighbours, Floats
 from bruit.releases.histogram_method import DECILES, NoiseChoice, _checked_bounds
+from bruit.tables import counted
 
 __all__ = [
     "Accuracy",
@@ -83,7 +84,7 @@ class Accuracy:
     alpha: float
 
     def __str__(self) -> str:
-        place = f"quantile {self.quantile:g} from {self.n:,} records"
+        place = f"quantile {self.quantile:g} from {counted(self.n, 'record')}"
         if self.bound is None:
             return f"no guarantee for {place}"
         return f"{place}: within {self.gamma:g} with probability {self.bound:.4g} or more"
