@@ -67,7 +67,7 @@ def posterior(plan, reports, shares, place):
     if plan.kind == "SMP":
         weight = np.ones((len(reports["attribute"]), size))
         true = reports["attribute"] == place
-        told = plan.design._own_reports(plan.mechanisms[name], plan.design._forms[name], reports["report"][true])
+        told = plan.design._own_reports(plan.design._forms[name], reports["report"][true])
         weight[true] = likelihood_of(plan.mechanisms[name])(told)
         return own * weight
     ratio = np.stack(

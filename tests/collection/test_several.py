@@ -193,11 +193,11 @@ def test_impossible_reports_on_one_attribute_are_refused():
     [
         ("fakes", {"sex": [0], "town": [1]}),
         ("fakes", {"sex": [0, 1], "town": [1], "degree": [1]}),
-        ("fakes", {"sex": [0.5], "town": [1], "degree": [1]}),
-        ("bits", {"sex": [[0]], "town": [[0]], "degree": [[0]]}),
+        ("fakes", {"sex": np.array([0.5]), "town": [1], "degree": [1]}),
+        ("bits", {name: np.array([[0]]) for name in ("sex", "town", "degree")}),
         ("codes", {"attribute": [0]}),
         ("codes", {"attribute": [0, 1], "report": [1]}),
-        ("sample", {"attribute": [0], "report": [1]}),
+        ("sample", {"attribute": [0], "report": np.array([1])}),
         ("codes", [1, 2]),
         ("codes", None),
     ],
@@ -205,6 +205,21 @@ def test_impossible_reports_on_one_attribute_are_refused():
 def test_reports_of_a_wrong_form_are_an_error(name, reports):
     with pytest.raises((DataError, DataTypeError)):
         PLANS[name]().tally(reports)
+
+
+@pytest.mark.parametrize(
+    ("name", "reports"),
+    [
+        ("fakes", {"sex": [0.5], "town": [1], "degree": [1]}),
+        ("fakes", {"sex": [0], "town": ["x"], "degree": [None]}),
+        ("bits", {"sex": [[0, 0]], "town": [[0]], "degree": [[0]]}),
+        ("sample", {"attribute": [0], "report": [1]}),
+        ("codes", {"attribute": ["x"], "report": [1]}),
+    ],
+)
+def test_an_entry_of_a_list_that_is_no_report_refuses_the_person(name, reports):
+    tally = PLANS[name]().tally(reports)
+    assert (tally.n, tally.refused) == (0, 1)
 
 
 def test_no_people_are_no_reports(plan):

@@ -148,11 +148,19 @@ def test_an_oracle_keeps_the_common_laws(oracle):
 
 
 @each_kind
-@pytest.mark.parametrize("reports", [[0.5], ["a"], [[0]], 0, None, np.zeros((3, 3), int), [True]])
+@pytest.mark.parametrize("reports", [0, None, np.zeros((3, 3), int), np.array([0.5]), np.array([True])])
 def test_reports_of_a_wrong_type_or_shape_are_an_error(kind, reports):
     for k in (3, 100_000):
         with pytest.raises(DataTypeError):
             kind(epsilon=1.0, k=k).tally(reports)
+
+
+@each_kind
+@pytest.mark.parametrize("reports", [[0.5], ["a"], [[0]], [True]])
+def test_an_entry_of_a_list_that_is_no_report_is_refused(kind, reports):
+    for k in (3, 100_000):
+        tally = kind(epsilon=1.0, k=k).tally(reports)
+        assert (tally.n, tally.refused) == (0, 1)
 
 
 @each_kind

@@ -101,7 +101,7 @@ def test_the_domain_must_be_declared():
         RandomizedResponse(epsilon=1.0)
 
 
-@pytest.mark.parametrize("reports", [[0.5], ["a"], [[0]], 0, np.zeros((3, 3), int), [True]])
+@pytest.mark.parametrize("reports", [0, None, np.array([0.5]), np.zeros((3, 3), int), np.array([True])])
 def test_reports_of_a_wrong_type_or_shape_are_an_error(reports):
     with pytest.raises(DataTypeError):
         RandomizedResponse(epsilon=1.0, k=3).tally(reports)
@@ -113,6 +113,8 @@ def test_impossible_reports_are_counted_and_grow_nothing():
     assert (tally.n, tally.refused, tally.counts.tolist()) == (2, 4, [1, 0, 1])
     hostile = oracle.tally([0, 2**70, None, -1, "x", 1.5, 2])
     assert (hostile.n, hostile.refused) == (2, 5)
+    for alone in ([0.5], ["a"], [[0]], [True]):
+        assert (oracle.tally(alone).n, oracle.tally(alone).refused) == (0, 1)
     assert oracle.tally(np.array([0, 1, 2], ">u4")).n == 3
 
 

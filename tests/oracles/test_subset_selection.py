@@ -538,7 +538,7 @@ def test_what_is_beyond_the_limits_says_what_to_do_instead():
 @pytest.mark.parametrize(
     "reports",
     [
-        *[0, None, [1], [[0.5, 1.0]], [["a", "b"]], [[True, True]]],
+        *[0, None],
         *[np.zeros(shape, np.uint8) for shape in [(2, 3), (2, 2, 2), (4,), (4, 0)]],
         np.zeros((2, 2), np.int64),
     ],
@@ -546,6 +546,12 @@ def test_what_is_beyond_the_limits_says_what_to_do_instead():
 def test_reports_of_a_wrong_type_or_shape_are_an_error(reports):
     with pytest.raises(DataTypeError, match="uint8"):
         SubsetSelection(epsilon=1.0, k=12).tally(reports)
+
+
+@pytest.mark.parametrize("reports", [[1], [[0.5, 1.0]], [["a", "b"]], [[True, True]], [[255, 0, 0]]])
+def test_an_entry_of_a_list_that_is_no_report_is_refused(reports):
+    tally = SubsetSelection(epsilon=1.0, k=12).tally(reports)
+    assert (tally.n, tally.refused) == (0, 1)
 
 
 def test_reports_may_lie_anywhere_in_memory():

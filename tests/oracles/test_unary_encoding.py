@@ -481,8 +481,6 @@ def test_impossible_reports_are_counted_as_refused():
         np.zeros((0, 3), np.uint8),
         np.zeros(2, np.uint8),
         np.zeros((1, 3, 2), np.uint8),
-        [[0, 0]],
-        ["ab"],
         b"ab",
         None,
         0,
@@ -493,6 +491,14 @@ def test_reports_of_a_wrong_type_or_shape_are_an_error(reports):
     for verb in (oracle.tally, oracle.most_likely):
         with pytest.raises(DataTypeError, match="one row of 2 bytes"):
             verb(reports)
+
+
+def test_entries_of_a_list_are_one_report_or_one_refusal_each():
+    oracle = UnaryEncoding(epsilon=1.0, k=11)
+    tally = oracle.tally([[1, 0], b"ab", "ab", [0, 1, 2], [0, 300], None, 0])
+    assert (tally.n, tally.refused, tally.counts.tolist()[:2]) == (1, 6, [1, 0])
+    with pytest.raises(DataError, match="no valid report"):
+        oracle.most_likely(["ab"])
 
 
 def test_no_reports_make_an_empty_tally():

@@ -43,6 +43,8 @@ def _hint(path: Path) -> str:
     if not path.name.endswith(".plan.json"):
         return ""
     reports = path.with_name(path.name.removesuffix(".plan.json"))
+    if reports.name == "-":
+        return " Reports on standard input need --plan."
     return " Name it with --plan." if reports.exists() else f" There is no {reports} either."
 
 

@@ -24,7 +24,10 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 def estimate(
     reports: Annotated[
         list[Path],
-        typer.Argument(help="Files of reports made with one plan, folders of Parquet files, or tallies (.json)."),
+        typer.Argument(
+            help="Files of reports made with one plan, folders of Parquet files, tallies (.json), or - for CSV on "
+            "standard input."
+        ),
     ],
     plan: Annotated[
         Path | None, typer.Option(help="The plan, if it is not beside the first reports, as reports.csv.plan.json.")
@@ -52,6 +55,8 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Estimate frequencies or means, with intervals, from files of reports.
+
+    Every row is one report or is refused, whatever stands in it.
 
     Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish. Of
     a number, the mean is shown, and where the mechanism tells them quantiles, which are approximate.
