@@ -68,7 +68,7 @@ class Fake(ColumnDesign):
         extremes = [column.extremes() for column in self.columns.values()]
         if unit == "person":
             return guarantees.person_ratio(extremes)
-        return max(guarantees.attribute_ratios(extremes))
+        return guarantees.attribute_ratio(extremes)
 
     def attribute_ratios(self) -> dict[str, Fraction]:
         """The largest for each attribute."""

@@ -28,7 +28,7 @@ from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.guarantee import Guarantee
 
 #: The two columns of reports.
@@ -68,7 +68,7 @@ class Sample(Design):
 
     def check(self, tally: Tally) -> None:
         """Everybody counted reported on one attribute."""
-        if int(tally.counts[: self.d].sum()) != tally.n:
+        if exact_total(tally.counts[: self.d]) != tally.n:
             raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
         super().check(tally)
 

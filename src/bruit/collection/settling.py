@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bruit import _checks
@@ -60,6 +61,7 @@ class PlanRequest(NamedTuple):
     bases: dict[str, str] | None
     published: bool
     frequencies: dict[str, Floats]
+    stated: Any = None
 
     def base(self, name: str) -> str:
         """The mechanism that an attribute is to have."""
@@ -84,8 +86,13 @@ def settle(
     bases: Any = None,
     published: bool = False,
     frequencies: Mapping[str, Any] | None = None,
+    stated: Any = None,
 ) -> Settled:
-    """Check everything and make the design; ADP chooses for these frequencies where they are known."""
+    """Check everything and make the design.
+
+    ADP chooses for these frequencies where they are known. An ε' of fakes that a document states is confirmed instead
+    of looked for, which takes a few trials instead of dozens.
+    """
     if method == Method("one", ADAPTIVE) and len(schema) > 1:
         method = Method("SMP", ADAPTIVE)
     _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
@@ -102,6 +109,7 @@ def settle(
         _clean_bases(bases, schema, method),
         published,
         criterion.expected_frequencies(schema, known),
+        stated,
     )
     if method.fakes:
         return _fake(request, shares)
@@ -238,8 +246,22 @@ class FakeMaker:
         elif request.unit == "person":
             inner = request.epsilon
         else:
-            inner = guarantees.solve(lambda trial: self.design(names, trial).ratio("attribute"), request.epsilon)
+            inner = self._inner(names)
         return Solved(inner, self.design(names, inner))
+
+    def _inner(self, names: Mapping[str, str]) -> float:
+        """The ε' that gives one attribute ε."""
+
+        def ratio(trial: float) -> Fraction:
+            return self.design(names, trial).ratio("attribute")
+
+        stated, epsilon = self.request.stated, self.request.epsilon
+        if stated is None:
+            return guarantees.solve(ratio, epsilon)
+        inner = _checks.epsilon(inner_epsilon=stated)
+        if not guarantees.solves(ratio, epsilon, inner):
+            raise ParameterError("The ε of the mechanisms is not the one that gives an attribute this ε.")
+        return inner
 
     def best_together(self) -> Solved:
         """The best for ADP where ε' depends on the mechanisms of all attributes together.
