@@ -88,7 +88,7 @@ def test_an_example_prints_what_its_reader_came_for(ran: tuple[str, Ran]) -> Non
 TOLD = {
     "steward": [
         "Budget: ε = 1",
-        "Released: count by sex · ε = 0.1",
+        "Released count by sex",
         "Deciles of hours per week:",
         "Spent: ε = 0.4; left: ε = 0.6",
         "Its guarantee: ε = 0.4 (central, one record added or removed)",

@@ -121,7 +121,7 @@ def _refuse_gaps(asked: Asked, batch: dict[str, Any]) -> None:
 
 
 _GAPS = "some records have no value. Add --missing drop to leave these records out."
-_GROUPLESS = "some records have no value, and so belong to no group: mend the data first."
+_GROUPLESS = "some records have no value, and so belong to none of the groups: mend the data first."
 
 
 def quantiles(given: str) -> list[float]:

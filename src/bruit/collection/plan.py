@@ -7,7 +7,7 @@ same. It asks one question, or several of which each person's record has one ans
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -44,13 +44,10 @@ from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
 
-#: The most steps of work on laws by distance that a document may ask for: eight staircases of 4,096 cells.
-MOST_WORK = 1 << 29
-#: How many steps the law of a number with so many cells takes; those of other mechanisms take hardly any.
-_WORK: dict[str, Callable[[int], int]] = {
-    "laplace": lambda cells: cells * cells,
-    "staircase": lambda cells: cells << 14,
-}
+#: How many steps a cell takes, for each cell, to compute the law of a number; those of other mechanisms take hardly any.
+_WORK = {"laplace": 1, "staircase": 40}
+#: The most steps of such work that a document may ask for: one staircase of as many cells as there may be.
+MOST_WORK = _WORK["staircase"] * Number.MOST_CELLS**2
 #: The most cells that a joint table may have.
 TABLE_LIMIT = 1 << 24
 
@@ -477,17 +474,27 @@ def _read(body: dict[str, Any]) -> dict[str, Any]:
 def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
     """Refuse a document whose laws would take long to compute, by what it declares, before any is computed."""
     own = named if isinstance(named, Mapping) else {}
-    asked = [(str(own.get(name, method.base)).lower(), attribute.size) for name, attribute in schema.items()]
-    known = [_WORK[base](min(cells, Number.MOST_CELLS)) for base, cells in asked if base in _WORK]
+    wanted = [(str(own.get(name, method.base)).lower(), attribute.size) for name, attribute in schema.items()]
+    known = [_WORK[base] * min(cells, Number.MOST_CELLS) ** 2 for base, cells in wanted if base in _WORK]
     if sum(known) > MOST_WORK:
         raise LimitError(
-            "This plan has too many numbers with too many cells to be read from a document: by laplace at most 32 of "
-            "4,096 cells, or by staircase at most 8. Declare fewer cells."
+            "This plan has too many numbers with too many cells to be read from a document: by staircase at most one of "
+            "4,096 cells, or 16 of 1,024; by laplace at most 40 of 4,096. Declare fewer cells."
         )
 
 
-def _stated(body: dict[str, Any]) -> Any:
-    """The ε' of the first mechanism in a document, which with fakes is that of all; 0, which is no ε, without one."""
+def _stated(body: dict[str, Any]) -> settling.Stated:
+    """What a document says of its fakes; what it does not say is refused where it is needed."""
     mechanisms = body.get("mechanisms")
-    first = next(iter(mechanisms.values()), None) if isinstance(mechanisms, Mapping) else None
-    return (first.get("epsilon") if isinstance(first, Mapping) else None) or 0.0
+    described = mechanisms.items() if isinstance(mechanisms, Mapping) else ()
+    bodies = {name: entry for name, entry in described if isinstance(entry, Mapping)}
+    epsilons = [entry.get("epsilon") for entry in bodies.values()]
+    names = {name: f"{entry.get('oracle')}{_suffix(entry)}" for name, entry in bodies.items()}
+    return settling.Stated(epsilons[0] if epsilons else 0.0, names)  # 0 is no ε
+
+
+def _suffix(entry: Mapping[str, Any]) -> str:
+    """What stands behind the name of a unary encoding: whether its fakes are noise on zeros or on a random value."""
+    if entry.get("oracle") not in ("SUE", "OUE"):
+        return ""
+    return {"zeros": "-z", "noise": "-r"}.get(str(entry.get("fake")), "")

@@ -51,6 +51,17 @@ class Settled:
         return found
 
 
+class Stated(NamedTuple):
+    """What a document says of fakes: the ε' of true reports, and what ADP took for each attribute.
+
+    Both are confirmed instead of looked for, which takes a few trials instead of hundreds. Whatever was taken, what is
+    promised is computed from it.
+    """
+
+    epsilon: float
+    names: Mapping[str, str]
+
+
 class PlanRequest(NamedTuple):
     """Schema, method and ε of a plan for several attributes, and the frequencies for which ADP chooses."""
 
@@ -61,7 +72,7 @@ class PlanRequest(NamedTuple):
     bases: dict[str, str] | None
     published: bool
     frequencies: dict[str, Floats]
-    stated: Any = None
+    stated: Stated | None = None
 
     def base(self, name: str) -> str:
         """The mechanism that an attribute is to have."""
@@ -86,13 +97,9 @@ def settle(
     bases: Any = None,
     published: bool = False,
     frequencies: Mapping[str, Any] | None = None,
-    stated: Any = None,
+    stated: Stated | None = None,
 ) -> Settled:
-    """Check everything and make the design.
-
-    ADP chooses for these frequencies where they are known. An ε' of fakes that a document states is confirmed instead
-    of looked for, which takes a few trials instead of dozens.
-    """
+    """Check everything and make the design; ADP chooses for these frequencies where they are known."""
     if method == Method("one", ADAPTIVE) and len(schema) > 1:
         method = Method("SMP", ADAPTIVE)
     _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
@@ -224,11 +231,18 @@ class FakeMaker:
 
     def __init__(self, request: PlanRequest, shares: Mapping[str, Weights]) -> None:
         schema, self.request = request.schema, request
-        self.names = {name: request.base(name) for name in schema}
+        self.names = {name: self._name(name) for name in schema}
         self.places = {
             name: FakePlace(request.method.kind, attribute, len(schema), request.frequencies[name], shares.get(name))
             for name, attribute in schema.items()
         }
+
+    def _name(self, attribute: str) -> str:
+        """The name in the brackets; what ADP took, where a document states it."""
+        name, stated = self.request.base(attribute), self.request.stated
+        if name != ADAPTIVE or stated is None:
+            return name
+        return base_name(self.request.method.kind, stated.names.get(attribute))
 
     def design(self, names: Mapping[str, str], inner: float) -> Fake:
         """The design whose true reports have this ε'."""
@@ -258,7 +272,7 @@ class FakeMaker:
         stated, epsilon = self.request.stated, self.request.epsilon
         if stated is None:
             return guarantees.solve(ratio, epsilon)
-        inner = _checks.epsilon(inner_epsilon=stated)
+        inner = _checks.epsilon(inner_epsilon=stated.epsilon)
         if not guarantees.solves(ratio, epsilon, inner):
             raise ParameterError("The ε of the mechanisms is not the one that gives an attribute this ε.")
         return inner

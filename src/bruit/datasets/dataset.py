@@ -63,7 +63,7 @@ class Dataset:
     (dtype('int64'), 2809)
     >>> codes = data.schema.encode(data)
     >>> data
-    Dataset('adult', 48842 rows, 15 columns)
+    Dataset('adult', 48,842 rows, 15 columns)
     """
 
     entry: Entry
