@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError
+import bruit
+from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError, LimitError
 from bruit.estimation import RawTally, Tally
 from bruit.estimation.tally import exact_total
 
@@ -160,3 +161,19 @@ def test_only_the_release_it_was_made_for_opens_a_raw_tally():
         raw + RawTally(design="e", counts=[3, 1])
     with pytest.raises(TypeError):
         raw + Tally(design="d", counts=[3, 1], n=4)
+
+
+def test_forged_counts_that_wrap_around_are_refused():
+    oracle = bruit.oracle("GRR", epsilon=1.0, k=3)
+    forged = Tally(design=oracle.digest, counts=np.array([2**63 - 1, 2**63 - 1, 7]), n=5)
+    assert forged.total == 2**64 + 5
+    with pytest.raises(DataError, match="do not add up"):
+        oracle.estimate(forged)
+
+
+def test_tallies_of_more_reports_than_64_bits_hold_are_not_added():
+    tally = Tally(design="0" * 32, counts=np.array([1, 2]), n=2**63 - 1)
+    with pytest.raises(LimitError):
+        tally + tally
+    with pytest.raises(BruitError):
+        Tally(design="0" * 32, counts=np.array([1, 2]), n=2**63)

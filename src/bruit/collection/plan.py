@@ -44,7 +44,7 @@ from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
 
-#: How many steps a cell takes, for each cell, to compute the law of a number; those of other mechanisms take hardly any.
+#: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
 _WORK = {"laplace": 1, "staircase": 40}
 #: The most steps of such work that a document may ask for: one staircase of as many cells as there may be.
 MOST_WORK = _WORK["staircase"] * Number.MOST_CELLS**2
@@ -478,8 +478,8 @@ def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
     known = [_WORK[base] * min(cells, Number.MOST_CELLS) ** 2 for base, cells in wanted if base in _WORK]
     if sum(known) > MOST_WORK:
         raise LimitError(
-            "This plan has too many numbers with too many cells to be read from a document: by staircase at most one of "
-            "4,096 cells, or 16 of 1,024; by laplace at most 40 of 4,096. Declare fewer cells."
+            "This plan has too many numbers with too many cells to be read from a document: by staircase at most one "
+            "of 4,096 cells, or 16 of 1,024; by laplace at most 40 of 4,096. Declare fewer cells."
         )
 
 
@@ -490,7 +490,7 @@ def _stated(body: dict[str, Any]) -> settling.Stated:
     bodies = {name: entry for name, entry in described if isinstance(entry, Mapping)}
     epsilons = [entry.get("epsilon") for entry in bodies.values()]
     names = {name: f"{entry.get('oracle')}{_suffix(entry)}" for name, entry in bodies.items()}
-    return settling.Stated(epsilons[0] if epsilons else 0.0, names)  # 0 is no ε
+    return settling.Stated(epsilons[0] if epsilons else None, names)
 
 
 def _suffix(entry: Mapping[str, Any]) -> str:

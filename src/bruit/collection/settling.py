@@ -58,7 +58,7 @@ class Stated(NamedTuple):
     promised is computed from it.
     """
 
-    epsilon: float
+    epsilon: Any
     names: Mapping[str, str]
 
 
