@@ -24,6 +24,9 @@ from bruit.errors import FormatError, translated
 
 #: The largest integer that every JSON reader keeps exactly; beyond, integers are written as strings.
 SAFE_INTEGER = 2**53 - 1
+#: More digits than any whole number in a document has: the time to read a number grows with their square.
+_MOST_DIGITS = 40
+_WHOLE = re.compile(f"-?[0-9]{{1,{_MOST_DIGITS}}}")
 
 
 def canonical(body: Any) -> str:
@@ -47,11 +50,25 @@ def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> st
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
+def parsed(text: str | bytes, what: str) -> Any:
+    """A document as plain values; what no writer of ours leaves is refused.
+
+    That is: text that is no JSON or cut short, endless nesting, infinities and what is not a number, whole numbers of
+    more than 40 digits (which are slow to read, and strings in our documents), and an object with a key twice, on which
+    readers do not agree.
+
+    >>> parsed('{"a": 1, "a": 2}', "document")
+    Traceback (most recent call last):
+    bruit.errors.FormatError: This is not a whole document: it is cut short or damaged.
+    """
+    rule = f"This is not a whole {what}: it is cut short or damaged."
+    with translated((ValueError, TypeError, RecursionError), lambda _: FormatError(rule)):
+        return json.loads(text, parse_constant=_refuse, parse_int=_short_number, object_pairs_hook=_no_key_twice)
+
+
 def unseal(text: str | bytes, name: str) -> dict[str, Any]:
     """The body of a document of format `name`, after its format and digest were checked."""
-    damaged = f"This is not a whole {name} document: it is cut short or damaged."
-    with translated((ValueError, TypeError, RecursionError), lambda _: FormatError(damaged)):
-        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice)
+    document = parsed(text, f"{name} document")
     if not isinstance(document, dict) or not isinstance(document.get("format"), str):
         raise FormatError(f"This is not a {name} document: it has no format name.")
     _check_format(document["format"], name)
@@ -66,7 +83,7 @@ def unseal(text: str | bytes, name: str) -> dict[str, Any]:
 
 def whole_number(value: Any, what: str) -> int:
     """An integer read from a document, where big ones are strings."""
-    if isinstance(value, str) and re.fullmatch("-?[0-9]{1,40}", value):
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
@@ -138,12 +155,12 @@ def _safe(value: Any) -> Any:
     return value
 
 
-def _digest_of_text(document: dict[str, Any]) -> str:
-    """The digest; none, and so no match, for what no writer leaves: half characters, infinities, endless nesting."""
+def _digest_of_text(document: dict[str, Any]) -> str | None:
+    """The digest; None, which nothing matches, for what no writer leaves: half characters, infinities, long nesting."""
     try:
         return digest(document)
     except (UnicodeEncodeError, ValueError, RecursionError):
-        return "none"
+        return None
 
 
 def _check_format(found: str, name: str) -> None:
@@ -166,5 +183,12 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(constant: str) -> Any:
-    raise ValueError(constant)
+def _refuse(constant: str) -> Any:
+    """NaN and infinity, which Python reads and JSON does not know."""
+    raise ValueError
+
+
+def _short_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError
+    return int(digits)

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError
+import bruit
+from bruit import documents
+from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError, LimitError
 from bruit.estimation import RawTally, Tally
 
 counts = st.lists(st.integers(0, 2**40), min_size=3, max_size=3)
@@ -20,7 +22,7 @@ def tallies(draw):
     return Tally(
         design="d",
         counts=draw(counts),
-        n=draw(st.integers(0, 2**62)),
+        n=draw(st.integers(0, 2**60)),
         refused=draw(st.integers(0, 9)),
         simulated=draw(st.booleans()),
     )
@@ -135,3 +137,57 @@ def test_only_the_release_it_was_made_for_opens_a_raw_tally():
         raw + RawTally(design="e", counts=[3, 1])
     with pytest.raises(TypeError):
         raw + Tally(design="d", counts=[3, 1], n=4)
+
+
+# Forged tallies whose sums would wrap around in 64 bits.
+
+WRAPPING = [2**63 - 1, 2**63 - 1, 2]
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        bruit.oracle("GRR", epsilon=1.0, k=3),
+        bruit.oracle("SS", epsilon=1.0, k=3),
+        bruit.oracle("PGR", epsilon=1.0, k=3),
+        bruit.oracle("OUE", epsilon=1.0, k=3),
+        bruit.oracle("OLH", epsilon=1.0, k=3, pool=64),
+        bruit.numbers.number("duchi", epsilon=1.0, bounds=(0, 2)),
+        bruit.numbers.number("laplace", epsilon=1.0, bounds=(0, 2)),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+@pytest.mark.parametrize("n", [0, 10, 2**40])
+def test_counts_whose_sum_wraps_around_are_refused(mechanism, n):
+    cells = mechanism._cells()
+    if cells < 3:
+        pytest.skip("two counts below 2⁶³ cannot add up to 2⁶⁴")
+    counts = np.zeros(cells, np.int64)
+    counts[:3] = WRAPPING
+    counts[2] += n * getattr(mechanism, "omega", 1)
+    forged = Tally(design=mechanism.digest, counts=counts, n=n)
+    assert int(counts.sum()) == n * getattr(mechanism, "omega", 1)  # in 64 bits nothing is to be seen
+    with pytest.raises(DataError, match="do not add up|no reports|nobody"):
+        mechanism.estimate(Tally.from_json(forged.to_json()))
+
+
+def test_a_plan_refuses_a_wrapping_number_of_people_per_attribute():
+    plan = bruit.Plan({name: ["0", "1"] for name in "abc"}, 1.0, "SMP[GRR]")
+    counts = np.array([*WRAPPING, *[2**63 - 1, 0] * 2, 2, 0], np.int64)
+    with pytest.raises(DataError, match="do not add up"):
+        plan.estimate(Tally(design=plan.digest, counts=counts, n=0))
+
+
+def test_the_total_of_counts_is_exact():
+    assert Tally(design="d", counts=WRAPPING, n=0).total == 2**64
+    assert Tally(design="d", counts=[3, 4], n=7).total == 7
+
+
+@pytest.mark.parametrize("field", ["n", "refused"])
+def test_more_reports_than_64_bits_count_are_refused(field):
+    text = documents.seal(Tally.FORMAT, {**Tally(design="d", counts=[1], n=1).to_dict(), field: 2**63})
+    with pytest.raises(FormatError):
+        Tally.from_json(text)
+    most = Tally(design="d", counts=[0], **{"n": 0, field: 2**63 - 1})
+    with pytest.raises(LimitError, match="64-bit"):
+        most + Tally(design="d", counts=[0], **{"n": 0, field: 1})

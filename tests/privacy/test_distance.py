@@ -165,3 +165,29 @@ def test_an_epsilon_that_weights_cannot_meet_is_refused():
 
 def test_the_stated_epsilon_is_the_logarithm_rounded_up():
     assert DistanceLaw((3, 1, 1)).epsilon == pytest.approx(math.log(3), rel=1e-15)
+
+
+#: Weights that fall in few steps, as those of a staircase.
+FALLING = st.lists(st.tuples(st.integers(1, 2**50), st.integers(1, 6)), min_size=1, max_size=4).map(
+    lambda steps: tuple(weight for weight, times in sorted(steps, reverse=True) for _ in range(times))
+)
+
+
+@given(FALLING.filter(lambda weights: len(weights) > 1), st.integers(1, 3))
+def test_weights_that_fall_in_steps_have_the_ratio_of_the_definition(weights, stride):
+    weights = weights[: (len(weights) - 1) // stride * stride + 1]
+    if len(weights) < 2:
+        return
+    law = DistanceLaw(weights, stride)
+    rows = obvious_rows(weights, stride)
+    assert law._steps is not None
+    assert law.ratio == obvious_ratio(rows)
+    first, second, message = law.worst
+    assert rows[first][message] / rows[second][message] == law.ratio
+
+
+def test_steps_and_single_weights_find_the_same_outcomes():
+    law = DistanceLaw.scale(two_steps(301, 40)(1.0), stride=2)
+    assert {law._extremes(y)[0][0] / law._extremes(y)[1][0] for y in law._likely_of_steps()} >= {law.ratio}
+    assert max(law._extremes(y)[0][0] / law._extremes(y)[1][0] for y in law._likely()) == law.ratio
+    assert len(law._likely_of_steps()) < len(law._likely())

@@ -157,4 +157,4 @@ def fake_ratio(columns: Any, unit: Unit) -> Fraction:
     extremes = [found.extremes() for found in columns]
     if unit == "person":
         return guarantees.person_ratio(extremes)
-    return max(guarantees.attribute_ratios(extremes))
+    return guarantees.attribute_ratio(extremes)

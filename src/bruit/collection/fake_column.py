@@ -10,12 +10,14 @@ Three kinds of fakes:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from bruit.collection import bases, guarantees, prior
@@ -34,6 +36,8 @@ Floats: TypeAlias = NDArray[np.float64]
 #: What a fake is.
 FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
+#: So many values are looked at one by one; of more that are alike, some.
+_SOME = 1 << 12
 #: The papers choose among these where the mechanism is to be the best for each attribute.
 PUBLISHED = {"RS+FD": ("GRR", "OUE-z"), "RS+RFD": ("GRR", "OUE-r")}
 #: With subset selection, which is never worse than the first.
@@ -99,19 +103,20 @@ class FakeColumn:
         size = self.mechanism.size
         return np.full(size, 1 / size) if self.weights is None else prior.frequencies(self.weights)
 
-    def support(self) -> Floats:
-        """φ(v): the probability that a fake report supports each value."""
+    def support(self, shares: Floats | None = None) -> Floats:
+        """φ(v): the probability that a fake report supports each value, or values that fakes have with these shares."""
         p, q = self.mechanism.p, self.mechanism.q
+        shares = self.prior_frequency if shares is None else shares
         if self.fake == "value":
-            return self.prior_frequency
+            return shares
         if self.fake == "zeros":
-            return np.full(self.mechanism.size, float(q))
-        return float(q) + float(p - q) * self.prior_frequency
+            return np.full(shares.size, float(q))
+        return float(q) + float(p - q) * shares
 
-    def mixture(self, d: int) -> Mixture:
-        """The law of support where one of d attributes is true."""
+    def mixture(self, d: int, shares: Floats | None = None) -> Mixture:
+        """The law of support where one of d attributes is true; of all values, or of some as in `support`."""
         own, other = self._both()
-        return Mixture(d, self.mechanism.p, self.mechanism.q, self.support(), own, other)
+        return Mixture(d, self.mechanism.p, self.mechanism.q, self.support(shares), own, other)
 
     def both_fake(self) -> Floats | float:
         """The probability that a fake report supports two given values, by pair."""
@@ -262,15 +267,33 @@ def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool 
 
 def rare_variance(column: FakeColumn, d: int) -> float:
     """The mean over all values of the variance of a value that nobody has, with one person."""
-    zeros = np.zeros(column.mechanism.size)
-    return float(column.mixture(d).variance(zeros, 1, "population").mean())
+    size = column.mechanism.size
+    # Without a prior all values are alike, and some stand for all.
+    shares = column.prior_frequency if column.weights is not None else np.full(min(size, _SOME), 1 / size)
+    return float(column.mixture(d, shares).variance(np.zeros(shares.size), 1, "population").mean())
 
 
 def best_omega(epsilon: float, k: int, d: int) -> int:
     """The size of subsets with the least variance for a rare value among fakes; without fakes it is another."""
-    omega = np.arange(1, k)
+    omega = np.arange(1, k) if k <= _SOME else _likely_omegas(epsilon, k, d)
     inside = omega * np.exp(epsilon)
     p = inside / (inside + k - omega)
     q = (omega - p) / (k - 1)
     share = (q + (d - 1) * omega / k) / d
     return int(omega[np.argmin(share * (1 - share) / (p - q) ** 2)])
+
+
+def _likely_omegas(epsilon: float, k: int, d: int) -> NDArray[np.int64]:
+    """The sizes next to where the variance as a function of ω is flat, and both ends: one of them is the best.
+
+    With E = e^ε, m = k + ω(E − 1) and c = 1/(k − 1) + (d − 1)/k a report supports a rare value with probability
+    r = (ω/d)(c − E/((k − 1)m)), and p − q is ω(k − ω)(E − 1)/((k − 1)m). So with t = ω/k the variance r(1 − r)/(p − q)²
+    is proportional to u·v/(t(1 − t)²) with u = cm − E/(k − 1) and v = m − ωu/d, whose derivative has the roots of a
+    polynomial.
+    """
+    m = k * Polynomial([1.0, math.expm1(epsilon)])
+    u = (1 / (k - 1) + (d - 1) / k) * m - math.exp(epsilon) / (k - 1)
+    product, divisor = u * (m - Polynomial([0.0, k / d]) * u), Polynomial([0.0, 1.0, -2.0, 1.0])
+    roots = np.real((product.deriv() * divisor - product * divisor.deriv()).roots())
+    near = np.floor(roots[(roots > 0) & (roots < 1)] * k)[:, None] + np.arange(-1, 3)
+    return np.unique(np.clip(np.append(near, [1, k - 1]), 1, k - 1)).astype(np.int64)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -69,28 +70,91 @@ def _of(reports: list[Odds]) -> Extremes:
 
 def person_ratio(attributes: Sequence[Extremes]) -> Fraction:
     """The largest Σ most / Σ least over all reports, one of each attribute: by Dinkelbach's iteration, exactly."""
-    ratio = Fraction(1)
+    ratio, alike = Fraction(1), Counter(attributes)
     while True:
         # The reports that would reach the ratio if any can: largest most − ratio·least, attribute by attribute.
-        chosen = [_farthest(extremes.reports, ratio) for extremes in attributes]
-        reached = sum((odds.most for odds in chosen), Fraction(0)) / sum((odds.least for odds in chosen), Fraction(0))
-        if reached <= ratio:
+        chosen = [(_farthest(extremes.reports, ratio), times) for extremes, times in alike.items()]
+        most = total((odds.most, times) for odds, times in chosen)
+        least = total((odds.least, times) for odds, times in chosen)
+        if most <= ratio * least:
             return ratio
-        ratio = reached
+        ratio = most / least
 
 
 def _farthest(reports: tuple[Odds, ...], ratio: Fraction) -> Odds:
-    return max(reports, key=lambda odds: odds.most - ratio * odds.least)
+    def margin(odds: Odds) -> Quotient:
+        most, least = odds.most, odds.least
+        above = most.numerator * least.denominator * ratio.denominator
+        below = ratio.numerator * least.numerator * most.denominator
+        return Quotient(above - below, most.denominator * least.denominator)
+
+    margins = [margin(odds) for odds in reports] if len(reports) > 1 else [Quotient(0, 1)]
+    return reports[_place_of_largest(margins)]
+
+
+def attribute_ratio(attributes: Sequence[Extremes]) -> Fraction:
+    """The largest of the ratios of all attributes."""
+    alike = Counter(attributes)
+    every = total((extremes.least, times) for extremes, times in alike.items())
+    gains = [gain for extremes in alike for gain in _gains(extremes, every)]
+    return _gained(gains, every)
 
 
 def attribute_ratios(attributes: Sequence[Extremes]) -> list[Fraction]:
     """For each attribute, the largest (most + R)/(least + R), where all others contribute the least that they can."""
-    total = sum((extremes.least for extremes in attributes), Fraction(0))
+    every = total((extremes.least, times) for extremes, times in Counter(attributes).items())
+    return [_gained(_gains(extremes, every), every) for extremes in attributes]
+
+
+def _gains(extremes: Extremes, every: Fraction) -> list[Quotient]:
+    """(most − least)/(least + R) of each report, over the denominator of the sum of all, which is long and common.
+
+    least + R is that sum, plus what the report is above the least of its own attribute.
+    """
     found = []
-    for extremes in attributes:
-        rest = total - extremes.least
-        found.append(max((odds.most + rest) / (odds.least + rest) for odds in extremes.reports))
+    for odds in extremes.reports:
+        more, beyond = odds.most - odds.least, odds.least - extremes.least
+        below = every.numerator * beyond.denominator + every.denominator * beyond.numerator
+        found.append(Quotient(more.numerator * beyond.denominator, more.denominator * below))
     return found
+
+
+def _gained(gains: Sequence[Quotient], every: Fraction) -> Fraction:
+    """1 + the largest of such gains."""
+    top, bottom = gains[_place_of_largest(gains)]
+    return 1 + Fraction(top * every.denominator, bottom)
+
+
+class Quotient(NamedTuple):
+    """A fraction that is not reduced: with hundreds of attributes its numbers are long, and reducing them is slow."""
+
+    top: int
+    bottom: int  # above 0
+
+
+def _place_of_largest(quotients: Sequence[Quotient]) -> int:
+    """The place of the largest; the first of equals."""
+    best = 0
+    for place, (top, bottom) in enumerate(quotients):
+        if top * quotients[best].bottom > quotients[best].top * bottom:
+            best = place
+    return best
+
+
+def total(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
+    """The exact sum of fractions, each so many times; those with one denominator first, then by halves, reduced once.
+
+    >>> total([(Fraction(1, 2), 3), (Fraction(1, 3), 1), (Fraction(1, 2), 1)])
+    Fraction(7, 3)
+    """
+    sums: dict[int, int] = defaultdict(int)
+    for term, times in terms:
+        sums[term.denominator] += times * term.numerator
+    parts = [Quotient(top, bottom) for bottom, top in sums.items()] or [Quotient(0, 1)]
+    while len(parts) > 1:
+        pairs = zip(parts[::2], [*parts[1::2], Quotient(0, 1)], strict=False)
+        parts = [Quotient(a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom) for a, b in pairs]
+    return Fraction(*parts[0])
 
 
 def solve(ratio: Callable[[float], Fraction], epsilon: float) -> float:
@@ -118,3 +182,17 @@ def solve(ratio: Callable[[float], Fraction], epsilon: float) -> float:
         else:
             high, missed = middle, found
     return low
+
+
+def solves(ratio: Callable[[float], Fraction], epsilon: float, found: float) -> bool:
+    """Whether `solve` can have found this ε': it keeps ε, and is the limit, or reaches ε, or hardly more would not.
+
+    That takes a few trials of the ratio, where finding it takes dozens.
+    """
+    reached = log_ceiling(ratio(found))
+    if not epsilon <= found <= _checks.EPSILON_LIMITS[1] or reached > epsilon:
+        return False
+    if found == _checks.EPSILON_LIMITS[1] or epsilon - reached <= 2 * math.ulp(epsilon):
+        return True
+    more = itertools.accumulate(range(3), lambda trial, _: math.nextafter(trial, math.inf), initial=found)
+    return any(log_ceiling(ratio(trial)) > epsilon for trial in itertools.islice(more, 1, None))

@@ -7,8 +7,8 @@ same. It asks one question, or several of which each person's record has one ans
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -22,14 +22,29 @@ from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.domains import Attribute, Schema
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import DataError, DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError
+from bruit.errors import (
+    DataError,
+    DataTypeError,
+    DesignError,
+    FormatError,
+    ParameterError,
+    ParameterTypeError,
+)
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.mechanism import whole_counts
+from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
 from bruit.privacy.law import log_ceiling
 
+#: The most steps of work on laws by distance that a document may ask for: eight staircases of 4,096 cells.
+MOST_WORK = 1 << 29
+#: How many steps the law of a number with so many cells takes; those of other mechanisms take hardly any.
+_WORK: dict[str, Callable[[int], int]] = {
+    "laplace": lambda cells: cells * cells,
+    "staircase": lambda cells: cells << 14,
+}
 #: The most cells that a joint table may have.
 TABLE_LIMIT = 1 << 24
 
@@ -109,6 +124,10 @@ class Plan:
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
             object.__setattr__(self, "schema", Schema(self.schema))
+        self._settle()
+
+    def _settle(self, stated: Any = None) -> None:
+        """Check everything and put it in its final form; an ε' that a document states is confirmed, not looked for."""
         _checks.one_of(get_args(Unit), unit=self.unit)
         settled = settling.settle(
             self.schema,
@@ -120,6 +139,7 @@ class Plan:
             prior=self.prior,
             bases=self.bases,
             published=bool(self.published),
+            stated=stated,
         )
         for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
             object.__setattr__(self, name, getattr(settled, name))
@@ -341,8 +361,14 @@ class Plan:
         method = body.get("method")
         if not isinstance(method, str):
             raise FormatError("A plan must have a method and a mechanism.")
+        values = {"schema": schema, "method": method, **_read(body)}
+        plan = object.__new__(cls)
+        for each in fields(cls):
+            default = None if each.default is MISSING else each.default
+            object.__setattr__(plan, each.name, values.get(each.name, default))
         try:
-            plan = cls(schema, method=method, **_read(body))
+            _check_work(schema, methods.parse(method), plan.bases)
+            plan._settle(_stated(body))
         except (ParameterError, ParameterTypeError) as error:
             raise FormatError("This plan describes a mechanism that this version does not know.") from error
         if documents.canonical(plan._body()) != documents.canonical(body):
@@ -407,3 +433,22 @@ def _read(body: dict[str, Any]) -> dict[str, Any]:
         raise FormatError("A plan must have a method and a mechanism.")
     # Odds stand for an ε of their own: the survey with two coins is asked for without one.
     return {"epsilon": None if "odds" in mechanism else mechanism.get("epsilon")}
+
+
+def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
+    """Refuse a document whose laws would take long to compute, by what it declares, before any is computed."""
+    own = named if isinstance(named, Mapping) else {}
+    asked = [(str(own.get(name, method.base)).lower(), attribute.size) for name, attribute in schema.items()]
+    known = [_WORK[base](min(cells, Number.MOST_CELLS)) for base, cells in asked if base in _WORK]
+    if sum(known) > MOST_WORK:
+        raise FormatError(
+            "This plan has too many numbers with too many cells to be read from a document: by laplace at most 32 of "
+            "4,096 cells, or by staircase at most 8. Declare fewer cells."
+        )
+
+
+def _stated(body: dict[str, Any]) -> Any:
+    """The ε' of the first mechanism in a document, which with fakes is that of all; 0, which is no ε, without one."""
+    mechanisms = body.get("mechanisms")
+    first = next(iter(mechanisms.values()), None) if isinstance(mechanisms, Mapping) else None
+    return (first.get("epsilon") if isinstance(first, Mapping) else None) or 0.0

@@ -28,7 +28,7 @@ from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import Counts, exact_sum
 from bruit.mechanism import message_numbers
 from bruit.privacy.guarantee import Guarantee
 
@@ -69,7 +69,7 @@ class Sample(Design):
 
     def check(self, tally: Tally) -> None:
         """Everybody counted reported on one attribute."""
-        if int(tally.counts[: self.d].sum()) != tally.n:
+        if exact_sum(tally.counts[: self.d]) != tally.n:
             raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
         super().check(tally)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bruit import _checks
@@ -78,8 +79,9 @@ def settle(
     prior: Any,
     bases: Any,
     published: bool,
+    stated: Any = None,
 ) -> Settled:
-    """Check everything and make the design."""
+    """Check everything and make the design; an ε' of fakes that a document states is confirmed instead of found."""
     _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
     if method.kind == "one":
         return _one(schema, method.base, epsilon, unit)
@@ -87,7 +89,7 @@ def settle(
     named = _clean_bases(bases, schema, method)
     asked = _Asked(schema, method, _checks.epsilon(epsilon=epsilon), unit, named, published)
     if method.fakes:
-        return _fake(asked, prior)
+        return _fake(asked, prior, stated)
     return _sample(asked, weights) if method.kind == "SMP" else _split(asked, budgets)
 
 
@@ -170,7 +172,7 @@ def _sample(asked: _Asked, weights: Any) -> Settled:
     )
 
 
-def _fake(asked: _Asked, given: Any) -> Settled:
+def _fake(asked: _Asked, given: Any, stated: Any) -> Settled:
     schema, kind = asked.schema, asked.method.kind
     shares = prior.clean_prior(given, schema) if given is not None else {}
 
@@ -181,7 +183,7 @@ def _fake(asked: _Asked, given: Any) -> Settled:
             for name, place in places.items()
         }
 
-    inner = _inner_epsilon(asked, columns)
+    inner = _inner_epsilon(asked, columns, stated)
     return Settled(
         Fake.of(schema, kind, columns(inner)),
         asked.epsilon,
@@ -194,10 +196,18 @@ def _fake(asked: _Asked, given: Any) -> Settled:
     )
 
 
-def _inner_epsilon(asked: _Asked, columns: Callable[[float], dict[str, FakeColumn]]) -> float:
+def _inner_epsilon(asked: _Asked, columns: Callable[[float], dict[str, FakeColumn]], stated: Any) -> float:
     """The ε' of a true report: ε for a person, what the papers say, or what gives one attribute ε."""
     if asked.published:
         return _checks.epsilon(inner_epsilon=math.log1p(len(asked.schema) * math.expm1(asked.epsilon)))
     if asked.unit == "person":
         return asked.epsilon
-    return guarantees.solve(lambda inner: fake_ratio(columns(inner).values(), "attribute"), asked.epsilon)
+
+    def ratio(inner: float) -> Fraction:
+        return fake_ratio(columns(inner).values(), "attribute")
+
+    if stated is None:
+        return guarantees.solve(ratio, asked.epsilon)
+    if not guarantees.solves(ratio, asked.epsilon, inner := _checks.epsilon(inner_epsilon=stated)):
+        raise ParameterError("The ε of the mechanisms is not the one that gives an attribute this ε.")
+    return inner

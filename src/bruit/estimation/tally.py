@@ -7,7 +7,6 @@ without noise: it shows nothing, cannot be saved, and only a release may look in
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -21,6 +20,9 @@ from bruit.errors import BruitError, DataError, DataTypeError, DesignError, Form
 Counts = NDArray[np.int64]
 
 _MAGIC = b"bruit.tally/1\n"
+#: The most reports, and the largest count.
+_MOST = 2**63 - 1
+_BEYOND = "The sum of these tallies does not fit 64-bit integers."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,13 +64,15 @@ class Tally:
         object.__setattr__(self, "counts", _frozen(self.counts))
         if (self.counts < 0).any():
             raise DataError("counts must be 0 or above.")
-        object.__setattr__(self, "n", _checks.integer(low=0, n=self.n))
-        object.__setattr__(self, "refused", _checks.integer(low=0, refused=self.refused))
+        object.__setattr__(self, "n", _checks.integer(low=0, high=_MOST, n=self.n))
+        object.__setattr__(self, "refused", _checks.integer(low=0, high=_MOST, refused=self.refused))
 
     def __add__(self, other: object) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         _same_design(self, other)
+        if max(self.n + other.n, self.refused + other.refused) > _MOST:
+            raise LimitError(_BEYOND)
         return Tally(
             design=self.design,
             counts=_sum(self.counts, other.counts),
@@ -76,6 +80,11 @@ class Tally:
             refused=self.refused + other.refused,
             simulated=self.simulated or other.simulated,
         )
+
+    @property
+    def total(self) -> int:
+        """The sum of all counts, exactly: in 64 bits that of forged ones would wrap around."""
+        return exact_sum(self.counts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self._header() == other._header() and _equal(self, other)
@@ -121,7 +130,7 @@ class Tally:
         line, _, cells = body[len(_MAGIC) :].partition(b"\n")
         rule = f"These bytes are not a {cls.FORMAT}: a field is missing or wrong."
         with translated((KeyError, TypeError, ValueError, RecursionError, BruitError), lambda _: FormatError(rule)):
-            header = json.loads(line)
+            header = documents.parsed(line, "header")
             counts = np.frombuffer(cells, "<i8")
             if counts.size != header["cells"]:
                 raise ValueError
@@ -193,8 +202,18 @@ def _sum(first: Counts, second: Counts) -> Counts:
     total = first + second
     # Two numbers of one sign overflow exactly when their sum has the other.
     if (((first ^ total) & (second ^ total)) < 0).any():
-        raise LimitError("The sum of these tallies does not fit 64-bit integers.")
+        raise LimitError(_BEYOND)
     return total
+
+
+def exact_sum(counts: Counts) -> int:
+    """The sum as a Python integer, which does not wrap around.
+
+    >>> exact_sum(np.array([2**63 - 1, 2**63 - 1, 2]))
+    18446744073709551616
+    """
+    largest = max(int(counts.max()), -int(counts.min())) if counts.size else 0
+    return int(counts.sum()) if largest * counts.size <= _MOST else sum(counts.tolist())
 
 
 def _same_design(first: Tally | RawTally, second: Tally | RawTally) -> None:

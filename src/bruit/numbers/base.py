@@ -327,7 +327,7 @@ class Number(LocalMechanism):
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts once."""
-        return int(tally.counts.sum()) == tally.n
+        return tally.total == tally.n
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import counting

@@ -155,6 +155,10 @@ class SupportOracle(Oracle):
         """The exact variance of the estimate of a value whose true frequency is given."""
         return support_variance(np.asarray(frequency, float), n, self.p, self.q, target)
 
+    def typical_variance(self, frequency: float, n: int, target: Target = "population") -> float:
+        """The variance for a value of this frequency, whatever the others have; Var* at frequency 0."""
+        return float(self.variance(np.array([frequency]), n, target)[0])
+
     def _model(self, tally: Tally) -> Model:
         return SupportModel(self._support(tally), tally.n, self.p, self.q)
 

@@ -33,7 +33,7 @@ from bruit.kernels import hash_family
 from bruit.oracles._hash_lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles._pooled_support import PooledModel, PoolError
 from bruit.oracles._seed_pool import SeedPool
-from bruit.oracles.base import SupportOracle
+from bruit.oracles.base import Oracle, SupportOracle
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.law import TwoLevelLaw, exp_floor
 
@@ -190,6 +190,12 @@ class LocalHashing(SupportOracle):
         added = self._pool_error.variance if known.shape == (self.size,) else self._pool_error.worst
         return plain + added(known, n, target)
 
+    def typical_variance(self, frequency: float, n: int, target: Target = "population") -> float:
+        """The variance for a value of this frequency where the others share the rest evenly; Var* at frequency 0."""
+        if self._pool_error is None:
+            return super().typical_variance(frequency, n, target)
+        return Oracle.typical_variance(self, frequency, n, target)  # what a pool adds depends on the others
+
     def most_likely(self, reports: Any) -> Consistent:
         """The most likely frequencies given the reports, by EM on the true likelihood; n × k hashes a step."""
         if self.pool is not None:
@@ -280,7 +286,7 @@ class LocalHashing(SupportOracle):
 
     def _is_possible(self, tally: Tally) -> bool:
         """With a pool each report counts once; without, any number of values may be supported by all."""
-        return super()._is_possible(tally) if self.pool is None else int(tally.counts.sum()) == tally.n
+        return super()._is_possible(tally) if self.pool is None else tally.total == tally.n
 
     def _empty_reports(self, n: int) -> NDArray[Any]:
         return np.empty(n, self._dtype)

@@ -181,7 +181,7 @@ class SubsetSelection(PackedOracle):
 
     def _is_possible(self, tally: Tally) -> bool:
         """Each report counts for ω values."""
-        return super()._is_possible(tally) and int(tally.counts.sum()) == tally.n * self.omega
+        return super()._is_possible(tally) and tally.total == tally.n * self.omega
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
         from bruit.kernels import bits

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import logging
 import os
 import secrets
@@ -177,9 +176,9 @@ def entry_line(body: Mapping[str, Any], previous: str) -> bytes:
 
 def read_entry(line: bytes, number: int, previous: str) -> tuple[dict[str, Any], str]:
     """The body and digest of line `number`, once its link to the line before is checked."""
-    kinds = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+    kinds = (ValueError, KeyError, TypeError, AttributeError, RecursionError, FormatError)
     with translated(kinds, lambda _: damaged(number)):
-        body = json.loads(line)
+        body = documents.parsed(line, "line")
         digest, _ = body.pop("digest"), body.pop("previous")
         if entry_line(body, previous) != line:  # every byte, so also both digests
             raise damaged(number)

@@ -8,6 +8,7 @@ their totals, and ε must be computed from the rows as they are, not from the we
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ TOTAL_BITS = 54
 LOSS = 1e-9
 #: The relative error of a quotient of two whole numbers in floats is below 2⁻⁵¹: this covers it many times over.
 _TIE = 1e-12
+#: Weights that fall more often than this are looked at one by one.
+_FEW_STEPS = 16
 #: How many table entries are looked at together.
 _BLOCK = 1 << 17
 
@@ -170,13 +173,43 @@ class DistanceLaw:
     @cached_property
     def _search(self) -> tuple[Fraction, tuple[int, int, int]]:
         """The largest ratio, and where it is: floats find the outcomes that can have it, whole numbers decide."""
-        spread = np.concatenate([part.max(axis=1) / part.min(axis=1) for _, part in self._blocks(half=True)])
         found: dict[tuple[Fraction, Fraction], tuple[int, int, int]] = {}
-        for y in np.flatnonzero(spread >= spread.max() * (1 - _TIE)).tolist():
+        for y in self._likely_of_steps() if self._steps is not None else self._likely():
             (most, first), (least, second) = self._extremes(y)
             found.setdefault((most, least), (first, second, y))
         largest = max(found, key=lambda pair: pair[0] / pair[1])
         return largest[0] / largest[1], found[largest]
+
+    def _likely(self) -> list[int]:
+        """Outcomes of which one has the largest ratio: all are looked at."""
+        spread = np.concatenate([part.max(axis=1) / part.min(axis=1) for _, part in self._blocks(half=True)])
+        found: list[int] = np.flatnonzero(spread >= spread.max() * (1 - _TIE)).tolist()
+        return found
+
+    @cached_property
+    def _steps(self) -> NDArray[np.int64] | None:
+        """Where the weights fall, if they never rise and fall seldom, as those of a staircase; from 0 to the end."""
+        weights = self.tables.weights
+        falls = np.flatnonzero(weights[1:] != weights[:-1]) + 1
+        if falls.size > _FEW_STEPS or (weights[1:] > weights[:-1]).any():
+            return None
+        return np.concatenate([[0], falls, [self.points]])
+
+    def _likely_of_steps(self) -> list[int]:
+        """The same where weights fall in few steps: then totals rise to the middle, so few rows of each step matter."""
+        assert self._steps is not None  # noqa: S101 -- the caller has looked
+        outcomes, totals = np.arange((self.points + 1) // 2), self.tables.totals
+        least, most, weights = [], [], []
+        for start, stop in itertools.pairwise(self._steps.tolist()):
+            for first, last in ((outcomes - stop + 1, outcomes - start), (outcomes + start, outcomes + stop - 1)):
+                low, high = np.maximum(-(-first // self.stride), 0), np.minimum(last // self.stride, self.rows - 1)
+                there = low <= high
+                low, high = np.where(there, low, 0), np.where(there, high, 0)
+                middle = np.clip((self.rows - 1) // 2, low, high)
+                least.append(np.where(there, np.minimum(totals[low], totals[high]), 0))
+                most.append(np.where(there, totals[middle], 0))
+                weights.append(self._line[start])
+        return _different(np.array(least), np.array(most), np.array(weights)[:, None])
 
     def _extremes(self, y: int) -> tuple[tuple[Fraction, int], tuple[Fraction, int]]:
         """The largest and the least probability of one outcome, exactly, and the values that give them."""
@@ -314,6 +347,28 @@ class ClampedLaw:
     def _tails(self) -> list[int]:
         """The sum of all weights from each distance on."""
         return _cumulative(self.weights[::-1])[::-1]
+
+
+def _different(least: Words, most: Words, weights: Floats) -> list[int]:
+    """Outcomes (columns) that can have the largest ratio, one of each kind; rows are the steps, 0 where none is there.
+
+    Those with the same totals at their extremes have the same ratio.
+    """
+    there = least > 0
+    with np.errstate(divide="ignore"):
+        high, low = np.where(there, weights / least, 0.0), np.where(there, weights / most, np.inf)
+    spread = high.max(axis=0) / low.min(axis=0)
+    likely = np.flatnonzero(spread >= spread.max() * (1 - _TIE))
+    high, low = high[:, likely], low[:, likely]
+    extreme = np.concatenate(
+        [
+            np.where(high >= high.max(axis=0) * (1 - _TIE), least[:, likely], 0),
+            np.where(low <= low.min(axis=0) * (1 + _TIE), most[:, likely], 0),
+        ]
+    )
+    _, places = np.unique(extreme, axis=1, return_index=True)
+    found: list[int] = likely[np.sort(places)].tolist()
+    return found
 
 
 def _check_weights(weights: Any) -> None:

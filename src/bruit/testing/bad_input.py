@@ -30,6 +30,8 @@ def check_bad_input(oracle: Mechanism, *, rng: Randomness = 0) -> None:
     _refused("tallies (counts alone)", oracle.estimate, tally.counts)
     _refused("tallies (empty)", oracle.estimate, replace(tally, n=0, counts=tally.counts * 0))
     _refused("targets", oracle.estimate, tally, "nobody")
+    if tally.counts.size > 2:
+        _refused("tallies (that wrap around)", oracle.estimate, replace(tally, counts=_wrapping(tally.counts)))
     for seed in (SECRET, -1, 1.5, True, [1], np.array([1, 2])):
         _refused("seeds", oracle.privatize, [good], seed, kind=RandomnessError)
     _check_impossible_reports(oracle, entropy)
@@ -45,6 +47,13 @@ def _refused(what: str, verb: Callable[..., object], *arguments: Any, kind: type
     except Exception as error:
         raise AssertionError(f"Bad {what} raise {type(error).__name__}, not {kind.__name__}.") from error
     raise AssertionError(f"Bad {what} are accepted.")
+
+
+def _wrapping(counts: Any) -> Any:
+    """Counts of a forged tally: they are 2⁶⁴ more in all, which 64 bits do not show."""
+    forged = counts.copy()
+    forged[:3] = [2**63 - 1, 2**63 - 1, 2 + int(counts[:3].sum())]
+    return forged
 
 
 def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
