@@ -126,3 +126,27 @@ def test_what_a_kill_left_beside_a_file_is_found_and_nothing_else(tmp_path):
     for file in (*left, *others):
         file.touch()
     assert documents.unfinished(tmp_path / "a[b].csv") == sorted(left)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "[" * 900 + "]" * 900,
+        '{"format": "bruit.x/1", "a": ' + "9" * 41 + ', "digest": ""}',
+        '{"format": "bruit.x/1", "a": -' + "9" * 200_000 + "}",
+        '{"format": "bruit.x/1", "a": NaN}',
+        '{"format": "bruit.x/1", "a": -Infinity}',
+        '{"format": "bruit.x/1", "a": 1e999, "digest": "none"}',
+        '{"format": "bruit.x/1", "format": "bruit.x/1"}',
+        '{"format": "bruit.x/1", "a": {"b": 1, "b": 2}}',
+        b"\xff\xfe\xff",
+        '{"format": "bruit.x/1", "a": "\\ud800", "digest": "none"}',
+    ],
+    ids=range(12),
+)
+def test_bombs_and_what_no_writer_leaves_are_refused_and_nothing_of_them_is_kept(text):
+    with pytest.raises(FormatError) as caught:
+        documents.unseal(text, "bruit.x/1")
+    assert caught.value.__context__ is None

@@ -155,12 +155,12 @@ def _safe(value: Any) -> Any:
     return value
 
 
-def _digest_of_text(document: dict[str, Any]) -> str:
-    """The digest; none, and so no match, for what no writer leaves: half characters, infinities, endless nesting."""
+def _digest_of_text(document: dict[str, Any]) -> str | None:
+    """The digest; None, which nothing matches, for what no writer leaves: half characters, infinities, long nesting."""
     try:
         return digest(document)
     except (UnicodeEncodeError, ValueError, RecursionError):
-        return "none"
+        return None
 
 
 def _check_format(found: str, name: str) -> None:

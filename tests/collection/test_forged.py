@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from bruit import documents
 from bruit.collection import Plan, guarantees
 from bruit.domains import Grid
-from bruit.errors import FormatError, LimitError
+from bruit.errors import BruitError, FormatError, LimitError
 
 LABELS = ["x", "y", "z"]
+MILLION = 1_000_000
 
 
 def forged(plan: Plan, **changes: Any) -> str:
@@ -82,3 +84,54 @@ def test_text_that_no_writer_of_ours_leaves_is_refused(text: str | bytes) -> Non
 
 def test_a_whole_number_may_have_as_many_digits_as_ours_have() -> None:
     assert documents.parsed(json.dumps([2**63]), "document") == [2**63]
+
+
+def _body(chance: random.Random) -> dict[str, Any]:
+    """Something like a plan, with extremes everywhere."""
+
+    def domain() -> dict[str, Any]:
+        missing = chance.choice(["refuse", "refuse", "category", "drop", 3])
+        if chance.random() < 0.6:
+            k = chance.choice([2, 3, 50, MILLION, MILLION - 1, MILLION + 1, 0, -1, 10**30, 1.5, "9", None, True])
+            return {"kind": "categories", "k": k, "missing": missing}
+        ends = chance.choice([(0.0, 1.0), (0, 9), (-1e308, 1e308), (0, 10**30), ("a", 1), (1, 0)])
+        cells = chance.choice([2, 4096, 4095, MILLION, 10**18, 0, -3, "9"])
+        return {"kind": "grid", "low": ends[0], "high": ends[1], "cells": cells, "missing": missing}
+
+    names = [f"a{i}" for i in range(chance.choice([1, 2, 3, 5]))]
+    kinds = ["SPL", "SMP", "RS+FD", "RS+RFD"]
+    bases = ["GRR", "OUE", "OLH", "SS", "HR", "PGR", "ADP", "OUE-z", "SUE-r", "staircase", "laplace", "hybrid", "x"]
+    method = chance.choice(bases) if len(names) == 1 else f"{chance.choice(kinds)}[{chance.choice(bases)}]"
+    epsilon = chance.choice([0.001, 1.0, 20.0, 0.0, -1, 1e308, 10**30, "1", None])
+    one = {"oracle": method, "epsilon": epsilon} | chance.choice([{}, {"odds": [10**39, 1]}, {"omega": 10**18}])
+    body: dict[str, Any] = {
+        "attributes": [{"name": name, "domain": domain()} for name in names],
+        "method": method,
+        "epsilon": epsilon,
+        "unit": chance.choice(["person", "attribute", "nobody", 7]),
+        "calibration": chance.choice(["exact", "published", None]),
+        "mechanisms": {name: {"epsilon": chance.choice([epsilon, 1.0, 2.0])} for name in names},
+    }
+    for key in ("budgets", "weights", "prior", "bases"):
+        if chance.random() < 0.3:
+            value = chance.choice([1, 0.5, [0.5, 0.5], "GRR", 10**30, None, {}])
+            body[key] = chance.choice([dict.fromkeys(names, value), value])
+    if len(names) == 1:
+        body["mechanism"] = chance.choice([one, None, 3, []])
+        del body["mechanisms"]
+    if chance.random() < 0.2:
+        body[chance.choice(list(body))] = chance.choice([None, [], {}, 0, "x", [[]], {"a": {}}])
+    return body
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_document_with_anything_in_it_is_read_or_refused_with_an_error_of_ours(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guarantees, "solve", None)
+    text = documents.seal(Plan.FORMAT, _body(random.Random(seed)))
+    try:
+        plan = Plan.from_json(text)
+    except BruitError:
+        return
+    assert Plan.from_json(plan.to_json()) == plan

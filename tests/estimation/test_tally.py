@@ -22,7 +22,7 @@ def tallies(draw):
     return Tally(
         design="d",
         counts=draw(counts),
-        n=draw(st.integers(0, 2**62)),
+        n=draw(st.integers(0, 2**60)),
         refused=draw(st.integers(0, 9)),
         simulated=draw(st.booleans()),
     )
