@@ -44,8 +44,7 @@ FEW = 40
 #: One in so many people has a gap, where the policy allows it.
 GAPS = 7
 #: The files to which reports are written and from which they are counted.
-#: A CSV file belongs here as soon as reports are read from text by their form: then add "reports.csv".
-REPORT_FILES = ("reports.parquet",)
+REPORT_FILES = ("reports.parquet", "reports.csv")
 
 
 def check_sources(
@@ -349,15 +348,15 @@ def _standard_input(table: Table, folder: Path) -> Iterator[Any]:
 
 
 def _csv_bytes(table: Table) -> bytes:
-    """A line per person; a gap is an empty cell.
-
-    Of one column every cell is quoted, because a blank line is read as no person at all. As soon as it is read as
-    somebody with a gap, quote no more there than elsewhere.
-    """
+    """A line per person; a gap is an empty cell, and of one column a blank line, as polars and pyarrow write it."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL if len(table) == 1 else csv.QUOTE_MINIMAL)
+    writer = csv.writer(text)
     writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
+    for row in zip(*table.values(), strict=True):
+        if row == (None,):
+            text.write("\r\n")  # the writer would put quotes there
+        else:
+            writer.writerow(row)
     return text.getvalue().encode()
 
 
