@@ -204,7 +204,7 @@ def test_forged_reports_do_not_stop_an_attack(run, tmp_path):
     assert (
         found["expected_right"] == run("attack", "honest.csv", "--plan", "plan.json", "--json").json()["expected_right"]
     )
-    assert "300 people, 4 refused" in run("attack", "r.csv", "--plan", "plan.json").out
+    assert "300 people by RS+FD[GRR], 4 refused" in run("attack", "r.csv", "--plan", "plan.json").out
 
 
 def test_tallies_can_be_written_and_added(run, survey):

@@ -107,8 +107,6 @@ def test_a_missing_column_is_named():
 @pytest.mark.parametrize(
     "bad",
     [
-        ({"a": ["x", "y"], "b": ["x", "y"]}, 1.0),
-        ({"a": bruit.Grid(0, 9)}, 1.0),
         ({"a": ["x", "y"]}, -1),
         ({"a": ["x", "y"]}, None),
         ({}, 1.0),

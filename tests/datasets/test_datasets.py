@@ -281,7 +281,7 @@ def test_a_set_without_a_published_split_says_so(name: str) -> None:
 
 
 def test_a_part_cannot_be_split_again() -> None:
-    with pytest.raises(ParameterError, match="'adult', train, 32561 rows"):
+    with pytest.raises(ParameterError, match="'adult', train, 32,561 rows"):
         datasets.load("adult").train.test  # noqa: B018
 
 

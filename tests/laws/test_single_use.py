@@ -90,7 +90,8 @@ def test_a_grouped_release_uses_words_once() -> None:
 GRR = oracles.oracle("GRR", epsilon=1.0, k=4)
 SUBSETS = oracles.SubsetSelection(epsilon=1.0, k=6)
 WAVE = numbers.SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=8)
-DISTRIBUTION = WAVE.estimate(WAVE.simulate([100] * 8, rng=1)).distribution()
+NUMBER = WAVE.estimate(WAVE.simulate([100] * 8, rng=1))
+DISTRIBUTION = NUMBER.distribution()
 QUANTILES = releases.Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.5,), resolution=100)
 FAKES = Plan(CATEGORIES, 2.0, "RS+FD[GRR]")
 TABLE = {"a": ["0", "1", "2"] * 4, "b": ["x", "y"] * 6}
@@ -122,13 +123,13 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "entropy.Entropy.resolve": lambda e: Entropy.resolve(e, "verb", "design").words(2),
     "entropy.Words.resolve": lambda e: [part.stream().words(2) for part in words_of(e).split(2)],
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
+    "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
     "engines.designs.privatize": lambda e: engines.privatize({"x": CODES}, GRR, column="x", rng=e),
     "mechanism.LocalMechanism.privatize": lambda e: GRR.privatize(CODES, rng=e),
     "mechanism.LocalMechanism.randomize": lambda e: GRR.randomize(CODES, words_of(e)),
     "mechanism.LocalMechanism.simulate": lambda e: GRR.simulate([5] * 4, rng=e),
     "oracles.subset_selection.SubsetSelection.simulate_marginal": lambda e: SUBSETS.simulate_marginal([5] * 6, rng=e),
-    "numbers.base.Number.privatize": lambda e: WAVE.privatize(AGES / 10, rng=e),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),
     "collection.plan.Plan.simulate": lambda e: FAKES.simulate({"a": [3, 2, 1], "b": [3, 3]}, rng=e),

@@ -206,6 +206,6 @@ def test_a_delta_that_promises_nothing_is_refused(delta: Any, error: type[Except
 
 def test_noise_beyond_the_limits_is_refused_at_once() -> None:
     with pytest.raises(LimitError):
-        Sum(bounds=(0, 1), epsilon=2e-6, delta=1e-9)
+        Sum(bounds=(0, 1), epsilon=1e-6, delta=1e-9)
     with pytest.raises(LimitError):
         Count(epsilon=1e-200, delta=1e-300)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from bruit.entropy import Entropy
+from bruit.entropy import Entropy, Words
 from bruit.errors import (
     BudgetError,
     DataError,
@@ -128,7 +128,7 @@ def test_very_many_records_give_a_result_and_an_error_depends_on_a_public_number
         assert design.most_records == 2**61 // 10**6
         enough = design._ready(np.array([design.most_records, *[0] * 999]))
         assert enough[0] == design.most_records // (1000 if neighbours == "add-remove" else 1)
-        values = design._draw(enough, Entropy(3)).values
+        values = design._draw(enough, Words(3)).values
         assert values.tolist() == [0.001, 0.001]
         if neighbours == "replace":
             with pytest.raises(LimitError, match="2,305,843,009,213 records"):

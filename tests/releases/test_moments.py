@@ -42,7 +42,8 @@ def test_a_grouped_mean_keeps_the_common_laws() -> None:
     release = Grouped(of=Mean(bounds=(0, 1), epsilon=0.5), by="g", groups=["F", "M"])
 
     def fold(records: Any) -> Any:
-        if not isinstance(records, list) or not all(isinstance(record, tuple) for record in records):
+        pairs = isinstance(records, list) and all(isinstance(record, tuple) and len(record) == 2 for record in records)
+        if not pairs or not all(isinstance(x, float) and isinstance(g, str) for x, g in records):
             raise DataError("records must be pairs.")
         columns = list(zip(*records, strict=True)) if records else [[0.0][:0], []]
         return release.fold({"x": np.array(columns[0], np.float64), "g": list(columns[1])}, "x")

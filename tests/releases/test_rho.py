@@ -150,7 +150,8 @@ def test_the_rho_of_quantiles_is_that_of_their_choices():
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_the_joint_choice_costs_an_eighth(neighbours):
     release = Quantiles(quantiles=[1 / 3, 2 / 3], bounds=(0, 1), epsilon=2.0, neighbours=neighbours, method="joint")
-    rate, shares = _joint.rate(THIRDS, 2.0, neighbours), [float(gap) for gap in _joint.gaps(THIRDS)]
+    shares = [float(gap) for gap in _joint.gaps(THIRDS)]
+    joint = _joint.JointLaw.calibrate(THIRDS, 2.0, neighbours, places=8)
 
     def law(counts):
         points = Points(np.asarray(counts), bits=2)
@@ -159,7 +160,7 @@ def test_the_joint_choice_costs_an_eighth(neighbours):
         for places in itertools.combinations_with_replacement(range(points.whole.high + 1), 2):
             ranks = [0, *(points.below(place) for place in places), n]
             score = sum(abs(b - a - n * g) for (a, b), g in zip(itertools.pairwise(ranks), shares, strict=True))
-            weights.append(math.exp(-rate * score))
+            weights.append(math.exp(-joint.rate * score) + math.ldexp(1.0, -joint.floor_bits))
         return np.array(weights) / math.fsum(weights)
 
     assert worst_of(law, neighbours, most=2) <= release.rho * ROUNDING

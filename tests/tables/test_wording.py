@@ -21,6 +21,7 @@ NEVER_ONE = {
     ("cli/_tour_story.py", "answers"): "the seven answers",
     ("cli/_tour_story.py", "people"): "the people of Adult",
     ("cli/_tour_story.py", "reports"): "their reports",
+    ("cards/question.py", "answers"): "a limit",
     ("datasets/reading.py", "cells"): "a table with several columns",
     ("estimation/distribution.py", "cells"): "a grid has two or more",
     ("estimation/distribution.py", "entries"): "the same",
@@ -28,6 +29,7 @@ NEVER_ONE = {
     ("mechanism.py", "entries"): "a domain has two or more",
     ("numbers/base.py", "entries"): "a grid has two or more",
     ("numbers/mean.py", "cells"): "a limit",
+    ("releases/histogram_method.py", "records"): "a limit",
     ("tables/table.py", "cells"): "the columns of a table",
     ("testing/laws.py", "reports"): "many reports per value",
 }

@@ -23,8 +23,9 @@ from bruit.cards.form import Form
 from bruit.cards.question import Question
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
 from bruit.laws.words import WORDS, Words, stream, uniform, weighted
+from bruit.tables import counted
 
 #: How the questions of a person are reported: one alone, all, one that is told, or one among fakes.
 Method: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD"]
@@ -146,13 +147,13 @@ class Card:
         """The card whose content these bytes are; anything else, also the same said in another way, is refused."""
         if not isinstance(data, bytes) or len(data) > MOST_BYTES:
             raise FormatError(f"A card must be bytes, at most {MOST_BYTES:,}.")
-        try:
+        rule = f"This is not a whole {cls.FORMAT} document: it is cut short or damaged."
+        kinds = (BruitError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
+        with translated(kinds, lambda _: FormatError(rule)):
             body = json.loads(data.decode())
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
             questions = tuple(Question.from_dict(question) for question in body["questions"])
             card = cls(body["plan"], body["method"], questions, weights)
-        except (BruitError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            raise FormatError(f"This is not a whole {cls.FORMAT} document: it is cut short or damaged.") from None
         if card.content != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
@@ -165,7 +166,7 @@ class Card:
 
     def __repr__(self) -> str:
         names = ", ".join(f"{question.name!r}" for question in self.questions)
-        return f"Card({names}; {self.method}; {len(self.content):,} bytes; sha256 {self.digest[:16]}…)"
+        return f"Card({names}; {self.method}; {counted(len(self.content), 'byte')}; sha256 {self.digest[:16]}…)"
 
     # What a person's device does.
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from bruit.cards import content
 from bruit.cards.form import Form
-from bruit.errors import DataError, FormatError, LimitError, ParameterError
+from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
 from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Itself, Law, LeaningLaw
 from bruit.laws.words import WORDS, Words, uniform, weighted
 
@@ -73,10 +73,9 @@ class Question:
 
     def code(self, value: Any) -> int:
         """The code of an answer, which is one of the texts."""
-        try:
+        rule = f"The answer to {self.name!r} must be one of the texts on the card."
+        with translated(ValueError, lambda _: DataError(rule)):
             return self.values.index(value)
-        except ValueError:
-            raise DataError(f"The answer to {self.name!r} must be one of the texts on the card.") from None
 
     def sample(self, code: int, words: Words) -> int:
         """The message of a person whose answer has this code."""

@@ -22,7 +22,15 @@ from bruit.domains.domain import (
     column,
     keep_present,
 )
-from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError
+from bruit.errors import (
+    BruitError,
+    DataError,
+    DataTypeError,
+    FormatError,
+    ParameterError,
+    ParameterTypeError,
+    translated,
+)
 
 #: What one code stands for.
 Period: TypeAlias = Literal["hour", "day", "week", "month"]
@@ -137,10 +145,9 @@ class Dates:
     @classmethod
     def from_dict(cls, body: Any) -> Dates:
         """The inverse of `to_dict`."""
-        try:
+        rule = "Dates must have first, last, every and a policy for missing values."
+        with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
             return cls(body["first"], body["last"], every=body["every"], missing=body["missing"])
-        except (KeyError, TypeError, ValueError):
-            raise FormatError("Dates must have first, last, every and a policy for missing values.") from None
 
     @cached_property
     def _ends(self) -> tuple[int, int]:

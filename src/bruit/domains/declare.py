@@ -19,7 +19,7 @@ from bruit.domains.categories import Categories
 from bruit.domains.dates import Dates, Period
 from bruit.domains.domain import Domain, Missing
 from bruit.domains.grid import Grid
-from bruit.errors import DataError, FormatError, ParameterError
+from bruit.errors import BruitError, DataError, FormatError, ParameterError, translated
 
 #: How questions are spelt, for help texts and messages.
 SPELLING = "smokes=no,yes, age=17..90, share=0..1:0.01, when=2023-01-01..2023-12-31/month or town=@towns.txt"
@@ -148,13 +148,12 @@ def _number(text: str) -> float:
 
 
 def _labels(name: str, rest: str) -> list[str]:
-    try:
+    rule = (
+        f"{name} must list its answers with commas between them, and quote an answer that has a comma: "
+        f'{name}=no,"yes, often".'
+    )
+    with translated(csv.Error, lambda _: ParameterError(rule)):
         labels = next(csv.reader([rest], skipinitialspace=True, strict=True), [])
-    except csv.Error:
-        raise ParameterError(
-            f"{name} must list its answers with commas between them, and quote an answer that has a comma: "
-            f'{name}=no,"yes, often".'
-        ) from None
     if len(labels) >= 2 and all(labels):
         return labels
     raise ParameterError(f"{name} must have two answers or more, or a range: {_suggestion(name, rest)}")
@@ -184,16 +183,18 @@ def _unreadable(text: str) -> str:
 
 
 def _lines(name: str, path: Path) -> list[str]:
-    try:
+    with translated((OSError, UnicodeDecodeError), lambda error: _unread(error, name, path)):
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(f"There is no file {str(path)!r} with the answers of {name!r}.") from None
-    except (UnicodeDecodeError, IsADirectoryError):
-        raise FormatError(f"{str(path)!r} must be a text in UTF-8, with one answer per line.") from None
     labels = [line for line in text.splitlines() if line]
     if len(labels) < 2:
         raise FormatError(f"{str(path)!r} must have two lines or more, one answer on each.")
     return labels
+
+
+def _unread(error: Exception, name: str, path: Path) -> BruitError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"There is no file {str(path)!r} with the answers of {name!r}.")
+    return FormatError(f"{str(path)!r} must be a text in UTF-8, with one answer per line.")
 
 
 def _quoted(text: str) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError, DataTypeError
+from bruit.tables import counted
 
 __all__ = ["Form", "Parsed", "Rows", "together"]
 
@@ -173,7 +174,7 @@ class Form:
             fields = ", ".join(self.dtype.names)
             return f"a one-dimensional array with the fields {fields}, as privatize of this oracle makes"
         if self.width:
-            return f"an array of uint8 with one row of {self.width} bytes per person"
+            return f"an array of uint8 with one row of {counted(self.width, 'byte')} per person"
         return "a one-dimensional array of integers, one per person"
 
     def wrong(self) -> DataTypeError:

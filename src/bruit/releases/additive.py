@@ -102,7 +102,7 @@ class AdditiveRelease(Release):
     def _draw(self, counts: Counts, words: Words) -> Released:
         n = self._public_n(counts)
         noise = self.noise(n)
-        sums = self._sums(counts)
+        sums = cut(self._sums(counts))
         noisy = add(sums, noise.sample(len(sums), words))
         return self._publish(noisy, noise, n, not words.secure)
 

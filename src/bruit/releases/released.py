@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.errors import FormatError, ParameterError, translated
+from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label
 
@@ -143,10 +143,10 @@ class Released(Tabular):
     def from_json(cls, text: str | bytes) -> Released:
         """The inverse of `to_json`; damage is detected, forgery is not. Intervals have the levels of the document."""
         body = documents.unseal(text, cls.FORMAT)
-        try:
+        kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
+        rule = f"This is not a {cls.FORMAT} document: a field is missing or wrong."
+        with translated(kinds, lambda _: FormatError(rule)):
             return cls._of_document(body)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise FormatError(f"This is not a {cls.FORMAT} document: a field is missing or wrong.") from None
 
     def save(self, path: str | os.PathLike[str], *, level: float = 0.95, force: bool = False) -> None:
         """Write the result to a file, whole or not at all; a file that exists is replaced only with `force`."""

@@ -55,8 +55,11 @@ def trial(
     everybody = parts.people(table)
     asked = everybody.some(people, rng.generator())
     plan = _plan(everybody, asked, rng, method=method, unit=unit, epsilon=epsilon)
-    answers = plan.estimate(plan.simulate(asked.counts, rng))
-    errors = [np.mean((answers[name].frequency - share) ** 2) for name, share in asked.frequencies.items()]
+    tally = plan.simulate(asked.counts, rng)
+    answers = plan.estimate(tally)
+    # Of few people none may be drawn for an attribute, of which nothing is then known.
+    reported = {name: share for name, share in asked.frequencies.items() if plan.design.reported(name, tally)}
+    errors = [np.mean((answers[name].frequency - share) ** 2) for name, share in reported.items()]
     found = reidentification([plan] * int(surveys), asked.table, rng=rng)
     looked = risks(plan, asked.frequencies, people=500, rng=int(rng.integers(2**31, 1)[0]))
     guessed = [risk for risk in looked if risk.attack.startswith("value")]

@@ -155,7 +155,7 @@ def _times(raw: RawTally, times: int) -> RawTally:
     """The raw tally of so many copies of the records: two halves that are added, and one more if there are odd many."""
     counts = raw.reveal(design=raw.design)
     most = max(map(abs, (int(counts.min(initial=0)), int(counts.max(initial=0)))))
-    wide = counts if most * times < 1 << 63 else counts.astype(object)
+    wide = counts if max(most, 1) * times < 1 << 63 else counts.astype(object)
     half = RawTally(design=raw.design, counts=wide * (times // 2))
     return half + half + raw if times % 2 else half + half
 

@@ -161,11 +161,10 @@ def _seam(subject: Any) -> _Seam | None:
     if isinstance(subject, Noise):
         return _Seam("sample", lambda words: subject.sample(NUMBERS, words), lambda words: subject.sample(MANY, words))
     if isinstance(subject, Plan):
-        table = subject.schema.encode({name: _column(attribute, MANY) for name, attribute in subject.schema.items()})
+        table = subject.encode({name: _column(attribute, MANY) for name, attribute in subject.schema.items()})
         return _randomize(subject, table, {name: codes[:PEOPLE] for name, codes in table.items()})
     if isinstance(subject, Oracle | Number):
-        encode = subject.encode if isinstance(subject, Number) else subject.domain.encode
-        codes = encode(values_of(subject, np.arange(MANY) % subject.size))
+        codes = subject.encode(values_of(subject, np.arange(MANY) % subject.size))
         return _randomize(subject, codes, codes[:PEOPLE])
     return None
 
