@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 WORKERS ?= 2
 # Environments for what does not install beside the rest; Spark needs pandas < 3.
 VENVS  := .venvs
+# Which of the tests with a Spark session are run.
+MARK   ?= not audit
 
 .PHONY: help tour test spark check format bench audit docs clean
 
@@ -36,7 +38,7 @@ $(VENVS)/spark/.ready: pyproject.toml
 
 spark:  ## The tests with a Spark session, where Java is; a part of `make test`
 	@if command -v java >/dev/null; \
-	then $(MAKE) --no-print-directory $(VENVS)/spark/.ready && $(VENVS)/spark/bin/python -m pytest tests/spark $(ARGS); \
+	then $(MAKE) --no-print-directory $(VENVS)/spark/.ready && $(VENVS)/spark/bin/python -m pytest -m "$(MARK)" tests/spark $(ARGS); \
 	else echo "The Spark tests were not run: there is no java (on Debian: openjdk-17-jre-headless)."; fi
 
 check: $(VENV)/.ready  ## Lint, formatting and types
@@ -53,6 +55,7 @@ bench: $(VENV)/.ready  ## Side by side with other libraries, as ratios
 
 audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
 	$(BIN)/python -m pytest -m audit -n $(WORKERS) $(ARGS)
+	$(if $(ARGS),,@$(MAKE) --no-print-directory spark MARK=audit)
 
 docs: $(VENV)/.docs  ## The documentation site, into docs/_site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -78,7 +78,11 @@ def _name(design: Any) -> str:
     return f"{design.name}-{kind}-{design.missing}-{getattr(design, 'rounding', '')}"
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=_name)
+#: Every fourth by default, so that each kind of design is among them; all of them in the heavy run.
+SOME = [design if not i % 4 else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
+
+
+@pytest.mark.parametrize("design", SOME, ids=_name)
 def test_every_source_gives_the_same_reports_tallies_and_refusals(design: Any) -> None:
     assert testing.check_sources(design) == {}
 
@@ -90,7 +94,9 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize("design", LARGE, ids=_name)
+@pytest.mark.parametrize(
+    "design", [*LARGE[:1], *(pytest.param(design, marks=pytest.mark.audit) for design in LARGE[1:])], ids=_name
+)
 def test_sources_that_are_read_in_several_batches_too(design: Any) -> None:
     assert testing.check_sources(design, n=engines.BATCH + 1_001) == {}
 

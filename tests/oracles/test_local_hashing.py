@@ -318,10 +318,10 @@ def test_the_empirical_audit_comes_near_epsilon_and_catches_a_broken_twin():
 @pytest.mark.parametrize(
     "oracle",
     [
-        LocalHashing(epsilon=1.0, k=16),
         LocalHashing(epsilon=0.5, k=3, kind="BLH"),
-        LocalHashing(epsilon=3.0, labels=["a", "b", "c", "d"], missing="category"),
-        LocalHashing(epsilon=1.5, k=40, kind="LH", g=300),
+        pytest.param(LocalHashing(epsilon=1.0, k=16), marks=pytest.mark.audit),
+        pytest.param(LocalHashing(epsilon=3.0, labels=list("abcd"), missing="category"), marks=pytest.mark.audit),
+        pytest.param(LocalHashing(epsilon=1.5, k=40, kind="LH", g=300), marks=pytest.mark.audit),
     ],
     ids=lambda oracle: f"{oracle.name}-{oracle.epsilon}-{oracle.k}",
 )
