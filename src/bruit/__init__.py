@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bruit import audit, datasets, numbers, releases, testing
     from bruit.collection import Plan, compare
-    from bruit.domains import Attribute, Categories, Grid, Schema
+    from bruit.domains import Attribute, Categories, Dates, Grid, Schema
     from bruit.entropy import Entropy
     from bruit.errors import BruitError
     from bruit.estimation import Estimate, Tally
@@ -31,6 +31,7 @@ __all__ = [
     "Attribute",
     "BruitError",
     "Categories",
+    "Dates",
     "Entropy",
     "Estimate",
     "Grid",
@@ -56,6 +57,7 @@ _HOMES = {
     "Attribute": "bruit.domains",
     "BruitError": "bruit.errors",
     "Categories": "bruit.domains",
+    "Dates": "bruit.domains",
     "Entropy": "bruit.entropy",
     "Estimate": "bruit.estimation",
     "Grid": "bruit.domains",

@@ -30,6 +30,7 @@ FACE = [
     "Attribute",
     "BruitError",
     "Categories",
+    "Dates",
     "Entropy",
     "Estimate",
     "Grid",

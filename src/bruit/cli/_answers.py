@@ -31,11 +31,7 @@ def declared(values: str, option: str = "--values") -> list[str]:
 
 
 def _listed(option: str) -> str:
-    kinds = {
-        "--values": 'answers, as in "no,yes"',
-        "--attribute": 'values, as in "sex=F,M", or a range of numbers, as in "age=17..90"',
-    }
-    return kinds.get(option, 'groups, as in "north,south"')
+    return 'answers, as in "no,yes"' if option == "--values" else 'groups, as in "north,south"'
 
 
 def _cells(values: str, option: str) -> list[str]:

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bruit import _checks
-from bruit.cli import _answers, _options, console
+from bruit.cli import _answers, console
 from bruit.errors import DataError, DisclosureWarning, FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
-    from bruit.domains import Categories, Grid, Schema
-
-#: A range of numbers, as in 17..90 or 0.0..1.0/101 with a number of cells.
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_RANGE = re.compile(rf"\s*(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:/(?P<cells>[0-9]{{1,7}}))?\s*")
+    from bruit.domains import Schema
 
 #: A number as a file writes it; 007 is a text.
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
@@ -38,16 +34,14 @@ _UNDECLARED = (
 
 
 def _declared(attributes: list[str], missing: str | None) -> Schema:
-    from bruit.domains import Missing, Schema
+    from bruit.domains import Missing, Schema, declare
 
     policy = _checks.one_of(get_args(Missing), **{"--missing": missing or "refuse"})
-    found: dict[str, Any] = {}
-    for text in attributes:
-        name, domain = _attribute(text, policy)
-        if name in found:
-            raise ParameterError(f"--attribute must declare each attribute once, and {name!r} stands there twice.")
-        found[name] = domain
-    return Schema(found)
+    domains = declare.questions(attributes, policy)
+    unread = [name for name, domain in domains.items() if domain is None]
+    if unread:
+        raise ParameterError(f"{unread[0]}=? reads the values from the data: name the file with --schema-from.")
+    return Schema(domains)
 
 
 def from_data(file: Path, columns: list[str] | None) -> Schema:
@@ -145,18 +139,3 @@ def _document(source: Path, missing: str | None) -> Schema:
         raise FormatError(f"There is no schema {source}.")
     with translated(UnicodeDecodeError, lambda _: FormatError(f"{source} must be encoded in UTF-8.")):
         return Schema.from_json(source.read_text(encoding="utf-8"))
-
-
-def _attribute(text: str, missing: Any) -> tuple[str, Categories | Grid]:
-    """One attribute: its name, and its labels or its range."""
-    from bruit.domains import Categories, Grid
-
-    name, equals, domain = text.partition("=")
-    if not equals or not name.strip():
-        raise ParameterError('--attribute must read as in "sex=F,M", "town=@towns.txt" or "age=17..90".')
-    span = _RANGE.fullmatch(domain)
-    if span is None:
-        labels = _answers.declared(domain, "--attribute")
-        return name.strip(), Categories(labels=tuple(labels), missing=missing)
-    low, high = _options.bounds((span["low"], span["high"]), "--attribute")
-    return name.strip(), Grid(low, high, cells=int(span["cells"] or 0), missing=missing)

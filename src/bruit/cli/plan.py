@@ -27,8 +27,9 @@ def plan(
     attribute: Annotated[
         list[str] | None,
         typer.Option(
-            help='An attribute and its values: "sex=F,M", "town=@towns.txt" with one per line, or numbers "age=17..90" '
-            'or "height=1.0..2.2/121", with 121 cells; may be repeated.'
+            help='An attribute and its values: "sex=F,M", "town=@towns.txt" with one per line, numbers "age=17..90", '
+            '"height=1.0..2.2/121" with 121 cells or "x=0..1:0.01" by steps, dates '
+            '"when=2023-01-01..2023-12-31/month" (or hour, day, week); may be repeated.'
         ),
     ] = None,
     schema_from: Annotated[

@@ -15,7 +15,7 @@ from bruit.engines.batch import BATCH, Batch, Column
 from bruit.errors import DataError, DataTypeError, translated
 
 #: What an object array may hold.
-_PLAIN = {"str", "int", "float", "bool", "NoneType", "NAType", "NaTType"}
+_PLAIN = {"str", "int", "float", "bool", "date", "datetime", "NoneType", "NAType", "NaTType"}
 
 
 def mapping_pieces(
@@ -117,7 +117,7 @@ def _column(column: Column, name: str, missing: frozenset[str]) -> Column:
     kind = column.dtype.kind
     if kind in "OUT":
         return batching.without(batching.factorize(_plain(column, name)), missing)
-    if kind in "buif" or column.dtype.names:
+    if kind in "buifM" or column.dtype.names:
         return np.ascontiguousarray(column)
     raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not NumPy's {column.dtype}.")
 

@@ -52,18 +52,29 @@ def column(values: Any, name: str, missing: frozenset[str]) -> Column:
         return batching.without(_dictionary(array), missing)
     if pa.types.is_decimal(kind):
         array = array.cast(pa.float64())
-    elif pa.types.is_fixed_size_binary(kind):
-        return _bytes(array, name)
-    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return _bytes_of_one_length(array, name)
+    elif any(test(kind) for test in _BYTES):
+        return _bytes(array, name) if pa.types.is_fixed_size_binary(kind) else _bytes_of_one_length(array, name)
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _moments(array, name)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         # Without the type: that of nested values has their keys in it, which are data.
-        raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans.")
+        raise DataTypeError(f"Column {name!r} must hold text, numbers, booleans or dates.")
     if array.null_count and not pa.types.is_floating(array.type):
         return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
     # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
     found: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
     return found
+
+
+def _moments(array: Any, name: str) -> NDArray[Any]:
+    """Dates in days and times in seconds, not-a-time where one is missing."""
+    if pa.types.is_timestamp(array.type) and array.type.tz is not None:
+        raise DataTypeError(
+            f"Column {name!r} must hold local times without a time zone: convert it to the zone of the people first."
+        )
+    unit = pa.date32() if pa.types.is_date(array.type) else pa.timestamp("s")
+    moments: NDArray[Any] = np.array(array.cast(unit, safe=False).to_numpy(zero_copy_only=False))
+    return moments
 
 
 def is_text(kind: Any) -> bool:
