@@ -356,7 +356,7 @@ BAD: dict[str, tuple[Any, type[Exception]]] = {
     "ragged lists": ({"x": [[1], [1, 2]]}, DataTypeError),
     "bytes in a column": ({"x": [b"secret"]}, DataTypeError),
     "complex numbers": ({"x": np.array([1j])}, DataTypeError),
-    "dates": (pl.DataFrame({"x": [1]}).select(pl.col("x").cast(pl.Date)), DataTypeError),
+    "durations": (pl.DataFrame({"x": [1]}).select(pl.col("x").cast(pl.Duration)), DataTypeError),
     "different kinds in a frame": (pd.DataFrame({"x": [1, "secret"]}), DataTypeError),
     "objects": ({"x": [object(), "secret"]}, DataTypeError),
     "lists and texts in a frame": (pd.DataFrame({"x": [["secret"], "y"]}), DataTypeError),
