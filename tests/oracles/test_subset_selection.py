@@ -171,7 +171,7 @@ def test_in_large_domains_places_and_pairs_are_as_frequent_as_stated(k, epsilon)
 @pytest.mark.parametrize(
     "oracle",
     [
-        SubsetSelection(epsilon=1.0, k=6, omega=4),
+        pytest.param(SubsetSelection(epsilon=1.0, k=6, omega=4), marks=pytest.mark.audit),
         pytest.param(SubsetSelection(epsilon=1.0, k=2), marks=pytest.mark.audit),
         pytest.param(SubsetSelection(epsilon=1.0, labels=list("abcd"), missing="category"), marks=pytest.mark.audit),
     ],
