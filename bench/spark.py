@@ -78,22 +78,22 @@ def _row(found: dict[str, float], rows: int) -> list[str]:
 
 def _go(way: str, folder: Path, rows: int) -> dict[str, float]:
     """Go one way, and say how long each step took."""
-    from bruit import engines, oracle
+    from bruit import Plan, oracle
 
-    design = oracle("GRR", epsilon=EPSILON, k=K)
+    plan = Plan({COLUMN: oracle("GRR", epsilon=EPSILON, k=K)})
     people, reports = folder / "people", folder / f"{way}.parquet"
     clock = _Clock()
     if way == "memory":
         source: Any = {COLUMN: _read(people)}
         clock.lap("start")
-        engines.tally(engines.privatize({COLUMN: source[COLUMN][:1]}, design, column=COLUMN), design, column=COLUMN)
+        plan.tally(plan.privatize({COLUMN: source[COLUMN][:1]}))
         clock.lap("first")
-        made: Any = engines.privatize(source, design, column=COLUMN)
+        made: Any = plan.privatize(source)
     elif way == "file":
         clock.lap("start")
-        engines.tally(engines.privatize({COLUMN: [0]}, design, column=COLUMN), design, column=COLUMN)
+        plan.tally(plan.privatize({COLUMN: [0]}))
         clock.lap("first")
-        engines.privatize(people, design, reports, column=COLUMN)
+        plan.privatize(people, to=reports)
         made = reports
     else:
         from bruit.engines import spark
@@ -101,14 +101,14 @@ def _go(way: str, folder: Path, rows: int) -> dict[str, float]:
         session = spark.session(f"local[{way[-1]}]")
         clock.lap("start")
         one = session.range(1).selectExpr(f"CAST(id AS TINYINT) AS {COLUMN}")
-        engines.tally(engines.privatize(one, design, column=COLUMN), design, column=COLUMN)
+        plan.tally(plan.privatize(one))
         clock.lap("first")
-        engines.privatize(spark.read(session, str(people)), design, reports, column=COLUMN)
+        plan.privatize(spark.read(session, str(people)), to=reports)
         made = spark.read(session, str(reports))
     clock.lap("privatize")
-    tally = engines.tally(made, design, column=COLUMN)
+    tally = plan.tally(made)
     clock.lap("count")
-    _check(design, tally, rows)
+    _check(plan, tally, rows)
     return clock.laps
 
 
@@ -122,10 +122,10 @@ class _Clock:
         self.laps[name], self._last = now - self._last, now
 
 
-def _check(design: Any, tally: Any, rows: int) -> None:
+def _check(plan: Any, tally: Any, rows: int) -> None:
     import numpy as np
 
-    answer = design.estimate(tally, "people")
+    answer = plan.estimate(tally, "people")[COLUMN]
     if tally.n != rows or (abs(answer.frequency - 1 / K) > 6 * np.sqrt(answer.variance) + K / rows).any():
         raise SystemExit("The estimates are wrong: rows were lost, or noise repeated.")
 

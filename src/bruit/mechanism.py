@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["LocalMechanism"]
+
+#: What reports estimate.
+Gives: TypeAlias = Literal["frequency", "mean"]
 
 
 class LocalMechanism(ABC):
@@ -184,6 +187,9 @@ class LocalMechanism(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
+
+    #: What its reports estimate: the frequencies of categories, or the mean of a number.
+    gives: ClassVar[Gives] = "frequency"
 
     # What each mechanism fills in.
 

@@ -19,6 +19,6 @@ def test_a_file_of_reports_gives_the_tally_of_the_reports_in_memory(method, tmp_
         "age": np.arange(n) % 74 + 17,
     }
     path = tmp_path / "reports.parquet"
-    written = engines.privatize(people, plan, path, rng=3)
+    written = plan.privatize(people, to=path, rng=3)
     assert written == n
     assert engines.fold(path, plan.tally) == plan.tally(plan.privatize(people, rng=3))

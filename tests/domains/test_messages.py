@@ -34,9 +34,9 @@ def told(kind, function):
         ("marrried", "only by one letter"),
         ("divirced", "only by one letter"),
         ("divocred", "only by one letter"),
-        ("NA", "--missing-text NA"),
-        ("n/a", "--missing-text NA"),
-        ("?", "--missing-text NA"),
+        ("NA", "--csv missing=NA"),
+        ("n/a", "--csv missing=NA"),
+        ("?", "--csv missing=NA"),
     ],
 )
 def test_a_value_near_a_label_is_told_by_how_it_differs_and_not_shown(value, words):
@@ -45,7 +45,7 @@ def test_a_value_near_a_label_is_told_by_how_it_differs_and_not_shown(value, wor
     assert words in message
     assert message.count("Some") == 1
     assert not any(label in chain for label in ("arried", "divorced"))
-    assert value not in chain.replace("such as NA", "").replace("--missing-text NA", "").replace("misspelt?", "")
+    assert value not in chain.replace("such as NA", "").replace("--csv missing=NA", "").replace("misspelt?", "")
 
 
 @pytest.mark.parametrize("value", ["s3cr3t", "widowed", "mar", "", "remarried"])
@@ -72,8 +72,8 @@ def test_many_wrong_values_take_no_longer_than_a_few():
         ("1,5", "with a decimal point"),
         ("-12,75", "with a decimal point"),
         ("1,234.5", "with a decimal point"),
-        ("NA", "--missing-text NA"),
-        ("?", "--missing-text NA"),
+        ("NA", "--csv missing=NA"),
+        ("?", "--csv missing=NA"),
         ("s3cr3t", ""),
     ],
 )

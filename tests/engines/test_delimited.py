@@ -26,7 +26,7 @@ def values(column: Any) -> list[Any]:
 
 
 def read(data: bytes, **options: Any) -> dict[str, list[Any]]:
-    (batch,) = engines.batches(io.BytesIO(data), text=TextOptions(**options))
+    (batch,) = engines.batches(engines.read(io.BytesIO(data), **options))
     return {name: values(column) for name, column in batch.items()}
 
 
@@ -49,7 +49,7 @@ def test_an_empty_cell_is_missing_and_so_are_the_texts_that_are_declared() -> No
 
 
 def test_a_missing_text_leaves_no_entry_behind() -> None:
-    (batch,) = engines.batches(io.BytesIO(b"x\n?\n1\n"), text=TextOptions(missing=("?",)))
+    (batch,) = engines.batches(engines.read(io.BytesIO(b"x\n?\n1\n"), missing=("?",)))
     assert batch["x"].entries.tolist() == ["1"]
 
 
@@ -131,7 +131,7 @@ def test_a_tsv_file_has_tabs_unless_another_delimiter_is_declared(tmp_path: Path
     path.write_bytes(b"x\ty;z\na,b\t1;2\n")
     (batch,) = engines.batches(path)
     assert values(batch["x"]) == ["a,b"]
-    (batch,) = engines.batches(path, text=TextOptions(delimiter=";"))
+    (batch,) = engines.batches(engines.read(path, delimiter=";"))
     assert list(batch) == ["x\ty", "z"]
 
 
@@ -183,9 +183,9 @@ def test_a_file_without_a_header_does_not_show_its_first_row() -> None:
 )
 @pytest.mark.parametrize("columns", [None, ["31"]])
 def test_a_first_line_of_numbers_is_no_header_and_is_not_shown(first: str, columns: list[str] | None) -> None:
-    text = TextOptions(delimiter=";" if ";" in first else ",")
+    delimiter = ";" if ";" in first else ","
     with pytest.raises(DataError, match="a line of column names above it") as caught:
-        list(engines.batches(io.BytesIO(f"{first}\n{first}\n".encode()), columns, text=text))
+        list(engines.batches(engines.read(io.BytesIO(f"{first}\n{first}\n".encode()), delimiter=delimiter), columns))
     assert_silent(caught.value, "31", "7.5")
 
 

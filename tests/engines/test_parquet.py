@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import bruit
-from bruit import engines
+from bruit import Plan, engines
 from bruit.domains import Categories
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import BATCH, TextOptions
+from bruit.engines import BATCH
 from bruit.engines import parquet as parquet_engine
 from bruit.errors import DataError, DataTypeError, FormatError
 
@@ -27,9 +27,9 @@ def values(column: Any) -> list[Any]:
     return np.append(column.entries.astype(object), None)[column.positions].tolist()
 
 
-def read(path: Path, **options: Any) -> dict[str, list[Any]]:
+def read(path: Path, columns: list[str] | None = None, **options: Any) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for batch in engines.batches(path, **options):
+    for batch in engines.batches(engines.read(path, **options), columns):
         for name, column in batch.items():
             found.setdefault(name, []).extend(values(column))
     return found
@@ -96,9 +96,9 @@ def test_bytes_are_reports_and_no_answers(tmp_path: Path) -> None:
     assert read(path)["x"] == [list(b"secret"), list(b"public")]
     for design in (bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"]), bruit.oracle("OUE", epsilon=1.0, k=9)):
         with pytest.raises(DataTypeError, match="bytes can only hold reports") as caught:
-            engines.privatize(path, design, column="x")
+            Plan({"x": design}).privatize(path)
         assert "secret" not in str(caught.value)
-        tally = engines.tally(path, design, column="x")
+        tally = Plan({"x": design}).tally(path)
         assert (tally.n, tally.refused) == (0, 2)  # of another width than a report, or of another kind
     with pytest.raises(DataTypeError, match="bytes can only hold reports"):
         bruit.releases.mean(path, bounds=(0, 1), column="x", epsilon=1.0)
@@ -162,7 +162,7 @@ def test_an_empty_text_is_a_text_and_declared_missing_texts_count(tmp_path: Path
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"x": ["", "?", None, "a"]}), path)
     assert read(path) == {"x": ["", "?", None, "a"]}
-    assert read(path, text=TextOptions(missing=("", "?"))) == {"x": ["", None, None, "a"]}
+    assert read(path, missing=("", "?")) == {"x": ["", None, None, "a"]}
 
 
 def test_a_folder_is_read_in_the_order_of_names_and_needs_the_same_columns(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_columns_in_folder_names_are_texts(tmp_path: Path) -> None:
     expected = {"x": [2, 1, 0], "year": ["007", "2020", "2020"], "city": ["x", None, "a b"]}
     assert read(tmp_path) == expected
     assert read(tmp_path, columns=["city"]) == {"city": expected["city"]}
-    assert read(tmp_path, columns=["year", "x"], text=TextOptions(missing=("007",)))["year"] == [None, "2020", "2020"]
+    assert read(tmp_path, columns=["year", "x"], missing=("007",))["year"] == [None, "2020", "2020"]
     assert read(tmp_path.as_uri()) == expected
     assert list(engines.all_metadata(tmp_path.as_uri())) == [
         f"{tmp_path.as_uri()}/{place}/part.parquet"

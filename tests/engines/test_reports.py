@@ -7,6 +7,7 @@ import io
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bruit
-from bruit import engines
 from bruit.collection import Plan
 from bruit.engines import reports as reading
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError
@@ -54,8 +54,13 @@ FORGED: dict[str, bytes] = {
 }
 
 
+def plan_of(design: Any, column: str | None = "r") -> Plan:
+    """The plan, or the one that asks for a column by this mechanism."""
+    return design if isinstance(design, Plan) else Plan({column: design})
+
+
 def counted(source: Any, design: Any = SURVEY, column: str | None = "r") -> tuple[int, int]:
-    tally = engines.tally(source, design, column=column)
+    tally = plan_of(design, column).tally(source)
     return tally.n, tally.refused
 
 
@@ -275,7 +280,7 @@ def test_a_short_a_long_or_a_missing_row_of_bytes_is_one_refusal(design: Any, ki
     pq.write_table(pa.table({"r": cells}), tmp_path / "t.parquet", row_group_size=7)
     expected = design.tally(design.privatize(np.arange(12) % 3, rng=1))
     for source in (tmp_path / "t.parquet", pa.table({"r": cells}), pl.from_arrow(pa.table({"r": cells}))):
-        tally = engines.tally(source, design, column="r")
+        tally = Plan({"r": design}).tally(source)
         assert (tally.n, tally.refused) == (12, 2 * len(bad))
         assert tally.counts.tolist() == expected.counts.tolist()
 
@@ -315,15 +320,17 @@ def test_a_folder_may_have_files_of_different_types(tmp_path: Path) -> None:
     assert counted(tmp_path) == (3, 2)
 
 
-def test_a_parquet_file_of_wide_reports_is_read_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parquet_file_of_wide_reports_is_read_a_few_rows_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     wide = UnaryEncoding(epsilon=1.0, k=80_000)
     assert reading._rows_at_a_time({"r": wide.form}) * wide.form.size <= reading.MOST_BYTES
     seen: list[int] = []
-    tally = UnaryEncoding.tally
-    monkeypatch.setattr(UnaryEncoding, "tally", lambda self, rows: seen.append(len(rows)) or tally(self, rows))
+    count = UnaryEncoding._count
+    monkeypatch.setattr(UnaryEncoding, "_count", lambda self, rows: seen.append(len(rows)) or count(self, rows))
     monkeypatch.setattr(reading, "MOST_BYTES", 3 * BITS.form.size)
-    cells = pa.array(rows_of(BITS, 10), pa.binary())
-    assert counted(pa.table({"r": cells}), BITS) == (10, 0)
+    pq.write_table(pa.table({"r": pa.array(rows_of(BITS, 10), pa.binary())}), tmp_path / "r.parquet")
+    assert counted(tmp_path / "r.parquet", BITS) == (10, 0)
     assert seen == [3, 3, 3, 1]
 
 
@@ -418,9 +425,9 @@ def test_what_is_no_column_at_all_is_the_callers_mistake(nothing: Any) -> None:
 
 
 def test_columns_of_different_lengths_are_the_callers_mistake() -> None:
-    for count in (PAIR.tally, lambda table: engines.tally(table, PAIR)):
+    for source in ({"a": [0, 1], "b": [0]}, iter([{"a": [0, 1], "b": [0]}])):
         with pytest.raises(DataError, match=r"as many entries|same number of rows"):
-            count({"a": [0, 1], "b": [0]})
+            PAIR.tally(source)
 
 
 # What is written can be read.
@@ -452,19 +459,21 @@ def test_what_privatize_writes_is_what_tally_reads(
     name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     design = {**ORACLES, **NUMBERS, **PLANS}[name]
-    column = None if isinstance(design, Plan) else "r"
-    table = people(design)
-    made = engines.privatize(table, design, column=column, rng=7)
-    expected = design.tally(made if column is None else made["r"])
+    plan, table = plan_of(design), people(design)
+    reports = plan.privatize(table, rng=7)
+    expected = plan.tally(reports)
     assert (expected.n, expected.refused) == (300, 0)
-    assert engines.tally(made, design, column=column) == expected
+    if not isinstance(design, Plan):
+        assert design.tally(reports["r"]).counts.tolist() == expected.counts.tolist()
     for kind in ("csv", "parquet"):
-        engines.privatize(table, design, tmp_path / f"r.{kind}", column=column, rng=7)
-        assert engines.tally(tmp_path / f"r.{kind}", design, column=column) == expected
-    engines.privatize(table, design, "-", column=column, rng=7)
+        plan.privatize(table, to=tmp_path / f"r.{kind}", rng=7)
+        tally = plan.tally(tmp_path / f"r.{kind}")
+        assert tally.simulated == (kind == "parquet")  # CSV cannot say so of itself
+        assert replace(tally, simulated=False) == expected
+    plan.privatize(table, to="-", rng=7)
     written = capfdbinary.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written)))
-    assert engines.tally("-", design, column=column) == expected
+    assert plan.tally("-") == expected
 
 
 @pytest.mark.parametrize("name", [*ORACLES, *NUMBERS, *PLANS])

@@ -20,7 +20,7 @@ import pytest
 from bruit import engines
 from bruit.domains import Categories, Grid
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import BATCH, TextOptions
+from bruit.engines import BATCH
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Words
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -209,11 +209,10 @@ def test_every_engine_gives_the_same_counts_and_the_same_seeded_reports(source: 
 
     out: list[dict[str, Any]] = []
     written = engines.map(
-        source,
+        engines.read(source, progress=lambda done, total: seen.append((done, total))),
         out,
         work,
         columns=COLUMNS,
-        progress=lambda done, total: seen.append((done, total)),
         rng=Words.resolve(11, "privatize", SURVEY.digest),
     )
     assert written == ROWS
@@ -247,7 +246,7 @@ def test_standard_input_is_read_as_csv(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_of_batches_counts_the_rows_that_were_handed_out() -> None:
     seen: list[tuple[int, int | None]] = []
     table = {"x": np.zeros(BATCH + 1)}
-    for _ in engines.batches(table, progress=lambda *state: seen.append(state)):
+    for _ in engines.batches(engines.read(table, progress=lambda *state: seen.append(state))):
         pass
     assert seen == [(BATCH, BATCH + 1), (BATCH + 1, BATCH + 1)]
 
@@ -308,7 +307,7 @@ def test_reports_of_bytes_pass_through() -> None:
 def test_the_empty_text_is_a_text_outside_csv_and_other_missing_texts_count_everywhere(name: str) -> None:
     values = {"x": ["", "?", "a", None]}
     made = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "mapping": dict}[name](values)
-    (batch,) = engines.batches(made, text=TextOptions(missing=("", "?")))
+    (batch,) = engines.batches(engines.read(made, missing=("", "?")))
     assert batch["x"].entries.tolist() == ["", "a"]
     assert batch["x"].positions.tolist() == [0, -1, 1, -1]
 
@@ -402,3 +401,12 @@ def test_arrays_are_read_without_loading_arrow() -> None:
         "engines.fold({'x': ['a', None]}, lambda b: 1); assert 'pyarrow' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_stands_behind_a_gap_is_not_read() -> None:
+    """NumPy reads the number behind a mask, and behind a null of Arrow."""
+    masked = np.ma.array([7, 2, 7], mask=[True, False, True])
+    for column in (masked, pa.array([None, 2, None])):
+        (batch,) = engines.batches({"x": column})
+        assert batch["x"].entries.tolist() == [2]
+        assert batch["x"].positions.tolist() == [-1, 0, -1]

@@ -423,12 +423,12 @@ def _of_sources(folder: Path) -> Iterator[tuple[str, Verb, list[Any]]]:
         for name, design, good, reports in (("words", words, WORDS, [0, 1]), ("numbers", number, NUMBERS, [0, 1])):
             yield (
                 f"{name} of {kind} are privatized",
-                read(kind, lambda source, d=design: engines.privatize(source, d, column="x")),
+                read(kind, lambda source, d=design: Plan({"x": d}).privatize(source)),
                 good,
             )
             yield (
                 f"reports on {name} of {kind} are counted",
-                read(kind, lambda source, d=design: engines.tally(source, d, column="x")),
+                read(kind, lambda source, d=design: Plan({"x": d}).tally(source)),
                 reports,
             )
         yield f"{kind} is read", read(kind, lambda source: list(engines.batches(source))), WORDS

@@ -138,7 +138,7 @@ def test_no_generated_row_breaks_the_law_however_long_it_is_looked_for(
 
 def _trusting(source: Any, forms: Any) -> Any:
     """Reads reports as a trusted table."""
-    found = list(running.open_source(source, list(forms), reading.TextOptions()).batches)
+    found = list(running.open_source(source, list(forms)).batches)
     return None, iter([reading._mapping(batch, forms) for batch in found])
 
 

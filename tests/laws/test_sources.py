@@ -183,7 +183,7 @@ class RoundsByItself(BoundedLaplace):
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        (DropsAGap(epsilon=1.0, labels=["a", "b"], missing="category"), "have other reports"),
+        (DropsAGap(epsilon=1.0, labels=["a", "b"], missing="category"), "counts other reports"),
         (TakesStrangers(epsilon=1.0, k=4), "not declared in 'answer' are accepted"),
         (OtherWords(epsilon=1.0, k=4), "in other words"),
         (TakesEverybody(epsilon=1.0, k=4), "are accepted, or raise no"),
@@ -220,13 +220,13 @@ def _source(change: Any) -> Any:
     ids=["another order", "without gaps", "gaps for an answer", "one person less"],
 )
 def test_a_source_that_changes_the_people_is_noticed(change: Any) -> None:
-    with pytest.raises(AssertionError, match="From a source, through the engines, people have other reports"):
+    with pytest.raises(AssertionError, match="From a source, by the plan, people have other reports"):
         testing.check_sources(GRR, sources=_source(change))
 
 
 def test_a_source_that_takes_what_is_not_declared_is_noticed() -> None:
     known = {"a", "b", None}
-    with pytest.raises(AssertionError, match="From a source, through the engines, people with a value"):
+    with pytest.raises(AssertionError, match="From a source, by the plan, people with a value"):
         testing.check_sources(GRR, sources=_source(lambda values: [v if v in known else "a" for v in values]))
 
 
@@ -242,21 +242,21 @@ def test_a_source_whose_reports_are_counted_otherwise_is_noticed() -> None:
 
 
 def test_files_whose_reports_are_counted_otherwise_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = engines.tally
+    honest = Plan.tally
 
-    def without_the_refused(source: Any, design: Any, **options: Any) -> Any:
-        tally = honest(source, design, **options)
+    def without_the_refused(plan: Plan, source: Any) -> Any:
+        tally = honest(plan, source)
         return type(tally)(design=tally.design, counts=tally.counts, n=tally.n) if isinstance(source, Path) else tally
 
-    monkeypatch.setattr(engines, "tally", without_the_refused)
+    monkeypatch.setattr(Plan, "tally", without_the_refused)
     with pytest.raises(AssertionError, match=r"Impossible reports in reports\.parquet are refused otherwise"):
         testing.check_sources(GRR, sources={})
 
-    def one_less(source: Any, design: Any, **options: Any) -> Any:
-        tally = honest(source, design, **options)
+    def twice(plan: Plan, source: Any) -> Any:
+        tally = honest(plan, source)
         return tally + tally if isinstance(source, Path) else tally
 
-    monkeypatch.setattr(engines, "tally", one_less)
+    monkeypatch.setattr(Plan, "tally", twice)
     with pytest.raises(AssertionError, match=r"Reports in reports\.parquet have another tally"):
         testing.check_sources(GRR, sources={})
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bruit
-from bruit import engines
+from bruit import Plan, engines
 from bruit.domains.domain import DictionaryColumn
 from bruit.engines import TextOptions
 from bruit.engines import spark as engine
@@ -119,8 +119,8 @@ def test_what_spark_wrote_is_read_by_pyarrow_with_what_it_says_of_itself(spark: 
     frame = engine.read(spark, str(tmp_path / "x.parquet"))
     said = {"bruit.plan": oracle.digest, "bruit.simulated": "false"}
     folder = tmp_path / "reports.parquet"
-    assert engines.privatize(frame, oracle, folder, column="x", metadata=said) == 300
-    tally = engines.tally(folder, oracle, column="x")
+    assert Plan({"x": oracle}).privatize(frame, to=folder) == 300
+    tally = Plan({"x": oracle}).tally(folder)
     assert tally.n == 300
-    assert engines.tally(engine.read(spark, str(folder)), oracle, column="x") == tally
+    assert Plan({"x": oracle}).tally(engine.read(spark, str(folder))) == tally
     assert list(engines.all_metadata(folder).values()) == [said]

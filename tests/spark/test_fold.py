@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit import engines
-from bruit.engines import TextOptions, batch
+from bruit import Plan, engines
+from bruit.engines import batch
 from bruit.errors import BruitError, DataError, DataTypeError, ParameterTypeError
 from bruit.estimation.tally import RawTally
 
@@ -26,12 +26,12 @@ ORACLES = ["GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR"]
 def test_the_tally_of_the_same_reports_is_the_same(spark: Any, name: str, tmp_path: Any) -> None:
     oracle = bruit.oracle(name, epsilon=1.0, k=9)
     people = {"x": np.random.default_rng(1).integers(0, 9, 5000)}
-    engines.privatize(people, oracle, tmp_path / "r.parquet", column="x", rng=3)
-    reports = engines.privatize(people, oracle, column="x", rng=3)
+    Plan({"x": oracle}).privatize(people, to=tmp_path / "r.parquet", rng=3)
+    reports = Plan({"x": oracle}).privatize(people, rng=3)
     expected = oracle.tally(reports["x"])
-    assert engines.tally(tmp_path / "r.parquet", oracle, column="x") == expected
+    assert Plan({"x": oracle}).tally(tmp_path / "r.parquet") == expected
     frame = _readable(spark, tmp_path / "r.parquet")
-    assert engines.tally(frame, oracle, column="x") == expected
+    assert Plan({"x": oracle}).tally(frame) == expected
 
 
 def _readable(spark: Any, path: Any) -> Any:
@@ -63,7 +63,7 @@ def test_gaps_are_gaps_and_declared_texts_too(frame_of: Frames) -> None:
         missing = (numbers.positions < 0).sum() if hasattr(numbers, "positions") else 0
         return np.array([(batch["t"].positions < 0).sum(), missing, np.isnan(batch["f"]).sum()])
 
-    assert engines.fold(frame, gaps, text=TextOptions(missing=("", "?"))).tolist() == [2, 1, 1]
+    assert engines.fold(engines.read(frame, missing=("", "?")), gaps).tolist() == [2, 1, 1]
 
 
 def test_names_that_confuse_spark_are_read_by_their_place(spark: Any) -> None:
@@ -135,7 +135,8 @@ def test_progress_tells_tasks(frame_of: Frames) -> None:
         return batch["x"].size
 
     seen: list[tuple[int, int | None]] = []
-    assert engines.fold(frame_of({"x": [1, 2, 3]}, 3), slow, progress=lambda *told: seen.append(told)) == 3
+    watched = engines.read(frame_of({"x": [1, 2, 3]}, 3), progress=lambda *state: seen.append(state))
+    assert engines.fold(watched, slow) == 3
     assert seen
     assert all(total is not None and 0 <= done <= total for done, total in seen)
 

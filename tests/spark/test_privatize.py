@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import bruit
-from bruit import engines
+from bruit import Plan, engines
 from bruit.engines import _spark_work
 from bruit.engines import spark as engine
 from bruit.engines.batch import BATCH
@@ -45,10 +45,10 @@ def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
 ) -> None:
     plan = bruit.Plan(SCHEMA, epsilon=2.0, method=method)
     expected = plan.privatize(answers, rng=11)
-    assert as_spark_keeps(engines.privatize(answers, plan, rng=11)) == as_spark_keeps(expected)
-    reports = engines.privatize(frame_of(answers, 1), plan, rng=11)
+    assert as_spark_keeps(plan.privatize(answers, rng=11)) == as_spark_keeps(expected)
+    reports = plan.privatize(frame_of(answers, 1), rng=11)
     assert collected(reports) == as_spark_keeps(expected)
-    assert engines.tally(reports, plan) == plan.tally(expected)
+    assert plan.tally(reports) == plan.tally(expected)
 
 
 def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of: Frames) -> None:
@@ -56,14 +56,14 @@ def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of
     words = Words.resolve(5, "privatize", GRR.digest)
     expected = [GRR.randomize(part, words.parts(place << 40, 4)) for place, part in enumerate(np.split(people, 3))]
     frame = frame_of({"x": people}, 3)
-    found = collected(engines.privatize(frame, GRR, column="x", rng=5))["x"]
+    found = collected(Plan({"x": GRR}).privatize(frame, rng=5))["x"]
     assert found == np.concatenate(expected).tolist()
-    assert collected(engines.privatize(frame, GRR, column="x", rng=5))["x"] == found
+    assert collected(Plan({"x": GRR}).privatize(frame, rng=5))["x"] == found
 
 
 def test_a_secure_key_is_drawn_for_each_call_and_replayed_within_one(frame_of: Frames) -> None:
     frame = frame_of({"x": [3] * 300}, 3)
-    first, second = (engines.privatize(frame, GRR, column="x") for _ in range(2))
+    first, second = (Plan({"x": GRR}).privatize(frame) for _ in range(2))
     found = collected(first)["x"]
     assert collected(first)["x"] == found
     assert collected(second)["x"] != found
@@ -72,7 +72,7 @@ def test_a_secure_key_is_drawn_for_each_call_and_replayed_within_one(frame_of: F
 
 
 def test_tasks_that_run_several_partitions_or_one_of_them_twice_repeat_no_noise(spark: Any, frame_of: Frames) -> None:
-    reports = engines.privatize(frame_of({"x": [3] * 300}, 3), GRR, column="x")
+    reports = Plan({"x": GRR}).privatize(frame_of({"x": [3] * 300}, 3))
     found = collected(reports)["x"]
     # One task for all partitions: the number of the task is the same, and that of the partition is not.
     assert collected(reports.coalesce(1))["x"] == found
@@ -118,7 +118,7 @@ def test_a_task_that_dies_after_its_output_gives_the_same_reports_again(
     frame_of: Frames, tmp_path: Path, kill: bool
 ) -> None:
     frame = frame_of({"x": np.random.default_rng(3).integers(0, 1000, 400)}, 2)
-    reports = engines.privatize(frame, GRR, column="x")
+    reports = Plan({"x": GRR}).privatize(frame)
     found = collected(reports.mapInArrow(attempts(tmp_path, kill), reports.schema))
     first, second = seen_by_attempt(tmp_path)
     assert len(first) == 2
@@ -158,7 +158,7 @@ def test_written_reports_hold_one_randomisation_even_if_tasks_fail_and_noise_is_
         return made
 
     assert engines.map(frame.repartition(2), folder, failing) == 300
-    assert engines.tally(folder, oracle, column="x").n == 300
+    assert Plan({"x": oracle}).tally(folder).n == 300
     with pytest.raises(ParameterError, match="exists already"):
         engines.map(frame, folder, failing)
 
@@ -176,9 +176,9 @@ def test_rows_that_may_come_in_another_order_are_not_randomised_lazily(spark: An
         spark.createDataFrame(frame.repartition(2).rdd, "x bigint, y bigint"),
     ):
         with pytest.raises(ParameterError, match="another order"):
-            engines.privatize(shuffled, GRR, column="x")
+            Plan({"x": GRR}).privatize(shuffled)
     for ordered in (frame.filter("x > 1"), frame.union(frame), frame.coalesce(1), frame.cache(), frame.select("x")):
-        assert engines.privatize(ordered, GRR, column="x").columns == ["x"]
+        assert Plan({"x": GRR}).privatize(ordered).columns == ["x"]
     frame.unpersist()
 
 
@@ -216,7 +216,7 @@ def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does(
 def test_blocks_of_one_partition_are_numbered_on(spark: Any) -> None:
     people = np.arange(BATCH + 3) % 1000
     frame = spark.range(0, BATCH + 3, 1, 1).selectExpr("id % 1000 AS x")
-    reports = engines.privatize(frame, GRR, column="x", rng=5).toPandas()["x"]
+    reports = Plan({"x": GRR}).privatize(frame, rng=5).toPandas()["x"]
     assert np.array_equal(reports, GRR.privatize(people, rng=5))
 
 
@@ -225,7 +225,7 @@ def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
     people = 400_000
     frame = spark.range(0, people, 1, 3).selectExpr("CASE WHEN id % 10 < 6 THEN 0 ELSE 1 + id % 3 END AS x")
     truth = np.bincount(np.where(np.arange(people) % 10 < 6, 0, 1 + np.arange(people) % 3), minlength=4) / people
-    answer = oracle.estimate(engines.tally(engines.privatize(frame, oracle, column="x"), oracle, column="x"), "people")
+    answer = oracle.estimate(Plan({"x": oracle}).tally(Plan({"x": oracle}).privatize(frame)), "people")
     assert answer.n == people
     error = (answer.frequency - truth) / np.sqrt(answer.variance)
     assert (abs(error) < 6).all()  # false alarm below 1e-8
@@ -234,11 +234,11 @@ def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
 def test_empty_partitions_and_gaps_are_randomised_as_in_memory(frame_of: Frames, tmp_path: Path) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"], missing="category")
     frame = frame_of({"x": ["a", None, "b", None]}, 4).filter("x IS NULL")
-    reports = engines.privatize(frame, oracle, column="x")
-    assert engines.tally(reports, oracle, column="x").n == 2
+    reports = Plan({"x": oracle}).privatize(frame)
+    assert Plan({"x": oracle}).tally(reports).n == 2
     strict = bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"])
     with pytest.raises(DataError, match="missing"):
-        engines.privatize(frame, strict, tmp_path / "never.parquet", column="x")
+        Plan({"x": strict}).privatize(frame, to=tmp_path / "never.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -246,10 +246,10 @@ def test_what_cannot_be_written_is_refused(frame_of: Frames, tmp_path: Path) -> 
     frame = frame_of({"x": [1]}, 1)
     for sink in ("-", tmp_path / "r.csv", [], tmp_path / "absent" / "r.parquet"):
         with pytest.raises(ParameterError):
-            engines.privatize(frame, GRR, sink, column="x")
+            Plan({"x": GRR}).privatize(frame, to=sink)
     with pytest.raises(DataTypeError, match="unsigned 64-bit"):
         engines.map(frame, tmp_path / "u.parquet", lambda batch, words: {"u": batch["x"].astype(np.uint64)})
     with pytest.raises(ParameterError, match="which column"):
-        engines.privatize(frame, GRR)
+        GRR.privatize(frame)
     with pytest.raises(ParameterError, match="leave column out"):
-        engines.privatize(frame, bruit.Plan({"x": ["a", "b"]}, 1.0), column="x")
+        Plan({"x": bruit.Plan({"x": ["a", "b"]}, 1.0)}).privatize(frame)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import bruit
-from bruit import engines
 from bruit.collection import Plan
 from bruit.engines import spark as engine
 from bruit.errors import DataError, DataTypeError, FormatError
@@ -30,11 +29,11 @@ def test_lines_of_anybody_are_counted_as_by_the_local_engine(spark: Any, tmp_pat
     data = b"r" + end + end.join([*honest(300), hostile, *honest(300)]) + end
     for name, content in (("r.csv", data), ("r.csv.gz", gzip.compress(data))):
         (tmp_path / name).write_bytes(content)
-        expected = engines.tally(tmp_path / name, SURVEY, column="r")
+        expected = Plan({"r": SURVEY}).tally(tmp_path / name)
         assert expected.n >= 600
         assert expected.refused > 20
         frame = engine.read_reports(spark, str(tmp_path / name))
-        assert engines.tally(frame, SURVEY, column="r") == expected
+        assert Plan({"r": SURVEY}).tally(frame) == expected
 
 
 def test_a_file_that_spark_cuts_into_parts_has_one_header(spark: Any, tmp_path: Path) -> None:
@@ -47,11 +46,11 @@ def test_a_file_that_spark_cuts_into_parts_has_one_header(spark: Any, tmp_path: 
     try:
         frame = engine.read_reports(spark, str(tmp_path / "r.csv"))
         assert frame.rdd.getNumPartitions() > 1
-        tally = engines.tally(frame, PAIR)
+        tally = PAIR.tally(frame)
     finally:
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
         spark.conf.unset("spark.sql.files.openCostInBytes")
-    assert tally == engines.tally(tmp_path / "r.csv", PAIR)
+    assert tally == PAIR.tally(tmp_path / "r.csv")
     assert (tally.n, tally.refused) == (2998, 4)
 
 
@@ -59,14 +58,14 @@ def test_rows_of_a_dataframe_are_one_report_or_one_refusal_each(spark: Any) -> N
     rows = [(0, "1", b"", 2.0), (None, "x", None, 0.5), (7, None, b"\0\0\0", None), (2, "2", b"\0\0\0\0", 1.0)]
     frame = spark.createDataFrame(rows, "n int, t string, b binary, f double").coalesce(1)
     for column, expected in (("n", (2, 2)), ("t", (2, 2)), ("f", (2, 2)), ("b", (0, 4))):
-        tally = engines.tally(frame, SURVEY, column=column)
+        tally = Plan({column: SURVEY}).tally(frame)
         assert (tally.n, tally.refused) == expected, column
-    tally = engines.tally(frame, BITS, column="b")
+    tally = Plan({"b": BITS}).tally(frame)
     assert (tally.n, tally.refused) == (1, 3)
     dates = spark.sql("SELECT current_date() AS d, array(1, 2) AS a, named_struct('x', 1) AS s")
     for column in dates.columns:
-        assert engines.tally(dates, SURVEY, column=column).refused == 1
-    assert engines.tally(frame.limit(0), SURVEY, column="n").n == 0
+        assert Plan({column: SURVEY}).tally(dates).refused == 1
+    assert Plan({"n": SURVEY}).tally(frame.limit(0)).n == 0
 
 
 def test_what_is_wrong_with_a_whole_file_is_an_error(spark: Any, tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def test_what_is_wrong_with_a_whole_file_is_an_error(spark: Any, tmp_path: Path)
         engine.read_reports(spark, str(tmp_path / "r.csv"))
     (tmp_path / "r.csv").write_bytes(b"x\n1\n")
     with pytest.raises(DataError, match="must have a column 'r'"):
-        engines.tally(engine.read_reports(spark, str(tmp_path / "r.csv")), SURVEY, column="r")
+        Plan({"r": SURVEY}).tally(engine.read_reports(spark, str(tmp_path / "r.csv")))
     stream = spark.readStream.format("rate").load()
     with pytest.raises(DataTypeError, match="A stream has no end"):
-        engines.tally(stream, SURVEY, column="value")
+        Plan({"value": SURVEY}).tally(stream)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit import engines
+from bruit import Plan, engines
 from bruit.engines import _spark_travel, _spark_work, spark
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataTypeError, RandomnessError
@@ -159,7 +159,7 @@ def test_within_a_task_words_are_used_once(frame_of: Frames, tmp_path: Path) -> 
 
 def test_a_key_does_not_stand_in_the_plan_that_spark_shows(frame_of: Frames) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, k=4)
-    reports = engines.privatize(frame_of({"x": [1, 2]}, 1), oracle, column="x", rng=3)
+    reports = Plan({"x": oracle}).privatize(frame_of({"x": [1, 2]}, 1), rng=3)
     shown = reports._jdf.queryExecution().toString()
     key = Words.resolve(3, "privatize", oracle.digest).task_key().to_bytes()[1:]
     assert "MapInArrow" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from bruit import numbers, oracles
@@ -65,6 +66,12 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
         given: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
         return oracle(name, epsilon=epsilon, missing=domain.missing, **given, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
+
+
+def described(body: Mapping[str, Any], attribute: Attribute) -> Mechanism:
+    """The mechanism that a plan's document describes for an attribute."""
+    whole = {**body, "domain": attribute.domain.to_dict()}
+    return numbers.from_dict(whole) if "number" in body else oracles.from_dict(whole)
 
 
 def is_number(name: Any) -> bool:

@@ -71,7 +71,8 @@ def parse(text: Any) -> Method:
     if form is None:
         if "[" in text or "]" in text or text.strip().upper() in KINDS:
             raise ParameterError('method must read as in "SPL[OUE]": a kind and, in brackets, a mechanism.')
-        return Method("one", ADAPTIVE if text.strip().upper() == ADAPTIVE else text)
+        spelling = {name.lower(): name for name in TRUE_BASES}
+        return Method("one", spelling.get(text.strip().lower(), text))
     kind = _spelt(form["kind"], tuple(KINDS), "method")
     return Method(cast(Kind, kind), base_name(kind, form["base"]))
 

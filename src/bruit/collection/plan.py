@@ -7,6 +7,7 @@ same. It asks one question, or several of which each person's record has one ans
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
@@ -15,10 +16,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents
+from bruit import _checks, documents, engines
 from bruit.cards import Card
+from bruit.collection import bases as mechanisms
 from bruit.collection import card as cards
-from bruit.collection import criterion, methods, settling
+from bruit.collection import criterion, files, methods, settling
 from bruit.collection.answers import Answers
 from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
@@ -39,7 +41,7 @@ from bruit.errors import (
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
-from bruit.mechanism import whole_counts
+from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
@@ -59,9 +61,11 @@ class Plan:
     Parameters
     ----------
     schema
-        The declared attributes, as a `Schema` or a mapping from column name to labels, `Categories` or `Grid`.
+        The declared attributes, as a `Schema` or a mapping from column name to labels, `Categories` or `Grid`. A
+        mechanism with the name of its column is a plan too: ``Plan({"smokes": oracle})``.
     epsilon
-        The most that a person's reports may tell. None is for Warner's survey with two coins, ε = ln 3.
+        The most that a person's reports may tell. None is for Warner's survey with two coins, ε = ln 3, and for a
+        mechanism, which has its own.
     method
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
@@ -114,10 +118,10 @@ class Plan:
     (True, 0.62)
     """
 
-    FORMAT = "bruit.plan/1"
+    FORMAT = files.PLAN
 
     schema: Schema
-    epsilon: float | None
+    epsilon: float | None = None
     method: str = methods.DEFAULT
     unit: Unit = field(default="person", kw_only=True)
     budgets: Mapping[str, float] | None = field(default=None, kw_only=True)
@@ -127,24 +131,44 @@ class Plan:
     published: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        mechanism = None
         if not isinstance(self.schema, Schema):
-            object.__setattr__(self, "schema", Schema(self.schema))
-        self._settle()
+            mechanism = self._own_mechanism()
+            attributes = self.schema if mechanism is None else dict.fromkeys(self.schema, mechanism.domain)
+            object.__setattr__(self, "schema", Schema(attributes))
+        self._settle(mechanism=mechanism)
 
-    def _settle(self, stated: Any = None) -> None:
+    def _own_mechanism(self) -> Mechanism | None:
+        """The mechanism that stands where a domain may stand, in a plan for one question."""
+        values: list[Any] = list(self.schema.values()) if isinstance(self.schema, Mapping) else []
+        if not any(isinstance(value, LocalMechanism) for value in values):
+            return None
+        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases)
+        if len(values) > 1 or self.method != methods.DEFAULT or self.published or others != (None,) * 5:
+            raise ParameterError(
+                'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
+                "method. For several questions, declare their domains and name the mechanisms in bases."
+            )
+        return values[0]  # type: ignore[no-any-return]
+
+    def _settle(self, stated: Any = None, mechanism: Mechanism | None = None) -> None:
         """Check everything and put it in its final form; an ε' that a document states is confirmed, not looked for."""
         _checks.one_of(get_args(Unit), unit=self.unit)
-        settled = settling.settle(
-            self.schema,
-            methods.parse(self.method),
-            self.epsilon,
-            unit=self.unit,
-            budgets=self.budgets,
-            weights=self.weights,
-            prior=self.prior,
-            bases=self.bases,
-            published=bool(self.published),
-            stated=stated,
+        settled = (
+            settling.own(self.schema, mechanism, self.unit)
+            if mechanism is not None
+            else settling.settle(
+                self.schema,
+                methods.parse(self.method),
+                self.epsilon,
+                unit=self.unit,
+                budgets=self.budgets,
+                weights=self.weights,
+                prior=self.prior,
+                bases=self.bases,
+                published=bool(self.published),
+                stated=stated,
+            )
         )
         for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
             object.__setattr__(self, name, getattr(settled, name))
@@ -231,13 +255,44 @@ class Plan:
 
     # What people do.
 
-    def privatize(self, table: Any, rng: Randomness = None) -> Reports:
-        """Reports of a table's rows: a mapping from column name to array.
+    def privatize(self, source: Any, rng: Randomness = None, *, to: Any = None, replace: bool = False) -> Any:
+        """Reports of a table's rows, wherever the table is.
 
         One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
         of the attribute that each person reports, and a column ``report``.
+
+        Parameters
+        ----------
+        source
+            A mapping from column name to values, a frame, a file, a folder of Parquet files, ``"-"`` for standard
+            input, an iterable of mappings or frames, or a Spark DataFrame. `bruit.engines.read` says how CSV is
+            written, as in ``read("people.csv", delimiter=";")``.
+        rng
+            None for secure randomness; a whole number for a reproducible stream; or an `Entropy`.
+        to
+            The path of a ``.parquet`` or ``.csv`` file, where the reports appear whole or not at all, with their plan
+            beside them; ``"-"`` for CSV on standard output; a list or a function that takes the batches; for Spark, a
+            new ``.parquet`` folder. Unless given, the reports are returned.
+        replace
+            Whether reports that stand at `to` already may be replaced. A second randomisation of the same people tells
+            more about them.
+
+        Returns
+        -------
+        dict, DataFrame or int
+            A mapping from column name to array; of a Spark DataFrame, a DataFrame that Spark computes when it is
+            needed; with `to`, how many reports were written.
         """
-        return self.randomize(self.encode(table), Words.resolve(rng, "privatize", self.digest))
+        words = Words.resolve(rng, "privatize", self.digest)
+        if to is None and _is_table(source):
+            return self.randomize(self.encode(source), words)
+        files.check_output(to, source, self, replace=replace)
+        header = files.header(self.digest, simulated=not words.secure)
+        with files.publishing(to, self) as sink:
+            return engines.map(source, sink, self._privatize, columns=list(self.schema), metadata=header, rng=words)
+
+    def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
+        return self.randomize(self.encode(batch), words)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
@@ -278,18 +333,29 @@ class Plan:
 
     # What the collector does.
 
-    def tally(self, reports: Any) -> Tally:
-        """Count the reports of a batch; tallies add.
+    def tally(self, source: Any, *more: Any) -> Tally:
+        """Count reports, wherever they are and whoever made them; tallies add.
 
-        A person of whom any report is impossible is counted as refused, once, and is not in n.
+        Each row is one person's reports or one refusal: ``n`` and ``refused`` are together the number of rows. In CSV,
+        reports stand as decimal or hexadecimal digits; quotes mean nothing there, and a row is a line.
 
         Parameters
         ----------
-        reports
-            A mapping from column name to reports, or a frame; each column as a mechanism's `tally` takes it.
+        source, *more
+            As for `privatize`, with the columns that it makes; others may stand beside them. Or the path of a tally, a
+            ``.json`` file. Files that say of themselves that another plan made them are refused.
         """
-        found = self.design.count(reports)
-        return Tally(design=self.digest, counts=found.counts, n=found.n, refused=found.refused)
+        if not more and _is_table(source):
+            return self.count(source)
+        return files.tally(self, (source, *more))
+
+    def count(self, reports: Any) -> Tally:
+        """Count reports in memory: a mapping from column name to reports, or a frame.
+
+        A person of whom any report is impossible is counted as refused, once, and is not in n.
+        """
+        counted = self.design.count(reports)
+        return Tally(design=self.digest, counts=counted.counts, n=counted.n, refused=counted.refused)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Mapping[str, Any]:
         """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number."""
@@ -388,6 +454,17 @@ class Plan:
         return documents.seal(self.FORMAT, self._body(), indent=2)
 
     @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Plan:
+        """The plan in a file, or the one beside a file or folder of reports.
+
+        Parameters
+        ----------
+        path
+            A ``.json`` file with a plan; or reports, whose plan is ``reports.csv.plan.json``.
+        """
+        return cls.from_json(files.read_plan(path))
+
+    @classmethod
     def from_json(cls, text: str | bytes) -> Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
         body = documents.unseal(text, cls.FORMAT)
@@ -406,12 +483,28 @@ class Plan:
         except LimitError:
             raise
         except (ParameterError, ParameterTypeError) as error:
-            raise FormatError("This plan describes a mechanism that this version does not know.") from error
-        if documents.canonical(plan._body()) != documents.canonical(body):
+            if not plan._settle_own(body):
+                raise FormatError("This plan describes a mechanism that this version does not know.") from error
+        if not plan._says(body) and not (plan._settle_own(body) and plan._says(body)):
             raise FormatError(
                 "This plan contradicts itself: its mechanism or guarantee is not the one its method gives."
             )
         return plan
+
+    def _says(self, body: dict[str, Any]) -> bool:
+        """Whether this is the plan of a document."""
+        return documents.canonical(self._body()) == documents.canonical(body)
+
+    def _settle_own(self, body: dict[str, Any]) -> bool:
+        """Take the mechanism that a document describes in full; False where it describes none."""
+        if len(self.schema) != 1 or not isinstance(body.get("mechanism"), Mapping):
+            return False
+        try:
+            mechanism = mechanisms.described(body["mechanism"], next(iter(self.schema.values())))
+        except FormatError:
+            return False
+        self._settle(mechanism=mechanism)
+        return True
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.digest == other.digest
@@ -454,6 +547,13 @@ class Plan:
             "guarantee": self.guarantee("person").to_dict(),
             "guarantee_of_an_attribute": self.guarantee("attribute").to_dict(),
         }
+
+
+def _is_table(source: Any) -> bool:
+    """Whether a source has its columns in memory, to be read by ``source[name]``."""
+    if isinstance(source, str | bytes | os.PathLike | list | tuple | engines.Source) or engines.is_spark(source):
+        return False
+    return hasattr(source, "__getitem__") or hasattr(source, "collect")
 
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:

@@ -152,6 +152,12 @@ def _one(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Settled:
     return Settled(Single(schema, {attribute.name: mechanism}), mechanism.epsilon, method, mechanism.epsilon, unit)
 
 
+def own(schema: Schema, mechanism: mechanisms.Mechanism, unit: Unit) -> Settled:
+    """A plan for one question that goes through this very mechanism."""
+    single = Single(schema, dict.fromkeys(schema, mechanism))
+    return Settled(single, mechanism.epsilon, mechanism.name, mechanism.epsilon, unit)
+
+
 def _check_schema(schema: Schema, method: Method) -> None:
     if len(schema) == 1:
         raise ParameterError(f"{method} is for several attributes, this schema has one: name its mechanism alone.")

@@ -16,6 +16,7 @@ from bruit.domains.domain import (
     ABSENT,
     GAPS_OF_CATEGORIES,
     MISSING_LABEL,
+    ZONED,
     Codes,
     DictionaryColumn,
     Missing,
@@ -50,7 +51,6 @@ _RULE = (
     "values must be dates or times: date and datetime objects, a column of such a type, "
     "or texts as 2023-01-31 and 2023-01-31T14:05."
 )
-_ZONED = "values must be local times without a time zone: convert the column to the zone of the declared range first."
 _NO_HOUR = "values must be times, because the domain counts hours, and some are dates only."
 
 
@@ -174,8 +174,6 @@ class Dates:
         """The values as moments of NumPy, not-a-time where one is missing."""
         if isinstance(values, DictionaryColumn):
             return self._read_entries(values)
-        if "tz" in str(getattr(values, "dtype", "")) or getattr(getattr(values, "dtype", None), "tz", None):
-            raise DataTypeError(_ZONED)
         array = column(values)
         if array.dtype.kind == "M":
             self._check_unit(np.datetime_data(array.dtype)[0], array.size)
@@ -203,7 +201,7 @@ class Dates:
             return np.datetime64("NaT")
         if isinstance(value, datetime):
             if value.tzinfo is not None:
-                raise DataTypeError(_ZONED)
+                raise DataTypeError(ZONED)
             return np.datetime64(value, "us")
         if isinstance(value, date):
             if self.every == "hour":

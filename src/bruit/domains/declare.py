@@ -185,7 +185,8 @@ def _unreadable(text: str) -> str:
 def _lines(name: str, path: Path) -> list[str]:
     with translated((OSError, UnicodeDecodeError), lambda error: _unread(error, name, path)):
         text = path.read_text(encoding="utf-8-sig")
-    labels = [line for line in text.splitlines() if line]
+    labels = [line.removesuffix("\r") for line in text.split("\n")]  # no other mark ends a line
+    labels = [label for label in labels if label]
     if len(labels) < 2:
         raise FormatError(f"{str(path)!r} must have two lines or more, one answer on each.")
     return labels

@@ -73,15 +73,25 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     if isinstance(values, str | bytes):
         raise DataTypeError(f"{what} must be a sequence with one entry per person, not one text: wrap it in a list.")
     if type(values).__module__.startswith("pyspark."):  # its names would be taken for values
-        raise DataTypeError(f"{what} must be in memory: give a Spark DataFrame to bruit.engines.privatize or tally.")
+        raise DataTypeError(f"{what} must be in memory: give a Spark DataFrame to a Plan.")
     if not hasattr(values, "__array__") and not isinstance(values, list | tuple | range):
         values = _listed(values, what)
-    array = _as_array(_with_gaps(values))
+    array = _as_array(for_numpy(values))
     if array.ndim == 2 and array.dtype == np.uint8:  # what files keep as bytes
         raise DataTypeError(f"{what} must be text, numbers or booleans: a column of bytes can only hold reports.")
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
     return array
+
+
+#: What is wrong with times that have a time zone.
+ZONED = "values must be local times without a time zone: convert the column to the zone of the people first."
+
+
+def _has_zone(values: Any) -> bool:
+    """Whether a column of pandas, polars or pyarrow holds times with a time zone."""
+    kinds = [getattr(values, name, None) for name in ("dtype", "type")]
+    return any(getattr(kind, name, None) for kind in kinds for name in ("tz", "time_zone"))
 
 
 def in_memory(table: Any) -> Any:
@@ -94,8 +104,13 @@ def in_memory(table: Any) -> Any:
     raise DataError("The lazy frame could not be collected: its query failed. Collect it first, to see why.")
 
 
-def _with_gaps(values: Any) -> Any:
-    """Columns that keep their gaps beside the values, with None in their place: NumPy would read what is behind."""
+def for_numpy(values: Any) -> Any:
+    """A column as NumPy may read it: gaps that are kept beside the values as None, and no times with a zone.
+
+    NumPy would read what is behind a gap, and drop the zone.
+    """
+    if _has_zone(values):
+        raise DataTypeError(ZONED)
     if isinstance(values, np.ma.MaskedArray):
         return values.tolist()
     if hasattr(values, "to_pylist") and (values.null_count or "dictionary" in str(values.type)):
@@ -114,6 +129,10 @@ GAPS_OF_NUMBERS = (
 )
 
 
+#: What is wrong with missing entries where the policy refuses them.
+REFUSED = "values contain missing entries, and the declared policy is to refuse them."
+
+
 def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, way_out: str) -> Codes:
     """Apply the policy to codes in which ABSENT marks a missing value."""
     absent = codes == ABSENT
@@ -122,7 +141,7 @@ def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, way_out:
     elif missing == "drop":
         codes = codes[~absent]
     elif absent.any():
-        raise MissingError(f"values contain missing entries, and the declared policy is to refuse them. {way_out}")
+        raise MissingError(f"{REFUSED} {way_out}")
     return codes.astype(code_dtype(size))
 
 

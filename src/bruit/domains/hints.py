@@ -21,7 +21,7 @@ _SHORTEST = 4
 _COMMA = re.compile(r"\s*[+-]?[0-9][0-9. ]*,[0-9,]*\.?[0-9]*\s*")
 
 _SENTENCES = {
-    "missing": "Some are marks of a missing value, such as NA: declare the mark (--missing-text NA; in Python, None).",
+    "missing": "Some are marks of a missing value, such as NA: declare the mark (--csv missing=NA; in Python, None).",
     "spaces": "Some differ from a declared label only by spaces: remove them, or declare the label as it is written.",
     "case": "Some differ from a declared label only by upper and lower case: write both alike.",
     "letter": "Some differ from a declared label only by one letter: is the label, or the data, misspelt?",

@@ -5,9 +5,21 @@ narwhals, pyspark) is imported when such data are handed over, and not before.
 """
 
 from bruit.engines.batch import BATCH
-from bruit.engines.designs import privatize, tally
+from bruit.engines.discover import read_schema
 from bruit.engines.running import all_metadata, fold, map, metadata_of
-from bruit.engines.sources import batches
+from bruit.engines.sources import Source, batches, is_spark, read
 from bruit.engines.text import TextOptions
 
-__all__ = ["BATCH", "TextOptions", "all_metadata", "batches", "fold", "map", "metadata_of", "privatize", "tally"]
+__all__ = [
+    "BATCH",
+    "Source",
+    "TextOptions",
+    "all_metadata",
+    "batches",
+    "fold",
+    "is_spark",
+    "map",
+    "metadata_of",
+    "read",
+    "read_schema",
+]

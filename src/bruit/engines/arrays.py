@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import DictionaryColumn, for_numpy
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch, Column
-from bruit.errors import DataError, DataTypeError, translated
+from bruit.errors import DataError, DataTypeError, in_column, translated
 
 #: What an object array may hold.
 _PLAIN = {"str", "int", "float", "bool", "date", "datetime", "NoneType", "NAType", "NaTType"}
@@ -24,7 +24,10 @@ def mapping_pieces(
     """How many rows a mapping of arrays has, and its rows in pieces."""
     names = list(source)
     chosen = batching.choose(names, columns)
-    table = {name: _readable(source[names[place]], name) for name, place in chosen.items()}
+    table = {}
+    for name, place in chosen.items():
+        with in_column(name):
+            table[name] = _readable(source[names[place]], name)
     heights = {batching.height(column) for column in table.values()}
     if len(heights) > 1:
         raise DataError("The columns of a table must have the same number of rows.")
@@ -102,7 +105,7 @@ def _readable(values: Any, name: str) -> Column:
         array[:] = values
         return array
     try:
-        array = np.asarray(values)
+        array = np.asarray(for_numpy(values))
     except ValueError:  # lists of different lengths inside
         array = np.empty(())
     if array.ndim != 1 and not (array.ndim == 2 and array.dtype == np.uint8):

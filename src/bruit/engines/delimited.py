@@ -224,7 +224,7 @@ def hint(name: str, header: Sequence[str]) -> str:
     if close is not None:
         return f"Did you mean {close!r}?"
     if other is not None:
-        return f"{said}, with {other!r} in it: is that the delimiter? State it (--delimiter)."
+        return f"{said}, with {other!r} in it: is that the delimiter? State it (--csv delimiter=…)."
     return f"{said}, and none is like this name."
 
 

@@ -198,7 +198,7 @@ class Form:
     def _column(self, values: Any) -> Parsed:
         """A list, a masked array or a column of another library, whose gaps make other types of its entries."""
         if type(values).__module__.startswith("pyspark."):
-            raise DataTypeError("reports must be in memory: give a Spark DataFrame to bruit.engines.tally.")
+            raise DataTypeError("reports must be in memory: give a Spark DataFrame to the tally of a Plan.")
         if hasattr(values, "to_numpy"):
             try:
                 array = np.asarray(values.to_numpy())

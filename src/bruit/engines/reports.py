@@ -35,26 +35,25 @@ BLOCK = 1 << 20
 MOST_BYTES = 1 << 26
 
 
-def fold(
-    source: Any, forms: Forms, function: Callable[[Rows], Result], *, progress: sources.Progress | None = None
-) -> Result:
+def fold(source: Any, forms: Forms, function: Callable[[Rows], Result]) -> Result:
     """What `function` makes of the reports in a source, added up.
 
     Parameters
     ----------
-    source, progress
-        As for `bruit.engines.fold`.
+    source
+        As for `bruit.engines.fold`; how its texts are read is not asked for, because reports have one form.
     forms
         The form of each column of reports, by name; other columns are not looked at.
     function
         Takes some people's reports and returns something that adds.
     """
-    if sources.is_spark(source):
+    table = sources.Source.of(source)
+    if sources.is_spark(table.data):
         from bruit.engines import spark
 
-        return spark.fold_reports(source, function, forms, progress)  # type: ignore[no-any-return]
-    total, found = pieces(source, forms)
-    return running.added(found, lambda rows: (rows.people, function(rows)), total, progress)
+        return spark.fold_reports(table, function, forms)  # type: ignore[no-any-return]
+    total, found = pieces(table.data, forms)
+    return running.added(found, lambda rows: (rows.people, function(rows)), total, table.progress)
 
 
 def pieces(source: Any, forms: Forms) -> tuple[int | None, Iterator[Rows]]:

@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from bruit.engines import batch as batching
 from bruit.engines import memory, sinks
 from bruit.engines.batch import Batch
-from bruit.engines.sources import Progress, is_parquet, is_spark, open_source
-from bruit.engines.text import TextOptions
+from bruit.engines.sources import Progress, Source, is_parquet, is_spark, open_source
 from bruit.entropy import Randomness, Words
 
 Item = TypeVar("Item")
@@ -23,16 +24,13 @@ def fold(
     function: Callable[[Batch], Result],
     *,
     columns: Iterable[str] | None = None,
-    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
-    progress: Progress | None = None,
 ) -> Result:
     """What `function` makes of every batch, added up in order.
 
     Parameters
     ----------
-    source, columns, text, progress
-        As for `batches`; or a Spark DataFrame, which is folded where its rows are. Then `progress` is told tasks
-        instead of rows.
+    source, columns
+        As for `batches`; or a Spark DataFrame, which is folded where its rows are.
     function
         Takes a batch and returns something that adds. Batches are handed to several threads at a time. For a source
         without rows it is called once, with an empty batch. For Spark the function and its results must be such that
@@ -44,13 +42,14 @@ def fold(
     >>> int(fold(table, lambda batch: batch["age"].sum()))
     93
     """
-    if is_spark(source):
+    table = Source.of(source)
+    if is_spark(table.data):
         from bruit.engines import spark
 
-        return spark.fold(source, function, columns, text, progress)  # type: ignore[no-any-return]
-    reading = open_source(source, columns, text)
-    with contextlib.closing(reading.batches) as found:
-        return added(found, lambda batch: (batching.rows(batch), function(batch)), reading.total, progress)
+        return spark.fold(table, function, columns)  # type: ignore[no-any-return]
+    reading = open_source(table, columns)
+    with contextlib.closing(reading.batches) as batches:
+        return added(batches, lambda batch: (batching.rows(batch), function(batch)), reading.total, table.progress)
 
 
 def added(
@@ -77,21 +76,21 @@ def map(  # the word of the trade; within this module the built-in is not used
     function: Callable[[Batch, Words], Batch],
     *,
     columns: Iterable[str] | None = None,
-    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
     metadata: Mapping[str, str] | None = None,
-    progress: Progress | None = None,
     rng: Randomness | Words = None,
-) -> int:
+) -> Any:
     """Write what `function` makes of every batch, in order, and return how many rows were written.
 
     Parameters
     ----------
-    source, columns, text, progress
-        As for `batches`; or a Spark DataFrame, with `progress` in tasks.
+    source, columns
+        As for `batches`; or a Spark DataFrame.
     sink
         The path of a ``.parquet`` or ``.csv`` file, which appears whole or not at all; ``"-"`` for CSV on standard
         output; a list to append to; or a function to call with each result. For a Spark DataFrame, the path of a
-        ``.parquet`` folder that does not exist yet, or its address in a store that Spark knows.
+        ``.parquet`` folder that does not exist yet, or its address in a store that Spark knows. None to have the
+        result returned: a dictionary from column name to array; of a Spark DataFrame, a DataFrame that Spark computes
+        when it is needed: write or cache it before it is used twice.
     function
         Takes a batch and its random `Words`, which no other batch has, and returns a dictionary from column name to
         array: one-dimensional numbers, two-dimensional bytes, or records with fields, which files keep as their bytes.
@@ -110,29 +109,34 @@ def map(  # the word of the trade; within this module the built-in is not used
     [2, 4]
     """
     words = rng if isinstance(rng, Words) else Words.resolve(rng, "map", "")
-    if is_spark(source):
+    table = Source.of(source)
+    if is_spark(table.data):
         from bruit.engines import spark
 
-        return spark.write(
-            source, sink, function, words, columns=columns, text=text, metadata=metadata, progress=progress
-        )
-    reading = open_source(source, columns, text)
+        if sink is None:
+            return spark.mapped(table, function, words, columns=columns, metadata=metadata)
+        return spark.write(table, sink, function, words, columns=columns, metadata=metadata)
+    if sink is None:
+        parts: list[Batch] = []
+        map(source, parts, function, columns=columns, rng=words)
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    reading = open_source(table, columns)
 
     def work(item: tuple[int, Batch]) -> tuple[int, Batch]:
         index, batch = item
-        made = function(batch, words.parts(index * batching.BLOCKS, batching.BLOCKS))
-        return batching.rows(batch), sinks.checked(made)
+        result = function(batch, words.parts(index * batching.BLOCKS, batching.BLOCKS))
+        return batching.rows(batch), sinks.checked(result)
 
     done = written = 0
-    with contextlib.closing(reading.batches) as found:
-        made = memory.in_order(work, enumerate(found))
-        with sinks.opened(sink, metadata) as write, contextlib.closing(made):
-            for count, batch in made:
+    with contextlib.closing(reading.batches) as batches:
+        results = memory.in_order(work, enumerate(batches))
+        with sinks.opened(sink, metadata) as write, contextlib.closing(results):
+            for count, batch in results:
                 write(batch)
                 written += batching.rows(batch)
                 done += count
-                if progress:
-                    progress(done, reading.total)
+                if table.progress:
+                    table.progress(done, reading.total)
     return written
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,6 +27,57 @@ Progress: TypeAlias = Callable[[int, int | None], object]
 READABLE = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
+#: How text is read unless it is said otherwise.
+_USUAL = TextOptions()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data, how their texts are read, and who is told how far the reading is; `read` makes one."""
+
+    data: Any
+    text: TextOptions = _USUAL
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> Source:
+        """The source itself, or data that are read with the usual options."""
+        return source if isinstance(source, Source) else cls(source)
+
+
+def read(
+    data: Any,
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    missing: Iterable[str] = ("",),
+    quote: str = '"',
+    progress: Progress | None = None,
+) -> Source:
+    """Data together with how to read them, for every verb that takes a source.
+
+    Parameters
+    ----------
+    data
+        What `batches` reads, or a Spark DataFrame.
+    delimiter, encoding, missing, quote
+        As for `TextOptions`.
+    progress
+        Called with the number of rows done and the number of all rows, or None where it is not known; for Spark, with
+        tasks instead of rows.
+
+    Examples
+    --------
+    >>> import io
+    >>> source = read(io.BytesIO(b"sex;smokes\nF;?\n"), delimiter=";", missing=["?"])
+    >>> (batch,) = batches(source, ["smokes"])
+    >>> batch["smokes"].positions.tolist()
+    [-1]
+    """
+    text = TextOptions(delimiter=delimiter, encoding=encoding, missing=missing, quote=quote)  # type: ignore[arg-type]
+    return Source(data, text, progress)
+
+
 class Reading(NamedTuple):
     """A source that was opened: how many rows it has, where that is known, and its batches."""
 
@@ -33,13 +85,7 @@ class Reading(NamedTuple):
     batches: Generator[Batch, None, None]
 
 
-def batches(
-    source: Any,
-    columns: Iterable[str] | None = None,
-    *,
-    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
-    progress: Progress | None = None,
-) -> Iterator[Batch]:
+def batches(source: Any, columns: Iterable[str] | None = None) -> Iterator[Batch]:
     """The rows of a source in batches of `BATCH` rows, in constant memory where the source is a file.
 
     Parameters
@@ -47,13 +93,9 @@ def batches(
     source
         A mapping from column name to array; a frame of pandas, polars or pyarrow; the path of a CSV or Parquet
         file, or of a folder of Parquet files; ``"-"`` for CSV on standard input, or a binary file object with CSV; or
-        an iterable of mappings or frames.
+        an iterable of mappings or frames. Or any of these with how to read it, from `read`.
     columns
         The columns to read, all by default.
-    text
-        How to read text.
-    progress
-        Called with the number of rows done and the number of all rows, or None where it is not known.
 
     Returns
     -------
@@ -69,7 +111,7 @@ def batches(
     >>> batch["age"].tolist()
     [31, 40, 22, 50]
     """
-    reading = open_source(source, columns, text)
+    reading, progress = open_source(source, columns), Source.of(source).progress
     return _watched(reading, progress) if progress else reading.batches
 
 
@@ -82,10 +124,10 @@ def _watched(reading: Reading, progress: Progress) -> Iterator[Batch]:
             progress(done, reading.total)
 
 
-def open_source(source: Any, columns: Iterable[str] | None, text: TextOptions) -> Reading:
+def open_source(source: Any, columns: Iterable[str] | None) -> Reading:
     """Open a source and check its columns; nothing else is read yet where that can wait."""
-    wanted = None if columns is None else batching.wanted(columns)
-    total, pieces = _pieces(source, wanted, text)
+    wanted, table = None if columns is None else batching.wanted(columns), Source.of(source)
+    total, pieces = _pieces(table.data, wanted, table.text)
     return Reading(total, _rebatched(pieces))
 
 

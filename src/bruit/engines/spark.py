@@ -31,7 +31,7 @@ from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel,
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.form import Form, Rows
-from bruit.engines.sources import READABLE, Progress, is_parquet, suffix
+from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.text import TextOptions
 from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
@@ -64,28 +64,20 @@ class _Narrow(NamedTuple):
     empty: Batch
 
 
-def fold(
-    frame: Any,
-    function: Callable[[Batch], Any],
-    columns: Iterable[str] | None,
-    text: TextOptions,
-    progress: Progress | None,
-) -> Any:
+def fold(source: Source, function: Callable[[Batch], Any], columns: Iterable[str] | None) -> Any:
     """As `bruit.engines.fold`, for a DataFrame."""
-    narrow = _narrow(frame, columns, text)
-    job = _spark_work.Job(_spark_travel.function(function), narrow.names, text.missing_elsewhere)
-    return _folded(narrow.frame, job, lambda: function(narrow.empty), progress)
+    narrow = _narrow(source, columns)
+    job = _spark_work.Job(_spark_travel.function(function), narrow.names, source.text.missing_elsewhere)
+    return _folded(narrow.frame, job, lambda: function(narrow.empty), source.progress)
 
 
-def fold_reports(
-    frame: Any, function: Callable[[Rows], Any], forms: Mapping[str, Form], progress: Progress | None
-) -> Any:
+def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping[str, Form]) -> Any:
     """As `bruit.engines.reports.fold`, for a DataFrame."""
-    placed, chosen = _placed(frame, list(forms))
+    placed, chosen = _placed(source.data, list(forms))
     names = {name: f"c{place}" for name, place in chosen.items()}
     job = _spark_work.Job(_spark_travel.function(function), names, frozenset(), dict(forms))
     nobody = Rows({name: form.empty(0) for name, form in forms.items()}, 0)
-    return _folded(placed, job, lambda: function(nobody), progress)
+    return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
 def _folded(frame: Any, job: _spark_work.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:
@@ -99,12 +91,11 @@ def _folded(frame: Any, job: _spark_work.Job, nothing: Callable[[], Any], progre
 
 
 def mapped(
-    frame: Any,
+    source: Source,
     function: Callable[[Batch, Words], Batch],
     words: Words,
     *,
     columns: Iterable[str] | None = None,
-    text: TextOptions = TextOptions(),  # noqa: B008 -- frozen
     metadata: Mapping[str, str] | None = None,
     written: bool = False,
 ) -> Any:
@@ -112,7 +103,9 @@ def mapped(
 
     Parameters
     ----------
-    frame, columns, text
+    source
+        A DataFrame with how to read it.
+    columns
         As for `bruit.engines.batches`.
     function
         As for `bruit.engines.map`. It is called once here, with a batch without rows, to see what it returns.
@@ -124,16 +117,16 @@ def mapped(
         Whether the result is written once and then read. Otherwise it may be computed several times, and a frame whose
         rows may then come in another order is refused.
     """
-    if not written and not _spark_plans.replayable(frame):
+    if not written and not _spark_plans.replayable(source.data):
         raise ParameterError(
             "The rows of this DataFrame may come in another order when Spark runs them again (after a join, a sort, "
             "a repartition or a random choice; of a stream; or behind Spark Connect), and a person could get a second "
             "randomisation. Give a sink, so that reports are written once, or write the rows first and read them back."
         )
-    narrow = _narrow(frame, columns, text)
+    narrow = _narrow(source, columns)
     form = _spark_work.form_of(sinks.checked(function(narrow.empty, Words())))
     pair = _spark_travel.function((function, words.task_key()))
-    job = _spark_work.Job(pair, narrow.names, text.missing_elsewhere)
+    job = _spark_work.Job(pair, narrow.names, source.text.missing_elsewhere)
     # The number of the partition itself is an expression of Spark's; it is not that of the task.
     numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {_spark_work.PARTITION}")
     work = functools.partial(_spark_work.mapped, job, form)
@@ -141,15 +134,13 @@ def mapped(
 
 
 def write(
-    frame: Any,
+    source: Source,
     sink: Any,
     function: Callable[[Batch, Words], Batch],
     words: Words,
     *,
     columns: Iterable[str] | None,
-    text: TextOptions,
     metadata: Mapping[str, str] | None,
-    progress: Progress | None,
 ) -> int:
     """As `bruit.engines.map`, for a DataFrame and a folder of Parquet files, which Spark commits when all are whole."""
     path = os.fspath(sink) if isinstance(sink, str | os.PathLike) else ""
@@ -162,13 +153,14 @@ def write(
             raise ParameterError(f"{path!r} exists already: Spark writes to a new folder.")
         if not Path(path).parent.is_dir():
             raise ParameterError(f"There is no folder {str(Path(path).parent)!r} to write to.")
-    made = mapped(frame, function, words, columns=columns, text=text, metadata=metadata, written=True)
+    result = mapped(source, function, words, columns=columns, metadata=metadata, written=True)
+    session = source.data.sparkSession
     # With the first algorithm nothing stands under its name before the whole job is done.
-    writer = made.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
+    writer = result.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
     place = address(path)
-    with _whole(path), _spark_jobs.running(frame.sparkSession, progress):
+    with _whole(path), _spark_jobs.running(session, source.progress):
         writer.mode("errorifexists").parquet(place)
-        return int(frame.sparkSession.read.parquet(place).count())
+        return int(session.read.parquet(place).count())
 
 
 @contextlib.contextmanager
@@ -254,13 +246,13 @@ def address(path: str) -> str:
     return path if "://" in path else Path(path).resolve().as_uri()
 
 
-def _narrow(frame: Any, columns: Iterable[str] | None, text: TextOptions) -> _Narrow:
+def _narrow(source: Source, columns: Iterable[str] | None) -> _Narrow:
     """The wanted columns, and a batch of them without rows."""
-    placed, chosen = _placed(frame, columns)
+    placed, chosen = _placed(source.data, columns)
     names = {name: f"c{place}" for name, place in chosen.items()}
-    fields = frame.schema.fields
+    fields = source.data.schema.fields
     nothing = {names[name]: pa.array([], _kind(fields[place], name)) for name, place in chosen.items()}
-    return _Narrow(placed, names, arrow.batch(pa.table(nothing), names, text.missing_elsewhere))
+    return _Narrow(placed, names, arrow.batch(pa.table(nothing), names, source.text.missing_elsewhere))
 
 
 def _placed(frame: Any, columns: Iterable[str] | None) -> tuple[Any, dict[str, int]]:

@@ -28,7 +28,7 @@ from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import LocalMechanism
+from bruit.mechanism import Gives, LocalMechanism
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["Number"]
@@ -71,6 +71,7 @@ class Number(LocalMechanism):
     DEFAULT_CELLS: ClassVar[int] = 256
     MOST_CELLS: ClassVar[int] = 4096
     CARD_VALUES: ClassVar[int] = MOST_CELLS_OF_A_CARD
+    gives: ClassVar[Gives] = "mean"
 
     epsilon: float
     bounds: tuple[float, float]

@@ -130,7 +130,7 @@ class Release(ABC):
         """
         source = in_memory(source)
         if not self.reads_column and column is None and _is_table(source):
-            return engines.fold(source, lambda batch: self._tally(batch_rows(batch)), text=text, progress=progress)
+            return engines.fold(engines.Source(source, text, progress), lambda batch: self._tally(batch_rows(batch)))
         return fold_column(source, column, self._tally, text=text, progress=progress)
 
     def release(
@@ -238,7 +238,7 @@ def fold_column(
         with contextlib.nullcontext() if name == _ONLY else in_column(name):
             return function(batch[name])
 
-    counts: Result = engines.fold(table, work, columns=[name], text=text, progress=progress)
+    counts: Result = engines.fold(engines.Source(table, text, progress), work, columns=[name])
     return counts
 
 

@@ -143,7 +143,7 @@ class Grouped(Release):
             with contextlib.nullcontext() if value is None else in_column(value):
                 return RawTally(design=self.digest, counts=self._count_groups(values, keys))
 
-        return engines.fold(source, tally, columns=columns, text=text, progress=progress)
+        return engines.fold(engines.Source(source, text, progress), tally, columns=columns)
 
     def _count_groups(self, values: Any, keys: NDArray[np.int64]) -> Counts:
         order = np.argsort(keys, kind="stable")

@@ -103,9 +103,8 @@ class _Case(NamedTuple):
         return found
 
     def in_file(self, source: Any) -> Tally:
-        column = None if isinstance(self.design, Plan) else COLUMN
-        found: Tally = engines.tally(source, self.design, column=column)
-        return found
+        plan = self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})  # type: ignore[arg-type]
+        return plan.tally(source)
 
     def records(self) -> list[Record]:
         """One mapping from column to report for each honest person."""

@@ -1,4 +1,4 @@
-"""Reports of a table are those of the mechanism: the engines take codes from the mechanism's own encoding."""
+"""Reports of a table are those of the mechanism: a plan takes codes from the mechanism's own encoding."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bruit import engines, numbers
+from bruit import Plan, numbers
 from bruit.engines import memory
+from bruit.entropy import Words
 from bruit.errors import DataError
 
 VALUES = np.linspace(-1.0, 1.0, 301)
@@ -25,16 +26,17 @@ def sources(folder, values):
 @pytest.mark.parametrize("name", numbers.NAMES)
 def test_chance_settles_the_rounding_of_a_number_from_every_source(name, tmp_path):
     mechanism = numbers.number(name, epsilon=4.0, bounds=(-1.0, 1.0), cells=6, rounding="stochastic")
-    expected = mechanism.privatize(VALUES, rng=3)
+    plan = Plan({"x": mechanism})
+    expected = mechanism.randomize(mechanism.encode(VALUES), Words.resolve(3, "privatize", plan.digest))
     for source in sources(tmp_path, VALUES):
-        assert engines.privatize(source, mechanism, column="x", rng=3)["x"].tolist() == expected.tolist()
+        assert plan.privatize(source, rng=3)["x"].tolist() == expected.tolist()
 
 
 def test_a_mean_between_two_cells_is_the_mean_that_people_have():
     """With the two bounds for cells, everybody at 0.8 was reported at −1."""
     mechanism = numbers.number("duchi", epsilon=2.0, bounds=(-1.0, 1.0), cells=2, rounding="stochastic")
-    reports = engines.privatize({"x": np.full(100_000, 0.8)}, mechanism, column="x", rng=5)
-    answer = mechanism.estimate(engines.tally(reports, mechanism, column="x"))
+    plan = Plan({"x": mechanism})
+    answer = plan.estimate(plan.tally(plan.privatize({"x": np.full(100_000, 0.8)}, rng=5)))["x"]
     assert abs(answer.mean - 0.8) < 6 * np.sqrt(answer.variance)  # false alarm below 1e-8
     assert abs(answer.mean + 1.0) > 100 * np.sqrt(answer.variance)
 
@@ -42,8 +44,9 @@ def test_a_mean_between_two_cells_is_the_mean_that_people_have():
 def test_blocks_of_a_large_table_round_by_their_own_words(tmp_path):
     mechanism = numbers.number("duchi", epsilon=20.0, bounds=(0.0, 1.0), cells=2, rounding="stochastic")
     values = np.full(2 * memory.BLOCK + 5, 0.5)
-    reports = engines.privatize({"x": values}, mechanism, column="x", rng=1)["x"]
-    assert (reports == mechanism.privatize(values, rng=1)).all()
+    reports = Plan({"x": mechanism}).privatize({"x": values}, rng=1)["x"]
+    (tmp_path / "x.csv").write_text("x\n" + "0.5\n" * values.size)
+    assert (reports == Plan({"x": mechanism}).privatize(tmp_path / "x.csv", rng=1)["x"]).all()
     assert (reports[: memory.BLOCK] != reports[memory.BLOCK : 2 * memory.BLOCK]).any()
 
 

@@ -1,0 +1,225 @@
+"""Files of reports and the plan beside them: they appear together, and are counted for the plan that made them.
+
+Reports in ``reports.csv`` have their plan in ``reports.csv.plan.json``; a folder of Parquet files has it beside the
+folder. Parquet files also carry the digest of their plan.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from bruit import documents, engines
+from bruit.engines import reports
+from bruit.engines.form import Rows
+from bruit.engines.sources import Source
+from bruit.errors import DesignError, FormatError, ParameterError
+from bruit.estimation import Tally
+
+#: The format of a plan's document, and of the header of its reports.
+PLAN, REPORTS = "bruit.plan/1", "bruit.reports/1"
+#: The kinds of files that reports are written to.
+KINDS = (".parquet", ".csv")
+
+
+def plan_path(path: str | os.PathLike[str]) -> Path:
+    """Where the plan of a file or folder of reports stands, or the path itself if it is that of a plan."""
+    named = Path(path)
+    if named.suffix.lower() == ".json":
+        return named
+    # The whole name counts, so that reports.csv and reports.parquet do not share a plan.
+    whole = named if named.name not in ("", "..") else named.resolve()
+    return whole.with_name(f"{whole.name}.plan.json")
+
+
+def read_plan(path: str | os.PathLike[str]) -> bytes:
+    """The document of a plan, from its own file or from that of its reports."""
+    place = plan_path(path)
+    try:
+        return place.read_bytes()
+    except FileNotFoundError:
+        raise FormatError(f"There is no plan {place}.{_hint(place)}") from None
+
+
+def _hint(path: Path) -> str:
+    """What may be wrong: the reports are not there either, or their plan stands elsewhere."""
+    if not path.name.endswith(".plan.json"):
+        return ""
+    named = path.with_name(path.name.removesuffix(".plan.json"))
+    if named.name == "-":
+        return " Reports on standard input need --plan."
+    return " Name it with --plan." if named.exists() else f" There is no {named} either."
+
+
+def header(digest: str, *, simulated: bool) -> dict[str, str]:
+    """What a file of reports says of itself."""
+    return {"bruit.format": REPORTS, "bruit.plan": digest, "bruit.simulated": str(simulated).lower()}
+
+
+# Writing.
+
+
+def check_output(to: Any, source: Any, plan: Any, *, replace: bool, spark: bool = False) -> None:
+    """That reports of a plan may be written to `to`: not over the data, nor over other reports unless it is said."""
+    if not _is_local(to):
+        return
+    output, data = Path(to), Source.of(source).data
+    _check_name(output, spark=spark or engines.is_spark(data))
+    if isinstance(data, str | os.PathLike):
+        _check_apart(output, Path(data))
+    if output.exists() and not replace:
+        raise ParameterError(
+            f"{output} exists. A second randomisation of the same people tells more about them: keep the first, or "
+            "replace it (replace=True, --force)."
+        )
+    beside = plan_path(output)
+    if beside.exists() and not replace and not _is_plan(beside, plan.digest):
+        raise ParameterError(
+            f"{beside} is another plan, perhaps of reports that were moved: write to another name, or replace it "
+            "(replace=True, --force)."
+        )
+
+
+def _is_local(to: Any) -> bool:
+    """Whether reports go to a file or folder of this machine."""
+    return isinstance(to, str | os.PathLike) and os.fspath(to) != "-" and "://" not in os.fspath(to)
+
+
+def _check_name(output: Path, *, spark: bool) -> None:
+    if spark and output.suffix.lower() != ".parquet":
+        raise ParameterError("The reports must go to a folder that ends in .parquet: Spark writes several files.")
+    if output.suffix.lower() not in KINDS:
+        raise ParameterError(f"The reports must go to a file that ends in {' or '.join(KINDS)}.")
+    if not output.parent.is_dir():
+        raise ParameterError(f"The folder {output.parent} does not exist.")
+    if output.is_dir() and not spark:
+        raise ParameterError(f"The reports must go to a file, and {output} is a folder.")
+
+
+def _check_apart(output: Path, data: Path) -> None:
+    if data.exists() and output.exists() and output.samefile(data):
+        raise ParameterError("The reports must go to another file than the one with the answers.")
+    if data.is_dir() and data.resolve() in output.resolve().parents:
+        raise ParameterError("The reports must not go to the folder that is read: they would be read as answers.")
+
+
+@contextmanager
+def publishing(to: Any, plan: Any) -> Iterator[Any]:
+    """A sink for reports; when the block ends well, they stand at `to` and their plan beside them.
+
+    Before that, nothing that stood there changes. Reports never stand beside a plan that is not theirs: old ones are
+    removed first, so that a kill between the last steps leaves at most a plan without reports.
+    """
+    if not _is_local(to):
+        yield to
+        return
+    output = Path(to)
+    beside, folder = plan_path(output), documents.partial_name(output)
+    try:  # before the folder is there: a signal may come between any two steps
+        folder.mkdir(mode=0o700)
+        written = folder / output.name
+        yield written
+        if not _is_plan(beside, plan.digest):
+            _remove(output)
+            documents.write_text(beside, plan.to_json() + "\n")
+        if written.is_dir():  # which takes no other's place by itself
+            _remove(output)
+        written.replace(output)
+        documents.sync(output.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(output: Path) -> None:
+    """Remove reports: a file, or the folder that Spark wrote."""
+    if output.is_dir():
+        shutil.rmtree(output)
+    else:
+        output.unlink(missing_ok=True)
+
+
+def _is_plan(path: Path, digest: str) -> bool:
+    """Whether the plan with this digest is in a file."""
+    try:
+        return _digest(path) == digest
+    except FormatError:
+        return False
+
+
+def _digest(path: Path) -> str:
+    return documents.digest(documents.unseal(read_plan(path), PLAN))
+
+
+# Counting.
+
+
+def tally(plan: Any, sources: Sequence[Any], opened: Callable[[Any], Any] = Source.of) -> Tally:
+    """The tally of all sources together: reports wherever they are, and files of tallies.
+
+    With `opened`, files are read from what it makes of them: a Spark DataFrame, or a source that tells its progress.
+    """
+    headers = [_headers(source) for source in sources]
+    _refuse_twice(sources, headers)
+    return reduce(add, (_tally(plan, source, stated, opened) for source, stated in zip(sources, headers, strict=True)))
+
+
+def _path(source: Any) -> Path | None:
+    """The path of a source that is a file or folder of this machine."""
+    data = Source.of(source).data
+    return Path(data) if _is_local(data) else None
+
+
+def _headers(source: Any) -> dict[str, dict[str, str]]:
+    """What the Parquet files of a source say of themselves, by file; nothing for anything else."""
+    path = _path(source)
+    return {} if path is None or path.suffix.lower() == ".json" else engines.all_metadata(path)
+
+
+def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> None:
+    """Reports that are counted twice would narrow every interval."""
+    seen = set()
+    for source, stated in zip(sources, headers, strict=True):
+        path = _path(source)
+        for file in stated or ([path] if path is not None else []):
+            if not Path(file).exists():  # whoever reads it will say so
+                continue
+            state = Path(file).stat()
+            if (state.st_dev, state.st_ino) in seen:
+                raise ParameterError(f"{file} is named twice: its reports would count twice.")
+            seen.add((state.st_dev, state.st_ino))
+
+
+def _tally(plan: Any, source: Any, headers: dict[str, dict[str, str]], opened: Callable[[Any], Any]) -> Tally:
+    path = _path(source)
+    if path is not None and path.suffix.lower() == ".json":
+        return Tally.from_json(path.read_bytes())
+    if path is not None:
+        _check_plan(plan.digest, path, headers)
+
+    def count(rows: Rows) -> Tally:
+        counted: Tally = plan.count(rows.reports)
+        return replace(counted, refused=counted.refused + rows.refused)
+
+    result = reports.fold(opened(source), plan.form, count)
+    simulated = any(stated.get("bruit.simulated") == "true" for stated in headers.values())
+    return replace(result, simulated=result.simulated or simulated)
+
+
+def _check_plan(digest: str, path: Path, headers: dict[str, dict[str, str]]) -> None:
+    """An error if the reports say that they follow another plan, or stand beside one."""
+    stated = {file: words["bruit.plan"] for file, words in headers.items() if "bruit.plan" in words}
+    beside = plan_path(path)
+    if not stated and beside.exists():  # CSV says nothing of itself
+        stated = {str(path): _digest(beside)}
+    for file, other in stated.items():
+        if other != digest:
+            raise DesignError(
+                f"The reports in {file} were made by another plan: use theirs (--plan).", expected=digest, found=other
+            )
