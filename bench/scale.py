@@ -63,7 +63,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[Step]:
     sizes = ["--rows", str(options.rows), "--labels", str(options.labels)]
     bruit = str(Path(sys.executable).with_name("bruit"))
     values = ",".join(_labels(options.labels))
-    question = ["--column", COLUMN, "--values", values, "--epsilon", str(options.epsilon)]
+    question = [f"{COLUMN}={values}", "--epsilon", str(options.epsilon)]
     return [
         _run("make the file", [sys.executable, __file__, "--make", str(people), *sizes], people),
         _run(

@@ -25,9 +25,9 @@ CODES = [0, 1]
 
 #: What is asked, and what a file that is accepted holds.
 COMMANDS: dict[str, list[Any]] = {
-    "privatize {file} -c x --values no,yes -e 1 -o out.csv --force": WORDS,
-    "privatize {file} -c x --bounds 0 1 -e 1 -o out.parquet --force": NUMBERS,
-    "privatize {file} -c x --values-from-data -e 1 -o out.csv --force": WORDS,
+    "privatize {file} x=no,yes -e 1 -o out.csv --force": WORDS,
+    "privatize {file} x=0..1 -e 1 -o out.parquet --force": NUMBERS,
+    "privatize {file} x=? -e 1 -o out.csv --force": WORDS,
     "privatize {file} --plan several.json -o out.csv --force": WORDS,
     "estimate {file} --plan plan.json": CODES,
     "attack {file} --plan several.json": CODES,
@@ -39,10 +39,10 @@ COMMANDS: dict[str, list[Any]] = {
 }
 #: The same where the data stand in the place of something else, by mistake.
 MISTAKES: dict[str, list[Any]] = {
-    "privatize good.csv -c x --values @{file} -e 1 -o out.csv --force": WORDS,
+    "privatize good.csv x=@{file} -e 1 -o out.csv --force": WORDS,
     "privatize good.csv --plan {file} -o out.csv --force": WORDS,
     "estimate good.csv --plan {file}": WORDS,
-    "plan --schema-from schema.json --method 'RS+RFD[GRR]' -e 1 --prior {file}": WORDS,
+    "plan schema.json --method 'RS+RFD[GRR]' -e 1 --prior {file}": WORDS,
     "ledger show {file}": WORDS,
     "release good.csv --count -e 1 --ledger {file}": WORDS,
 }

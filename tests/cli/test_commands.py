@@ -13,7 +13,7 @@ import bruit
 SECRET = "s3cr3t-value"
 
 
-ASK = ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "reports.parquet")
+ASK = ("smokes=no,yes", "--epsilon", "1", "-o", "reports.parquet")
 
 
 def test_a_file_becomes_reports_and_reports_become_an_estimate(run, survey, tmp_path):
@@ -51,10 +51,10 @@ def test_a_seed_gives_the_reports_of_the_library_and_marks_them(run, survey, tmp
 
 
 def test_the_domain_is_not_taken_from_the_data_in_silence(run, survey):
-    refused = run("privatize", survey, "--column", "smokes", "--epsilon", 1, "-o", "r.parquet", code=2)
+    refused = run("privatize", survey, "smokes", "--epsilon", 1, "-o", "r.parquet", code=2)
     assert "must be declared" in refused.err
-    assert "--values-from-data" in refused.err
-    told = run("privatize", survey, "--column", "smokes", "--epsilon", 1, "-o", "r.parquet", "--values-from-data")
+    assert "smokes=?" in refused.err
+    told = run("privatize", survey, "smokes=?", "--epsilon", 1, "-o", "r.parquet")
     assert "was read from the data" in " ".join(told.err.split())
     assert run("estimate", "r.parquet", "--json").json()["n"] == 3000
 
@@ -85,7 +85,7 @@ def test_a_value_outside_the_domain_is_refused_without_showing_it(run, tmp_path)
 
 def test_missing_answers_follow_the_flags(run, tmp_path):
     (tmp_path / "gaps.csv").write_text("smokes;x\nno;1\n;1\n?;1\nyes;1\n")
-    csv = ("--delimiter", ";", "--missing-text", "?")
+    csv = ("--csv", "delimiter=;", "--csv", "missing=?")
     assert "missing" in run("privatize", "gaps.csv", *ASK, *csv, code=3).err
     run("privatize", "gaps.csv", *ASK, *csv, "--missing", "drop", "--force")
     assert run("estimate", "reports.parquet", "--json").json()["n"] == 2
@@ -120,12 +120,12 @@ def test_standard_input_is_read(shell):
         (("privatize", "absent.csv", *ASK), (3, 4)),
         (("estimate", "absent.parquet"), (4,)),
         (("estimate",), (2,)),
-        (("privatize", "answers.csv", "--column", "absent", "--values", "a,b", "--epsilon", "1", "-o", "r.csv"), (3,)),
-        (("privatize", "answers.csv", "-c", "smokes", "--values", "no,yes", "--epsilon", "-1", "-o", "r.csv"), (2,)),
-        (("privatize", "answers.csv", "-c", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "r.txt"), (2,)),
-        (("privatize", "answers.csv", "--column", "smokes", "--values", "no", "--epsilon", "1", "-o", "r.csv"), (2,)),
-        (("privatize", "answers.csv", "--column", "smokes", "--values", "no,yes", "-o", "r.csv"), (2,)),
-        (("privatize", "answers.csv", "--values", "no,yes", "--epsilon", "1", "-o", "r.csv"), (2,)),
+        (("privatize", "answers.csv", "absent=a,b", "--epsilon", "1", "-o", "r.csv"), (3,)),
+        (("privatize", "answers.csv", "smokes=no,yes", "--epsilon", "-1", "-o", "r.csv"), (2,)),
+        (("privatize", "answers.csv", "smokes=no,yes", "--epsilon", "1", "-o", "r.txt"), (2,)),
+        (("privatize", "answers.csv", "smokes=no", "--epsilon", "1", "-o", "r.csv"), (2,)),
+        (("privatize", "answers.csv", "smokes=no,yes", "-o", "r.csv"), (2,)),
+        (("privatize", "answers.csv", "--epsilon", "1", "-o", "r.csv"), (2,)),
         (("privatize", "answers.csv", *ASK, "--method", "magic"), (2,)),
         (("audit",), (2,)),
         (("data", "unknown"), (2,)),
@@ -280,7 +280,7 @@ def test_a_hundred_values_fit_the_terminal(run, tmp_path):
     values = [f"category number {i} with a very long name indeed" for i in range(100)]
     (tmp_path / "many.csv").write_text("c\n" + "\n".join(np.repeat(values, 30)) + "\n")
     (tmp_path / "values.txt").write_text("\n".join(values))
-    run("privatize", "many.csv", "-c", "c", "--values", "@values.txt", "-e", 5, "-o", "r.parquet")
+    run("privatize", "many.csv", "c=@values.txt", "-e", 5, "-o", "r.parquet")
     shown = run("estimate", "r.parquet")
     assert "and 80 less frequent values" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
@@ -289,6 +289,6 @@ def test_a_hundred_values_fit_the_terminal(run, tmp_path):
 
 def test_values_with_commas_can_be_declared(run, tmp_path):
     (tmp_path / "a.csv").write_text('c\n"a, b"\nc\n')
-    run("privatize", "a.csv", "-c", "c", "--values", '"a, b",c', "-e", 1, "-o", "r.parquet")
+    run("privatize", "a.csv", 'c="a, b",c', "-e", 1, "-o", "r.parquet")
     plan = json.loads((tmp_path / "r.parquet.plan.json").read_text())
     assert plan["attributes"][0]["domain"]["labels"] == ["a, b", "c"]

@@ -24,7 +24,7 @@ SECRET = "s3cr3t-value"
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_signal_half_way_leaves_no_reports(tmp_path, number, code, kind):
     process = subprocess.Popen(
-        [BRUIT, "privatize", "-", "-c", "c", "--values", "no,yes", "-e", "1", "-o", f"r.{kind}"],
+        [BRUIT, "privatize", "-", "c=no,yes", "-e", "1", "-o", f"r.{kind}"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
@@ -75,7 +75,7 @@ def defect(monkeypatch):
         raise KeyError(SECRET)
 
     monkeypatch.setattr(Plan, "randomize", fail)
-    return ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "reports.parquet")
+    return ("smokes=no,yes", "--epsilon", "1", "-o", "reports.parquet")
 
 
 def test_a_defect_has_a_code_of_its_own_and_shows_no_data(run, survey, defect, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 import bruit
 
-ASK = ("--column", "smokes", "--values", "no,yes", "--epsilon", "1", "-o", "reports.parquet")
+ASK = ("smokes=no,yes", "--epsilon", "1", "-o", "reports.parquet")
 LABELS = ["[bold]", "[/x]", "[red]a[/red]", ":smile:", "\\[b]", "two\nlines", "\x1b[2J"]
 
 

@@ -25,10 +25,7 @@ def ask(method, output, *more):
     return (
         "privatize",
         "answers.csv",
-        "-c",
-        "c",
-        "--values",
-        ",".join(LABELS),
+        f"c={','.join(LABELS)}",
         "-e",
         3,
         "--method",
@@ -94,7 +91,7 @@ def test_hexadecimal_digits_may_be_capitals(run, answers, tmp_path):
 @pytest.mark.parametrize("labels", ["abcdefgh", "abcdefghij"])
 def test_texts_that_are_no_report_are_refused_also_where_every_row_of_bits_is_possible(run, tmp_path, labels):
     (tmp_path / "t.csv").write_text("c\na\nb\n")
-    run("privatize", "t.csv", "-c", "c", "--values", ",".join(labels), "-e", 1, "--method", "OUE", "-o", "r.csv")
+    run("privatize", "t.csv", f"c={','.join(labels)}", "-e", 1, "--method", "OUE", "-o", "r.csv")
     (tmp_path / "forged.csv").write_text("c\nzz\nhello\n")
     refused = run("estimate", "forged.csv", "--plan", "r.csv.plan.json", "--tally", "t.json", code=3)
     assert "Traceback" not in refused.err

@@ -7,7 +7,8 @@ import bruit
 from bruit import datasets, engines
 from bruit.errors import BruitError
 
-ASK = ("-c", "marital", "--values", "married,never", "-e", 1, "-o", "r.parquet")
+VALUES = "married,never"
+ASK = (f"marital={VALUES}", "-e", 1, "-o", "r.parquet")
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def text(ended):
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("NA", "--missing-text NA"),
+        ("NA", "--csv missing=NA"),
         ("married ", "only by spaces"),
         ("Married", "only by upper and lower case"),
         ("maried", "only by one letter"),
@@ -35,7 +36,7 @@ def text(ended):
 @pytest.mark.parametrize("command", ["privatize", "release"])
 def test_a_wrong_answer_names_the_column_and_the_way_out(run, tmp_path, command, cell, words):
     (tmp_path / "bad.csv").write_text(f"marital\nmarried\nnever\n{cell}\n")
-    ask = ASK if command == "privatize" else (*ASK[:-2], "--histogram")
+    ask = ASK if command == "privatize" else ("--histogram", *ASK[:-2])
     refused = text(run(command, "bad.csv", *ask, code=3))
     assert "Column 'marital': values must be among the declared labels." in refused
     assert words in refused
@@ -45,18 +46,17 @@ def test_a_wrong_answer_names_the_column_and_the_way_out(run, tmp_path, command,
 
 def test_the_way_out_leads_out(run, tmp_path):
     (tmp_path / "bad.csv").write_text("marital\nmarried\nnever\nNA\n")
-    refused = text(run("privatize", "bad.csv", *ASK, "--missing-text", "NA", code=3))
-    assert "Column 'marital': some answers are missing" in refused
+    refused = text(run("privatize", "bad.csv", *ASK, "--csv", "missing=NA", code=3))
+    assert "Column 'marital': values contain missing entries" in refused
     assert "--missing drop" in refused
-    assert "2 reports" in run("privatize", "bad.csv", *ASK, "--missing-text", "NA", "--missing", "drop").out
+    assert "2 reports" in run("privatize", "bad.csv", *ASK, "--csv", "missing=NA", "--missing", "drop").out
 
 
 @pytest.mark.parametrize("command", ["privatize", "release"])
 def test_a_decimal_comma_is_told_and_not_shown(run, tmp_path, command):
     (tmp_path / "bad.csv").write_text("income;x\n1.5;1\n77,25;1\n")
-    ask = ("-c", "income", "--bounds", 0, 100, "-e", 1, "--delimiter", ";")
-    more = ("-o", "r.parquet") if command == "privatize" else ("--mean",)
-    refused = text(run(command, "bad.csv", *ask, *more, code=3))
+    more = ("-o", "r.parquet", "income=0..100") if command == "privatize" else ("--mean", "income=0..100")
+    refused = text(run(command, "bad.csv", *more, "-e", 1, "--csv", "delimiter=;", code=3))
     assert "Column 'income': values must be numbers. Some have a comma" in refused
     assert "77" not in refused
 
@@ -73,7 +73,7 @@ def test_one_answer_is_one_report(run, tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_column_that_is_nearly_there_is_suggested(run, people, kind):
     for name in ("maritall", "marita", "martial", "Marital"):
-        refused = text(run("privatize", f"people.{kind}", "-c", name, *ASK[2:], code=3))
+        refused = text(run("privatize", f"people.{kind}", f"{name}={VALUES}", *ASK[1:], code=3))
         assert f"The table must have a column {name!r}." in refused
         assert "Did you mean 'marital'?" in refused
 
@@ -81,7 +81,7 @@ def test_a_column_that_is_nearly_there_is_suggested(run, people, kind):
 def test_a_cell_of_a_file_without_names_is_not_taken_for_a_name(run, tmp_path):
     """The first line may be somebody's: a cell that is not nearly the name is not shown."""
     (tmp_path / "bare.csv").write_text("unvaccinated,12\nvaccinated,13\n")
-    refused = text(run("privatize", "bare.csv", "-c", "vaccinated", *ASK[2:], code=3))
+    refused = text(run("privatize", "bare.csv", f"vaccinated={VALUES}", *ASK[1:], code=3))
     assert "unvaccinated" not in refused
 
 
@@ -96,8 +96,8 @@ def test_a_cell_of_a_file_without_names_is_not_taken_for_a_name(run, tmp_path):
         (("audit", "-e", 1, "--method", "GRRR"), "GRR", 2),
         (("privatize", "people.csv", *ASK[:-1], "q.parquet", "--method", "OEU"), "OUE", 2),
         (("privatize", "people.csv", *ASK[:-1], "q.parquet", "--missing", "dorp"), "drop", 2),
-        (("plan", "-e", 1, "--attribute", "a=b,c", "--attribute", "d=e,f", "--method", "SMP[GRRR]"), "GRR", 2),
-        (("plan", "-e", 1, "--schema-from", "people.csv", "-c", "maritall"), "marital", 3),
+        (("plan", "-e", 1, "a=b,c", "d=e,f", "--method", "SMP[GRRR]"), "GRR", 2),
+        (("plan", "-e", 1, "--data", "people.csv", "maritall=?"), "marital", 3),
     ],
     ids=lambda part: "-".join(map(str, part)) if isinstance(part, tuple) else None,
 )
@@ -108,7 +108,7 @@ def test_a_name_that_is_nearly_known_is_suggested(run, people, command, suggeste
 
 def test_a_name_that_is_far_from_all_known_ones_gets_no_suggestion(run, people):
     assert "Did you mean" not in text(run("data", "zebra", code=2))
-    assert "Did you mean" not in text(run("privatize", "people.parquet", "-c", "zebra", *ASK[2:], code=3))
+    assert "Did you mean" not in text(run("privatize", "people.parquet", f"zebra={VALUES}", *ASK[1:], code=3))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import bruit
 from bruit.numbers import NAMES
 
 PEOPLE = 20_000
-ASK = ("-c", "age", "--bounds", "17", "90", "-e", "2")
+ASK = ("age=17..90", "-e", "2")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_seed_repeats_the_intervals_of_quantiles_and_the_rest_needs_none(run, 
 
 
 def test_an_answer_comes_soon_also_on_a_fine_grid(run, ages):
-    run("privatize", "people.csv", "-c", "age", "--bounds", "17.0", "90.0", "-e", "0.7", "--cells", 4096, "-o", "r.csv")
+    run("privatize", "people.csv", "age=17.0..90.0/4096", "-e", "0.7", "-o", "r.csv")
     begun = time.process_time()
     found = run("estimate", "r.csv", "--json").json()
     assert time.process_time() - begun < 20
@@ -87,15 +87,15 @@ def test_an_answer_comes_soon_also_on_a_fine_grid(run, ages):
 
 
 def test_bounds_with_a_point_have_cells_of_the_mechanism_and_cells_can_be_declared(run, ages):
-    told = run("privatize", "people.csv", "-c", "age", "--bounds", "17.0", "90", "-e", 1, "-o", "a.csv")
+    told = run("privatize", "people.csv", "age=17.0..90", "-e", 1, "-o", "a.csv")
     assert "1,024 numbers from 17.0 to 90" in told.out
-    told = run("privatize", "people.csv", *ASK, "--cells", 10, "-o", "b.csv")
+    told = run("privatize", "people.csv", "age=17..90/10", "-e", 2, "-o", "b.csv")
     assert "10 numbers from 17 to 90" in told.out
 
 
 def test_a_negative_bound_is_a_number_and_not_an_option(run, tmp_path):
     (tmp_path / "t.csv").write_text("t\n-3\n4\n")
-    assert "from -5 to 5" in run("privatize", "t.csv", "-c", "t", "--bounds", -5, 5, "-e", 1, "-o", "r.csv").out
+    assert "from -5 to 5" in run("privatize", "t.csv", "t=-5..5", "-e", 1, "-o", "r.csv").out
 
 
 @pytest.mark.parametrize("bad", ["91", "-40000000", "inf", "s3cr3t"])
@@ -121,18 +121,16 @@ def test_missing_numbers_are_refused_or_dropped(run, tmp_path, name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((*ASK, "--values", "a,b"), "--bounds is for numbers and --values for a list of answers"),
-        ((*ASK, "--values-from-data"), "--bounds is for numbers and --values-from-data for a list"),
-        ((*ASK, "--method", "GRR"), "--method must be one of 'laplace'"),
-        ((*ASK, "--missing", "category"), "--missing must be one of 'refuse', 'drop'"),
-        ((*ASK, "--cells", "1"), "--cells must be a whole number, 2 or above"),
-        (("-c", "age", "--cells", "9", "-e", "1"), "--cells needs --bounds"),
-        (("-c", "age", "--bounds", "90", "17", "-e", "1"), "--bounds must be a lower and a higher number"),
-        (("-c", "age", "--bounds", "x", "17", "-e", "1"), "--bounds must be two finite numbers"),
-        (("-c", "age", "--bounds", "0", "inf", "-e", "1"), "--bounds must be two finite numbers"),
-        (("-c", "age", "--bounds", "17", "90"), "--epsilon must be given"),
-        (("--bounds", "17", "90", "-e", "1"), "--column must be given"),
-        (("--plan", "p.json", "--bounds", "17", "90"), "--plan already says what --bounds would"),
+        ((*ASK, "--method", "GRR"), "GRR asks for a category: declare labels or k for 'age', not a grid"),
+        ((*ASK, "--missing", "category"), "has no category for missing numbers"),
+        ((*ASK, "--missing", "leave"), "--missing must be one of 'refuse', 'drop'"),
+        (("age=17..90/1", "-e", "1"), "cells must be"),
+        (("age=90..17", "-e", "1"), "must go upwards: write age=17..90."),
+        (("age=x..17", "-e", "1"), "age must have two answers or more, or a range"),
+        (("age=0..inf", "-e", "1"), "age must have two answers or more, or a range"),
+        (("age=17..90",), "--epsilon must be given"),
+        (("-e", "1"), "Declare what is asked"),
+        (("--plan", "p.json", "age=17..90"), "--plan already says what a question would"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_their_name(run, ages, options, message):

@@ -12,7 +12,7 @@ import bruit
 from bruit import attacks
 
 PEOPLE = 12_000
-DECLARED = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college", "--attribute", "age=17..26")
+DECLARED = ("sex=F,M", "degree=none,school,college", "age=17..26")
 METHODS = ["SPL[ADP]", "SMP[ADP]", "SMP[OUE]", "SPL[OLH]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[SS]"]
 
 
@@ -99,14 +99,14 @@ def test_a_schema_document_serves_as_well(run, tmp_path):
     schema = bruit.Schema({"sex": ["F", "M"], "age": bruit.Grid(17, 90)})
     (tmp_path / "schema.json").write_text(schema.to_json())
     first = run("plan", "schema.json", "-e", 1, "--json").json()
-    second = run("plan", "--attribute", "sex=F,M", "--attribute", "age=17..90", "-e", 1, "--json").json()
+    second = run("plan", "sex=F,M", "age=17..90", "-e", 1, "--json").json()
     assert first == second
 
 
 def test_one_attribute_and_other_bases_can_be_planned_too(run):
-    found = run("plan", "--attribute", "x=0.0..1.0/33", "-e", 1, "--json").json()
+    found = run("plan", "x=0.0..1.0/33", "-e", 1, "--json").json()
     assert (found["method"], found["attributes"][0]["values"]) == ("hybrid", 33)
-    assert run("plan", "--attribute", "x=a..b,c", "-e", 1, "--json").json()["method"] == "GRR"
+    assert run("plan", "x=a..b,c", "-e", 1, "--json").json()["method"] == "GRR"
     found = run("plan", *DECLARED, "-e", 1, "--base", "age=square-wave", "--json").json()
     assert found["attributes"][2]["mechanism"] == "square-wave"
 
@@ -115,14 +115,14 @@ def test_one_attribute_and_other_bases_can_be_planned_too(run):
     ("options", "message"),
     [
         ((), "Declare what is asked"),
-        (("s.json", *DECLARED), "Declare what is asked"),
-        (("data.csv",), "A schema document ends in .json"),
-        (("--attribute", "sex"), "answers of 'sex' must be declared: write as in smokes=no,yes"),
-        (("--attribute", "sex=F"), "sex must have two answers or more, or a range: write as in smokes=no,yes"),
-        (("--attribute", "sex=F;M"), "write sex=F,M."),
-        (("--attribute", "sex=?"), "name the file with --schema-from"),
-        (("--attribute", "sex=F,M", "--attribute", "sex=a,b"), "stands there twice"),
-        (("--attribute", "age=9..1"), "age=9..1 must go upwards: write age=1..9."),
+        (("s.json", *DECLARED), "The answers of 's.json' must be declared"),
+        (("data.csv",), "The answers of 'data.csv' must be declared"),
+        (("sex",), "answers of 'sex' must be declared: write as in smokes=no,yes"),
+        (("sex=F",), "sex must have two answers or more, or a range: write as in smokes=no,yes"),
+        (("sex=F;M",), "write sex=F,M."),
+        (("sex=?",), "reads the answers from a file of this machine (bruit plan --data)"),
+        (("sex=F,M", "sex=a,b"), "stands there twice"),
+        (("age=9..1",), "age=9..1 must go upwards: write age=1..9."),
         ((*DECLARED, "--unit", "household"), "--unit must be one of"),
         ((*DECLARED, "--method", "RS+FD[magic]"), "must be one of GRR"),
         ((*DECLARED, "--people", "0"), "--people must be a whole number, 1 or above"),
@@ -158,7 +158,7 @@ def test_an_error_names_the_column_and_not_the_value(run, planned, tmp_path, row
 
 def test_gaps_are_refused_unless_the_plan_has_a_category_for_them(run, planned, tmp_path):
     (tmp_path / "gaps.csv").write_text("sex,degree\nF,none\n,school\nM,\n")
-    attributes = ("--attribute", "sex=F,M", "--attribute", "degree=none,school")
+    attributes = ("sex=F,M", "degree=none,school")
     run("plan", *attributes, "-e", 1, "-o", "strict.json")
     assert "--missing category" in run("privatize", "gaps.csv", "--plan", "strict.json", "-o", "r.csv", code=3).err
     run("plan", *attributes, "-e", 1, "--method", "SPL[GRR]", "--missing", "category", "-o", "open.json")
@@ -297,9 +297,9 @@ def test_an_estimate_of_other_values_or_of_a_mean_is_no_prior(run, planned, peop
     (tmp_path / "sex.json").write_text(run("estimate", "r.parquet", "--attribute", "sex", "--json").out)
     rfd = ("-e", 1, "--method", "RS+RFD[GRR]", "--prior")
     assert "--base age=OUE" in run("plan", *DECLARED, *rfd, "all.json", code=2).err
-    other = ("--attribute", "sex=M,F", "--attribute", "x=a,b")
+    other = ("sex=M,F", "x=a,b")
     assert "in another order" in run("plan", *other, *rfd, "sex.json", code=4).err
-    assert "it estimates another one" in run("plan", *other[2:], "--attribute", "y=a,b", *rfd, "sex.json", code=2).err
+    assert "it estimates another one" in run("plan", other[1], "y=a,b", *rfd, "sex.json", code=2).err
 
 
 def test_budgets_and_weights_are_those_of_the_plan(run):
@@ -323,8 +323,6 @@ def test_budgets_and_weights_are_those_of_the_plan(run):
         (("--weights", "sex=1.5"), '--weights must read as in "sex=1"'),
         (("--weights", "sex=1", "--weights", "sex=2"), "once for each attribute"),
         (("--weights", "sex=1"), "weights must name every attribute"),
-        (("--column", "sex"), "--column goes with --schema-from"),
-        (("--schema-from", "p.csv"), "not both"),
     ],
 )
 def test_a_mistake_in_what_is_said_of_single_attributes_is_told(run, options, message):
@@ -346,7 +344,7 @@ def test_a_plan_shows_the_risk_of_each_attack_beside_what_is_known_without_repor
 
 @pytest.mark.parametrize("source", ["p.csv", "p.parquet"])
 def test_a_schema_is_read_from_data_with_a_warning_and_then_serves(run, people, tmp_path, source):
-    told = run("plan", "--schema-from", source, "-e", 1, "-o", "plan.json")
+    told = run("plan", "--data", source, "-e", 1, "-o", "plan.json")
     assert "was read from the data: of 'sex' which values occur; of 'degree' which values occur" in told.err
     assert "no guarantee covers it" in told.err
     assert "Beyond the schema, nothing was read" in " ".join(told.out.split())
@@ -355,7 +353,7 @@ def test_a_schema_is_read_from_data_with_a_warning_and_then_serves(run, people, 
     assert plan.schema["age"].labels == tuple(range(17, 27))
     run("privatize", source, "--plan", "plan.json", "-o", "r.parquet")
     assert run("estimate", "r.parquet", "--attribute", "age", "--json").json()[0]["n"] > 0
-    some = run("plan", "--schema-from", source, "-c", "sex", "-e", 1, "--json")
+    some = run("plan", "sex=?", "--data", source, "-e", 1, "--json")
     assert [row["attribute"] for row in some.json()["attributes"]] == ["sex"]
     assert "degree" not in some.err
 
@@ -369,31 +367,31 @@ def test_very_many_numbers_become_a_grid_and_very_many_texts_an_error(run, tmp_p
         (tmp_path / "t.csv").write_text("x,n,name\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     else:
         pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=7000)
-    columns = ("-c", "x", "-c", "n", "--method", "SMP[GRR]")
-    run("plan", "--schema-from", f"t.{kind}", *columns, "-e", 1, "-o", "plan.json")
+    columns = ("x=?", "n=?", "--method", "SMP[GRR]")
+    run("plan", "--data", f"t.{kind}", *columns, "-e", 1, "-o", "plan.json")
     schema = bruit.Plan.from_json((tmp_path / "plan.json").read_text()).schema
     with pytest.warns(bruit.errors.DisclosureWarning):
         expected = bruit.Schema.from_frame({"x": table["x"], "n": table["n"]})
     assert schema == expected
-    refused = run("plan", "--schema-from", f"t.{kind}", "-e", 1, code=2).err
+    refused = run("plan", "--data", f"t.{kind}", "-e", 1, code=2).err
     assert "Column 'name' has more than 10,000 different entries" in refused
     assert "s3cr3t" not in refused
 
 
 def test_gaps_become_a_category_and_numbers_with_leading_zeros_stay_texts(run, tmp_path):
     (tmp_path / "g.csv").write_text("town,zip\nA,007\nB,010\n,007\n")
-    told = run("plan", "--schema-from", "g.csv", "-e", 1, "-o", "plan.json")
+    told = run("plan", "--data", "g.csv", "-e", 1, "-o", "plan.json")
     assert "and that some are missing" in told.err
     schema = bruit.Plan.from_json((tmp_path / "plan.json").read_text()).schema
     assert schema["town"].labels == ("A", "B", "(missing)")
     assert schema["zip"].labels == ("007", "010")
     run("privatize", "g.csv", "--plan", "plan.json", "-o", "r.csv")
-    assert "--missing goes with --attribute" in run("plan", "--schema-from", "g.csv", "--missing", "drop", code=2).err
+    assert "drops missing values" in run("plan", "--data", "g.csv", "-e", 1, "--missing", "drop", code=2).err
 
 
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "RS+FD[GRR]", "RS+FD[OUE-z]"])
 def test_an_audit_checks_both_guarantees_of_a_plan_for_several_attributes(run, tmp_path, method):
-    few = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college")
+    few = ("sex=F,M", "degree=none,school,college")
     run("plan", *few, "-e", 1, "--method", method, "-o", "plan.json")
     found = run("audit", "plan.json", "--trials", 20_000, "--level", 1 - 1e-7, "--seed", 1, "--json").json()
     plan = bruit.Plan.from_json((tmp_path / "plan.json").read_text())
@@ -409,7 +407,7 @@ def test_an_audit_checks_both_guarantees_of_a_plan_for_several_attributes(run, t
 
 def test_an_audit_of_a_plan_that_states_too_little_ends_with_one(run, monkeypatch):
     """The control: where the formula of the guarantee is wrong, the written law and the reports tell."""
-    few = ("--attribute", "sex=F,M", "--attribute", "degree=none,school,college")
+    few = ("sex=F,M", "degree=none,school,college")
     monkeypatch.setattr("bruit.collection.fake.Fake.ratio", lambda self, unit: Fraction(3, 2))
     run("plan", *few, "-e", 1, "--method", "RS+FD[GRR]", "-o", "plan.json")
     found = run("audit", "plan.json", "--trials", 50_000, "--seed", 1, "--json", code=1).json()
@@ -418,27 +416,27 @@ def test_an_audit_of_a_plan_that_states_too_little_ends_with_one(run, monkeypatc
 
 
 def test_a_plan_for_a_number_is_audited_too(run):
-    run("plan", "--attribute", "age=17..26", "-e", 1, "-o", "plan.json")
+    run("plan", "age=17..26", "-e", 1, "-o", "plan.json")
     assert run("audit", "plan.json", "--trials", 20_000, "--seed", 1, "--json").json()["holds"] is True
 
 
 @pytest.mark.parametrize(
-    ("attribute", "domain", "privatize"),
+    ("question", "domain"),
     [
-        ("x=a,b", ["a", "b"], ("--values", "a,b")),
-        ("x=@many.txt", [f"v{place}" for place in range(60)], ("--values", "@many.txt")),
-        ("x=0..20", bruit.Grid(0, 20), ("--bounds", "0", "20")),
+        ("x=a,b", ["a", "b"]),
+        ("x=@many.txt", [f"v{place}" for place in range(60)]),
+        ("x=0..20", bruit.Grid(0, 20)),
     ],
 )
-def test_the_shell_takes_the_default_of_the_library_for_one_question(run, tmp_path, attribute, domain, privatize):
+def test_the_shell_takes_the_default_of_the_library_for_one_question(run, tmp_path, question, domain):
     (tmp_path / "many.txt").write_text("\n".join(f"v{place}" for place in range(60)))
     (tmp_path / "p.csv").write_text("x\n" + str(bruit.Schema({"x": domain})["x"].labels[0]) + "\n")
     plan = bruit.Plan({"x": domain}, 1.0)
-    assert run("plan", "--attribute", attribute, "-e", 1, "--json").json()["digest"] == plan.digest
-    ended = run("privatize", "p.csv", "-c", "x", *privatize, "-e", 1, "-o", "r.parquet", "--json")
+    assert run("plan", question, "-e", 1, "--json").json()["digest"] == plan.digest
+    ended = run("privatize", "p.csv", question, "-e", 1, "-o", "r.parquet", "--json")
     assert ended.json()["digest"] == plan.digest
     for method in ("ADP", "adp"):
-        ended = run("privatize", "p.csv", "-c", "x", *privatize, "-e", 1, "--method", method, "-o", "r.csv", "--force")
+        ended = run("privatize", "p.csv", question, "-e", 1, "--method", method, "-o", "r.csv", "--force")
         assert f"mechanism: {plan.mechanism.name}\n" in ended.out
         assert bruit.Plan.from_json((tmp_path / "r.csv.plan.json").read_text()) == plan
 

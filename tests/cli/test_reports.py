@@ -9,13 +9,13 @@ import pytest
 
 import bruit
 from bruit import documents
-from bruit.cli import _reports
+from bruit.collection import files
 
 SECRET = "s3cr3t-value"
 
 
 def ask(output, epsilon=1, *more):
-    return ("-c", "smokes", "--values", "no,yes", "-e", epsilon, "-o", output, *more)
+    return ("smokes=no,yes", "-e", epsilon, "-o", output, *more)
 
 
 def names(folder):
@@ -72,7 +72,7 @@ def test_reports_never_stand_beside_another_plan_wherever_it_ends(tmp_path, monk
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="Input/output"), _reports.publishing(new, output) as made:
+    with pytest.raises(OSError, match="Input/output"), files.publishing(output, new) as made:
         made.write_text("new reports")
     assert names(tmp_path) == ["r.csv.plan.json"]
     assert plan_of(tmp_path / "r.csv.plan.json") == (new if step == "the reports" else old)
@@ -85,7 +85,7 @@ def test_with_the_same_plan_old_reports_are_replaced_at_once(tmp_path, monkeypat
     monkeypatch.setattr(
         Path, "unlink", lambda *_, **__: pytest.fail("the old reports must stay until the new ones stand")
     )
-    with _reports.publishing(plan, output) as made:
+    with files.publishing(output, plan) as made:
         made.write_text("new reports")
         assert output.read_text() == "old reports"
     assert output.read_text() == "new reports"

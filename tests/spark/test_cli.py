@@ -19,7 +19,7 @@ from bruit.cli.app import app
 from bruit.engines import spark as engine
 
 runner = CliRunner()
-SPARK = ["--engine", "spark", "--master", "local[2]"]
+SPARK = ["--engine", "local[2]"]
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def people(tmp_path: Path) -> Path:
 
 
 def test_privatize_and_estimate_agree_with_the_local_engine(people: Path, tmp_path: Path) -> None:
-    asked = ["-c", "smokes", "--values", "no,yes", "-e", "1", "--seed", "3"]
+    asked = ["smokes=no,yes", "-e", "1", "--seed", "3"]
     local, there = tmp_path / "local.parquet", tmp_path / "there.parquet"
     first = said("privatize", people, "-o", local, *asked)
     second = said("privatize", people, "-o", there, *asked, *SPARK)
@@ -61,7 +61,7 @@ def test_privatize_and_estimate_agree_with_the_local_engine(people: Path, tmp_pa
 
 def test_forged_lines_are_refused_one_by_one_as_by_the_local_engine(people: Path, tmp_path: Path) -> None:
     reports = tmp_path / "r.csv"
-    said("privatize", people, "-o", reports, "-c", "smokes", "--values", "no,yes", "-e", "1")
+    said("privatize", people, "-o", reports, "smokes=no,yes", "-e", "1")
     lines = reports.read_bytes().split(b"\n")
     reports.write_bytes(b"\n".join([*lines[:700], b'"1', b"1,1", b"\xff\xfe", b"1\r1", b"", *lines[700:]]))
     found = [said("estimate", reports, *how) for how in ([], SPARK)]
@@ -79,15 +79,14 @@ def test_release_agrees_with_the_local_engine(people: Path) -> None:
 
 
 def test_what_spark_cannot_do_is_refused_before_it_starts(people: Path, tmp_path: Path) -> None:
-    asked = ["privatize", str(people), "-c", "smokes", "-e", "1"]
+    asked = ["privatize", str(people), "-e", "1"]
     for words in (
-        [*asked, "-o", str(tmp_path / "r.csv"), "--values", "no,yes", *SPARK],
-        [*asked, "-o", str(tmp_path / "r.parquet"), "--values-from-data", *SPARK],
-        [*asked, "-o", str(tmp_path / "r.parquet"), "--values", "no,yes", "--master", "local[2]"],
-        [*asked, "-o", str(tmp_path / "r.parquet"), "--values", "no,yes", "--engine", "flink"],
+        [*asked, "-o", str(tmp_path / "r.csv"), "smokes=no,yes", *SPARK],
+        [*asked, "-o", str(tmp_path / "r.parquet"), "smokes=?", *SPARK],
+        [*asked, "-o", str(tmp_path / "r.parquet"), "smokes=no,yes", "--engine", "flink"],
     ):
         assert runner.invoke(app, words).exit_code == 2
-    wrong = [*asked, "-o", str(tmp_path / "r.parquet"), "--values", "no,maybe", *SPARK]
+    wrong = [*asked, "-o", str(tmp_path / "r.parquet"), "smokes=no,maybe", *SPARK]
     result = runner.invoke(app, wrong)
     assert result.exit_code == 3
     assert not (tmp_path / "r.parquet").exists()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bruit import _checks
-from bruit.cli import _answers
-from bruit.errors import DataError, ParameterError, translated
+from bruit.errors import DataError, FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.domains import Categories
@@ -54,7 +55,7 @@ class Asked:
         alone = _MAKERS[self.statistic](self)
         if self.by is None:
             return alone
-        return Grouped(of=alone, by=self.by, groups=tuple(_answers.declared(self._groups, "--groups")))
+        return Grouped(of=alone, by=self.by, groups=tuple(declared(self._groups, "--groups")))
 
     @property
     def columns(self) -> list[str]:
@@ -106,7 +107,7 @@ def fold(asked: Asked, release: Release, file: Any, text: TextOptions, progress:
         _refuse_gaps(asked, batch)
         return release.fold(iter([batch]), asked.column)
 
-    found: RawTally = engines.fold(file, work, columns=asked.columns, text=text, progress=progress)
+    found: RawTally = engines.fold(engines.Source(file, text, progress), work, columns=asked.columns)
     return found
 
 
@@ -116,7 +117,7 @@ def _refuse_gaps(asked: Asked, batch: dict[str, Any]) -> None:
 
     by, strict = clean_name(asked.by or ""), asked.policy == "refuse" and asked.statistic != "count"
     for name, cells in batch.items():
-        if (name == by or strict) and _answers.has_gaps(cells):
+        if (name == by or strict) and has_gaps(cells):
             raise DataError(f"Column {name!r}: {_GROUPLESS if name == by else _GAPS}")
 
 
@@ -208,7 +209,7 @@ def _domain(asked: Asked) -> Categories | Bins:
     if asked.values is not None:
         if asked.cells is not None:
             raise ParameterError("--cells is for numbers, with --bounds: leave it out.")
-        return Categories(labels=tuple(_answers.declared(asked.values)), missing=asked.policy)
+        return Categories(labels=tuple(declared(asked.values)), missing=asked.policy)
     if asked.cells is None:
         raise ParameterError("--cells must be given: how many equal cells the bounds are cut into, for example 10.")
     return Bins(tuple(edges(asked.within, asked.cells)), missing=asked.policy)
@@ -276,3 +277,39 @@ _MAKERS = {
     "variance": _moment,
     "quantiles": _quantiles,
 }
+
+
+def declared(values: str, option: str = "--values") -> list[str]:
+    """The list after an option, or the lines of a file."""
+    labels = _lines(Path(values[1:])) if values.startswith("@") else _cells(values, option)
+    if len(labels) < 2:
+        raise ParameterError(f"{option} must list two or more {_listed(option)}.")
+    return labels
+
+
+def _listed(option: str) -> str:
+    return 'answers, as in "no,yes"' if option == "--values" else 'groups, as in "north,south"'
+
+
+def _cells(values: str, option: str) -> list[str]:
+    rule = f"{option} must be one line of texts with commas between them."
+    with translated(csv.Error, lambda _: ParameterError(rule)):
+        return next(csv.reader([values], skipinitialspace=True), [])
+
+
+def _lines(path: Path) -> list[str]:
+    rule = f"{path} must be encoded in UTF-8, with one answer per line."
+    with translated(UnicodeDecodeError, lambda _: FormatError(rule)):
+        text = path.read_text(encoding="utf-8-sig")
+    return [line for line in text.split("\n") if line]
+
+
+def has_gaps(cells: Any) -> bool:
+    """Whether a column has missing entries."""
+    import numpy as np
+
+    from bruit.domains.domain import DictionaryColumn
+
+    if isinstance(cells, DictionaryColumn):
+        return bool((cells.positions < 0).any())
+    return cells.dtype.kind == "f" and bool(np.isnan(cells).any())

@@ -1,65 +1,85 @@
-"""Which engine reads the data of a command: this process, or Spark."""
+"""Where the data of a command are read: in this process or by Spark, and how their CSV is written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from bruit import _checks
 from bruit.errors import ParameterError
 
-if TYPE_CHECKING:
-    from bruit.engines import TextOptions
-
-#: The engines, by name.
-ENGINES = ("local", "spark")
-
 Name = Annotated[
-    str, typer.Option("--engine", help="local: this process, with all its cores. spark: a Spark cluster, or local[2].")
+    str,
+    typer.Option(
+        "--engine",
+        help="local: this process, with all its cores. spark, or where Spark runs: local[2], spark://host:7077.",
+    ),
 ]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", help="Where Spark runs, as in local[2] or spark://host:7077; local[*] unless said."),
+Csv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--csv",
+        metavar="KEY=VALUE",
+        help='How CSV is written, repeatable: "delimiter=;" (or tab), encoding=latin-1, missing=NA for a text that '
+        "means that nothing is there, besides an empty cell.",
+    ),
 ]
+
+_KEYS = ("delimiter", "encoding", "missing", "quote")
 
 
 class Engine(NamedTuple):
     """How the data of a command are read, and what its progress counts."""
 
-    read: Callable[[str, TextOptions], Any]  # a table
+    table: Callable[[str], Any]
     reports: Callable[[str], Any]
     unit: str = "rows"
 
 
 #: This process.
-LOCAL = Engine(lambda file, text: file, lambda file: file)
+LOCAL = Engine(lambda file: file, lambda file: file)
 
 
-def is_spark(engine: str, master: str | None) -> bool:
-    """Whether Spark is asked for, after the options were checked."""
-    spark = _checks.one_of(ENGINES, **{"--engine": engine}) == "spark"
-    if master is not None and not spark:
-        raise ParameterError("--master is for --engine spark: name both.")
-    return spark
+def is_spark(engine: str) -> bool:
+    """Whether Spark is asked for."""
+    if engine == "local":
+        return False
+    spark = engine == "spark" or engine.startswith(("local[", "spark://", "yarn", "k8s://", "mesos://"))
+    return spark or bool(_checks.one_of(("local", "spark", "local[2]", "spark://host:7077"), **{"--engine": engine}))
 
 
 @contextmanager
-def opened(engine: str, master: str | None) -> Iterator[Engine]:
+def opened(engine: str, csv: list[str] | None = None) -> Iterator[Engine]:
     """The engine; Spark starts here, and stops when the block ends."""
-    if not is_spark(engine, master):
+    if not is_spark(engine):
         yield LOCAL
         return
+    from bruit import engines
     from bruit.engines import spark
 
-    session = spark.session(master)
+    session = spark.session(None if engine == "spark" else engine)
+    text = engines.TextOptions(**options(csv))
     try:
         yield Engine(
-            lambda file, text: spark.read(session, file, text),
-            lambda file: spark.read_reports(session, file),
-            "tasks",
+            lambda file: spark.read(session, file, text), lambda file: spark.read_reports(session, file), "tasks"
         )
     finally:
         session.stop()
+
+
+def options(csv: list[str] | None) -> dict[str, Any]:
+    """How CSV is written, as `bruit.engines.read` takes it."""
+    chosen: dict[str, Any] = {"missing": [""]}
+    for text in csv or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ParameterError('--csv must read as in "delimiter=;", encoding=latin-1 or missing=NA.')
+        _checks.one_of(_KEYS, **{"--csv": key})
+        if key == "missing":
+            chosen["missing"].append(value)
+        else:
+            chosen[key] = {"tab": "\t", "comma": ",", "semicolon": ";"}.get(value, value)
+    return {**chosen, "missing": tuple(chosen["missing"])}

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
 from bruit.cli import console
 from bruit.errors import MissingExtraError, ParameterError, translated
+
+if TYPE_CHECKING:
+    from bruit.cli._engine import Engine
+    from bruit.collection import Plan
+    from bruit.estimation import Tally
 
 #: The names of figures, by their end.
 PICTURES = (".png", ".svg")
@@ -22,19 +27,26 @@ def check_whole(**options: int | None) -> None:
             _checks.integer(low=0, **{f"--{name}": value})
 
 
-def method_name(given: str) -> str:
-    """A mechanism's name as the literature writes it, from any case."""
-    from bruit.oracles import NAMES
+def method(name: str | None, *, several: bool) -> str | None:
+    """The name of a method; one that is unknown is an error that names the option."""
+    from bruit.collection import methods
 
-    spelt = {name.lower(): name for name in NAMES}
-    return spelt.get(given.lower()) or _checks.one_of(NAMES, **{"--method": given})
+    if name is not None and not several and "[" not in name:
+        known = {other.lower() for other in (*methods.TRUE_BASES, *_ALIASES)}
+        if name.strip().lower() not in known:
+            _checks.one_of(methods.TRUE_BASES, **{"--method": name})
+    return name
 
 
-def number_method_name(given: str) -> str:
-    """A number mechanism's name, from any case."""
-    from bruit.numbers import NAMES
+#: Other names of mechanisms in the literature.
+_ALIASES = ("rr", "krr", "de", "rappor")
 
-    return _checks.one_of(NAMES, **{"--method": given.lower()})
+
+def read(data: Any, text: dict[str, Any], progress: Any = None) -> Any:
+    """A source of data, with how its CSV is written."""
+    from bruit import engines
+
+    return engines.read(data, **text, progress=progress)
 
 
 def bounds(given: tuple[str, str], option: str = "--bounds") -> tuple[float, float]:
@@ -58,6 +70,20 @@ def _number(text: str, option: str) -> float:
     if not math.isfinite(number):
         raise ParameterError(rule)
     return number
+
+
+def plan(path: Path) -> Plan:
+    """A plan from its file, or the one beside reports."""
+    from bruit.collection import Plan
+
+    return Plan.open(path)
+
+
+def tally(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None) -> Tally:
+    """The tally of all sources together: files or folders of reports, and tallies."""
+    from bruit.collection import files
+
+    return files.tally(plan, sources, lambda source: read(engine.reports(str(source)), {}, progress))
 
 
 def check_file(path: Path, option: str, ends: tuple[str, ...]) -> None:

@@ -156,7 +156,7 @@ def your_turn(_: Facts) -> Block:
         ("The same from the command line, with a file of your own or with this one:",),
         code=(
             "bruit data adult -c income -o people.csv\n"
-            'bruit privatize people.csv -c income --values "<=50K,>50K" -e 1 -o reports.csv\n'
+            'bruit privatize people.csv "income=<=50K,>50K" -e 1 -o reports.csv\n'
             "bruit estimate reports.csv"
         ),
     )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from bruit.cli import _counting, console
-from bruit.cli._reports import plan_beside, read_plan
+from bruit.cli import _engine, _options, console
 from bruit.errors import ParameterError
 from bruit.tables import Column, Table, counted, percent
 
@@ -33,14 +32,15 @@ def attack(
     likeliest attribute by the rule of Bayes: nobody does better with the same knowledge. How often that is right is
     expected, not observed, because the reports do not say which attribute was true.
     """
+    from bruit.collection import Plan
     from bruit.collection.fake import Fake
 
     if reports.suffix.lower() == ".json":
         raise ParameterError("An attack is on people's reports: a tally has none.")
-    asked = read_plan(plan or plan_beside(reports))
+    asked = Plan.open(plan or reports)
     if not isinstance(asked.design, Fake):
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {asked.method}.")
-    tally = _counting.count(asked, [reports])
+    tally = _options.tally(asked, [reports], _engine.LOCAL)
     result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
@@ -73,7 +73,7 @@ def _told(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Told:
         return _Told(float(surest.sum()), tuple(int((surest >= level).sum()) for level in SURE))
 
     with console.progress("attack") as report:
-        return reading.fold(source, plan.form, work, progress=report)
+        return reading.fold(_options.read(source, {}, report), plan.form, work)
 
 
 def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _options, console
-from bruit.cli._reports import read_plan
 from bruit.errors import ParameterError
 from bruit.tables import Table, counted
 
@@ -42,11 +41,11 @@ def audit(
     """
     _options.check_whole(seed=seed, trials=trials)
     drawn = _Drawn(trials, _checks.probability(**{"--level": level}), seed)
-    asked = None if plan is None else read_plan(plan)
-    if asked is not None and asked.d > 1:
-        result = _of_plan(asked, drawn)
+    known = None if plan is None else _options.plan(plan)
+    if known is not None and known.d > 1:
+        result = _of_plan(known, drawn)
     else:
-        result = _of_mechanism(_mechanism(method, epsilon, k) if asked is None else asked.mechanism, drawn)
+        result = _of_mechanism(_mechanism(method, epsilon, k) if known is None else known.mechanism, drawn)
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
     if not result["holds"]:
@@ -80,11 +79,8 @@ def _of_mechanism(found: Mechanism, drawn: _Drawn) -> dict[str, Any]:
 
 def _two_values(found: Mechanism) -> tuple[Any, Any]:
     """Two answers: the first two categories, or the bounds of a number."""
-    from bruit.numbers import Number
-
-    if isinstance(found, Number):
-        return found.domain.low, found.domain.high
-    return found.domain.names[0], found.domain.names[1]
+    names = found.domain.names
+    return names[0], names[-1 if found.gives == "mean" else 1]
 
 
 def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
@@ -114,10 +110,9 @@ def _holds(found: dict[str, Any]) -> bool:
 def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
     from bruit.oracles import oracle
 
-    name = _options.method_name(method)
-    if epsilon is None and name != "Warner":
+    if epsilon is None and method.lower() not in ("warner", "rr"):
         raise ParameterError("Name a plan, or give --epsilon.")
-    return oracle(name, epsilon=epsilon, k=k)
+    return oracle(str(_options.method(method, several=False)), epsilon=epsilon, k=k)
 
 
 def _table(result: dict[str, Any]) -> Table:

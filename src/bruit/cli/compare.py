@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
 
 from bruit import _checks
-from bruit.cli import _schemas, console
+from bruit.cli import _questions, console
 
 
 def compare(
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The most that a person's reports may tell.")],
-    schema: Annotated[Path | None, typer.Argument(help="A schema document (.json); or use --attribute.")] = None,
-    attribute: Annotated[
-        list[str] | None, typer.Option(help='An attribute and its values, as for bruit plan: "sex=F,M"; repeatable.')
-    ] = None,
+    question: _questions.Questions = None,
     method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
     unit: Annotated[
         str, typer.Option(help="Whom ε speaks of: person (the whole record) or attribute (one of it).")
@@ -42,6 +38,6 @@ def compare(
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     _checks.integer(low=1, **{"--people": people})
-    declared = _schemas.schema(schema, attribute, None)
+    declared = _questions.schema(question, None)
     ranked = rank(declared, epsilon, people, unit=speaks, methods=method or None, published=published)
     console.print_json(ranked.table().to_json()) if as_json else console.show(ranked.table())

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _counting, _engine, _options, console
-from bruit.cli._reports import plan_beside, read_plan
+from bruit.cli import _engine, _options, console
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ def estimate(
         int | None, typer.Option(help="Make the intervals of quantiles, which come from refits, repeatable.")
     ] = None,
     engine: _engine.Name = "local",
-    master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Estimate frequencies or means, with intervals, from files of reports.
@@ -61,6 +59,7 @@ def estimate(
     Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish. Of
     a number, the mean is shown, and where the mechanism tells them quantiles, which are approximate.
     """
+    from bruit.collection import Plan
     from bruit.estimation.support import IntervalMethod, Target
 
     frequencies = {
@@ -74,29 +73,29 @@ def estimate(
     _options.check_figure(figure)
     if tally_output is not None:
         _options.check_file(tally_output, "--tally", (".json",))
-    asked = read_plan(plan or plan_beside(reports[0]))
-    names = _names(asked, attribute)
-    _check_kinds(asked, names, figure, consistent)
-    with _engine.opened(engine, master) as reads:
-        tally = _counting.count(asked, reports, reads)
+    known = Plan.open(plan or reports[0])
+    names = _names(known, attribute)
+    _check_kinds(known, names, figure, consistent)
+    with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
+        tally = _options.tally(known, reports, reads, report)
     if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
-    answers = asked.estimate(tally, people)
+    answers = known.estimate(tally, people)
     numbers = {"level": level, "quantiles": QUANTILES, "rng": seed}
-    tables = [answers[name].table(**(numbers if _is_number(asked, name) else frequencies)) for name in names]
+    tables = [answers[name].table(**(numbers if _is_number(known, name) else frequencies)) for name in names]
     if figure is not None:
         _options.save_figure(answers[names[0]].plot(level=level), figure)
     if as_json:
-        console.print_json(_document(asked, tables))
+        console.print_json(_document(known, tables))
     else:
-        console.show(*_told(asked, tables), rows=rows, hint="--rows 0 shows all")
+        console.show(*_with_guarantee(known, tables), rows=rows, hint="--rows 0 shows all")
 
 
-def _names(plan: Plan, asked: list[str] | None) -> list[str]:
+def _names(plan: Plan, attributes: list[str] | None) -> list[str]:
     """The attributes to show: all, unless some are named."""
     from bruit.engines.batch import clean_name
 
-    wanted = [clean_name(name) for name in asked or plan.schema]
+    wanted = [clean_name(name) for name in attributes or plan.schema]
     for name in wanted:
         if name not in plan.schema:
             near = _checks.suggestion(name, plan.schema)
@@ -105,9 +104,7 @@ def _names(plan: Plan, asked: list[str] | None) -> list[str]:
 
 
 def _is_number(plan: Plan, name: str) -> bool:
-    from bruit.numbers import Number
-
-    return isinstance(plan.mechanisms[name], Number)
+    return plan.mechanisms[name].gives == "mean"
 
 
 def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: str | None) -> None:
@@ -128,7 +125,7 @@ def _document(plan: Plan, tables: list[Table]) -> str:
     return sealed[0] if plan.d == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 
 
-def _told(plan: Plan, tables: list[Table]) -> list[Table]:
+def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
     """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
     promised = [f"guarantee: {plan.guarantee()}"]
     promised += [f"guarantee: {plan.guarantee('attribute')}"] if plan.d > 1 else []

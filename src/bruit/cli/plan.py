@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -10,35 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _options, _priors, _schemas, console
+from bruit.cli import _engine, _options, _questions, console
 from bruit.errors import ParameterError
 from bruit.tables import Column, Table, counted, decimals, percent
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
-    from bruit.domains import Schema
+    from bruit.collection.prior import Prior
 
 
 def plan(
-    schema: Annotated[Path | None, typer.Argument(help="A schema document (.json); or use --attribute.")] = None,
+    question: _questions.Questions = None,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", "-e", help="The most that a person's reports may tell.")
     ] = None,
-    attribute: Annotated[
-        list[str] | None,
+    data: Annotated[
+        str | None,
         typer.Option(
-            help='An attribute and its values: "sex=F,M", "town=@towns.txt" with one per line, numbers "age=17..90", '
-            '"height=1.0..2.2/121" with 121 cells or "x=0..1:0.01" by steps, dates '
-            '"when=2023-01-01..2023-12-31/month" (or hour, day, week); may be repeated.'
+            help="The CSV or Parquet file that questions such as smokes=? are read from, which discloses the answers; "
+            "without a question, all its columns."
         ),
     ] = None,
-    schema_from: Annotated[
-        Path | None,
-        typer.Option(help="Read the attributes and their values from a CSV or Parquet file, which discloses them."),
-    ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option("--column", "-c", help="With --schema-from: only this column; may be repeated.")
-    ] = None,
+    csv: _engine.Csv = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -85,64 +77,30 @@ def plan(
     """
     from bruit.collection import Plan, methods
     from bruit.collection.design import Unit
+    from bruit.collection.prior import read_prior
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
-    declared = _schema(schema, attribute, schema_from, column, missing)
+    source = None if data is None else _options.read(data, _engine.options(csv))
+    declared = _questions.schema(question, missing, source)
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     _check_output(output, force=force)
-    learnt = None if prior is None else _priors.read(prior, declared)
+    known = None if prior is None else read_prior(prior, declared)
     settings = {
-        "bases": _pairs(base, "--base", "age=square-wave", str),
-        "budgets": _pairs(budgets, "--budgets", "sex=0.2", float),
-        "weights": _pairs(weights, "--weights", "sex=1", int),
-        "prior": learnt and learnt.frequencies,
+        "bases": _questions.pairs(base, "--base", "age=square-wave", str),
+        "budgets": _questions.pairs(budgets, "--budgets", "sex=0.2", float),
+        "weights": _questions.pairs(weights, "--weights", "sex=1", int),
+        "prior": known and known.frequencies,
     }
-    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    made = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, **given)
-    expected = _Expected.of(made, _checks.integer(low=1, **{"--people": people}), learnt, schema_from is not None)
+    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    planned = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, **chosen)
+    expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)
     if output is not None:
-        documents.write_text(output, made.to_json() + "\n")
+        documents.write_text(output, planned.to_json() + "\n")
     if as_json:
         console.print_json(expected.document(output))
     else:
-        expected.tell(output)
-
-
-def _schema(
-    document: Path | None,
-    attributes: list[str] | None,
-    data: Path | None,
-    columns: list[str] | None,
-    missing: str | None,
-) -> Schema:
-    if data is None:
-        if columns:
-            raise ParameterError("--column goes with --schema-from: --attribute names its own.")
-        return _schemas.schema(document, attributes, missing)
-    if document is not None or attributes:
-        raise ParameterError("Declare what is asked, or read it with --schema-from, not both.")
-    if missing is not None:
-        raise ParameterError(
-            "--missing goes with --attribute: --schema-from makes a category where values are missing."
-        )
-    return _schemas.from_data(data, columns)
-
-
-def _pairs(given: list[str] | None, option: str, example: str, kind: Callable[[str], Any]) -> dict[str, Any] | None:
-    """What an option says of single attributes; None if it was not given."""
-    from bruit.engines.batch import clean_name
-
-    if not given:
-        return None
-    pairs = [text.partition("=") for text in given]
-    try:
-        found = {clean_name(name): kind(value) for name, equals, value in pairs if name and equals and value}
-    except ValueError:
-        found = {}
-    if len(found) < len(pairs):
-        raise ParameterError(f'{option} must read as in "{example}", once for each attribute.')
-    return found
+        expected.show(output)
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:
@@ -161,21 +119,21 @@ class _Expected:
     people: int
     attributes: list[dict[str, Any]]
     risks: list[dict[str, Any]]
-    prior: _priors.Prior | None
+    prior: Prior | None
     from_data: bool
 
     @classmethod
-    def of(cls, plan: Plan, people: int, prior: _priors.Prior | None, from_data: bool) -> _Expected:
+    def of(cls, plan: Plan, people: int, prior: Prior | None, from_data: bool) -> _Expected:
         from bruit.attacks import risks
 
-        found = [risk.to_dict() for risk in risks(plan, _frequencies(plan))]
-        guesses = {risk["attribute"]: risk for risk in found if risk["attribute"] is not None}
-        others = [risk for risk in found if risk["attribute"] is None]
+        computed = [risk.to_dict() for risk in risks(plan, _frequencies(plan))]
+        guesses = {risk["attribute"]: risk for risk in computed if risk["attribute"] is not None}
+        others = [risk for risk in computed if risk["attribute"] is None]
         return cls(plan, people, _attributes(plan, people, guesses), others, prior, from_data)
 
     def document(self, output: Path | None) -> dict[str, Any]:
         """Plain values."""
-        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan)
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee("person"))
         return {
             "plan": None if output is None else str(output),
             "method": plan.method,
@@ -191,9 +149,9 @@ class _Expected:
             "digest": plan.digest,
         }
 
-    def tell(self, output: Path | None) -> None:
+    def show(self, output: Path | None) -> None:
         """Two tables, and the guarantees."""
-        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan)
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee("person"))
         notes = [self._remark, f"guarantee: {plan.guarantee('person')}", f"guarantee: {plan.guarantee('attribute')}"]
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
@@ -250,18 +208,17 @@ def _frequencies(plan: Plan) -> dict[str, Any] | None:
 def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """One row per attribute."""
     from bruit.estimation import intervals
-    from bruit.numbers import Number
 
     rows = []
     for name, variance in plan.variance(n, _frequencies(plan)).items():
-        found, guess = plan.mechanisms[name], guesses.get(name)
+        mechanism, guess = plan.mechanisms[name], guesses.get(name)
         size = plan.schema[name].size
         rows.append(
             {
                 "attribute": name,
                 "values": size,
-                "mechanism": found.name,
-                "of": "mean" if isinstance(found, Number) else "frequency",
+                "mechanism": mechanism.name,
+                "of": mechanism.gives,
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,

@@ -99,7 +99,6 @@ def release(
         typer.Option(help="How many rows to show of a result that is saved, 20 if nothing is said; 0 for all."),
     ] = None,
     engine: _engine.Name = "local",
-    master: _engine.Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Publish a count, histogram, sum, mean, variance or quantiles of a column, with noise.
@@ -132,12 +131,12 @@ def release(
     statistic = asked.release()
     _check_output(output, file, ledger, force=force)
     _check_rows(rows, saved=output is not None or ledger is not None)
-    _engine.is_spark(engine, master)
+    _engine.is_spark(engine)
     books = _open(ledger, budget, asked.neighbours)
     _remark(books, seed)
     _refuse_early(books, statistic.guarantee)
-    with _engine.opened(engine, master) as reads, console.progress("release", reads.unit) as report:
-        raw = _asking.fold(asked, statistic, reads.read(file, text), text, report)
+    with _engine.opened(engine) as reads, console.progress("release", reads.unit) as report:
+        raw = _asking.fold(asked, statistic, reads.table(file), text, report)
     title = label or exact(asked.title)[:200]
     place = _Place.of(books, title, output)
     result = _published(lambda ledger: statistic.release(raw, ledger, seed, label=title), place, level, as_json=as_json)

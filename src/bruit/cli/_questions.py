@@ -1,0 +1,98 @@
+"""The questions that a command is given: ``smokes=no,yes``, a schema document, or ``smokes=?`` to be read from data."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from bruit import _checks
+from bruit.cli import console
+from bruit.errors import DisclosureWarning, FormatError, ParameterError, translated
+
+if TYPE_CHECKING:
+    from bruit.domains import Schema
+
+Questions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="QUESTION...",
+        help='What is asked, as COLUMN=ANSWERS: "smokes=no,yes"; "town=@towns.txt" with one per line; numbers '
+        '"age=17..90", "height=1.0..2.2/121" with 121 cells or "x=0..1:0.01" by steps; dates '
+        '"when=2023-01-01..2023-12-31/month" (or hour, day, week); "smokes=?" reads the answers from the data, which '
+        "discloses them. Or a schema document (.json).",
+    ),
+]
+
+
+def schema(questions: list[str] | None, missing: str | None, data: Any = None) -> Schema:
+    """The schema that questions or a document declare; those that end in ? are read from the data."""
+    from bruit.domains import Missing, Schema, declare
+
+    texts = questions or []
+    if len(texts) == 1 and "=" not in texts[0] and texts[0].lower().endswith(".json"):
+        return _document(Path(texts[0]), missing)
+    policy = _checks.one_of(get_args(Missing), **{"--missing": missing or "refuse"})
+    domains: dict[str, Any] = declare.questions(texts, policy)
+    unread = [name for name, domain in domains.items() if domain is None]
+    if unread or (not texts and data is not None):
+        domains.update(_read(data, unread, missing))
+    if not domains:
+        raise ParameterError(
+            "Declare what is asked, as in smokes=no,yes or age=17..90. Reading the answers from the data would "
+            "disclose which occur, even one that a single person gave; smokes=? does it all the same."
+        )
+    return Schema(domains)
+
+
+def _read(data: Any, columns: list[str], missing: str | None) -> dict[str, Any]:
+    """Domains read from the data, with a warning about what that discloses."""
+    from bruit import engines
+
+    if data is None:
+        raise ParameterError(
+            f"{columns[0]}=? reads the answers from a file of this machine (bruit plan --data), which is then read "
+            "twice: not from standard input, nor by Spark. Declare the answers instead."
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DisclosureWarning)
+        read = engines.read_schema(data, columns or None)
+    for warning in caught:
+        console.warn(str(warning.message))
+    return {name: _with_policy(attribute.domain, missing) for name, attribute in read.items()}
+
+
+def _with_policy(domain: Any, missing: str | None) -> Any:
+    """The domain with the policy that was named, or the one that the data ask for."""
+    from dataclasses import replace
+
+    return domain if missing is None else replace(domain, missing=missing)
+
+
+def _document(path: Path, missing: str | None) -> Schema:
+    from bruit.domains import Schema
+
+    if missing is not None:
+        raise ParameterError("--missing goes with questions: a schema document says it of each attribute.")
+    if not path.exists():
+        raise FormatError(f"There is no schema {path}.")
+    with translated(UnicodeDecodeError, lambda _: FormatError(f"{path} must be encoded in UTF-8.")):
+        return Schema.from_json(path.read_text(encoding="utf-8"))
+
+
+def pairs(texts: list[str] | None, option: str, example: str, kind: Any) -> dict[str, Any] | None:
+    """What an option says of single attributes, as in sex=0.2; None if it was not given."""
+    from bruit.engines.batch import clean_name
+
+    if not texts:
+        return None
+    parts = [text.partition("=") for text in texts]
+    try:
+        values = {clean_name(name): kind(value) for name, equals, value in parts if name and equals and value}
+    except ValueError:
+        values = {}
+    if len(values) < len(parts):
+        raise ParameterError(f'{option} must read as in "{example}", once for each attribute.')
+    return values
