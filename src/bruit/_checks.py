@@ -134,8 +134,8 @@ def suggestion(name: Any, known: Iterable[Any]) -> str:
     (" Did you mean 'marital'?", '')
     """
     spelt = {_folded(other): other for other in known if isinstance(other, str)}
-    found = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
-    return f" Did you mean {_shown(spelt[found[0]])}?" if found else ""
+    close = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
+    return f" Did you mean {_shown(spelt[close[0]])}?" if close else ""
 
 
 def _folded(name: str) -> str:

@@ -90,7 +90,7 @@ def test_a_refusal_says_what_was_asked_what_is_left_and_what_to_do(start):
         "Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. Lower epsilon, or open a new ledger."
     )
     evidence = refusal.value
-    assert (evidence.asked, evidence.remaining, evidence.total) == (0.5, 0.2, 1.0)
+    assert (evidence.requested, evidence.remaining, evidence.total) == (0.5, 0.2, 1.0)
 
 
 def test_epsilon_and_delta_must_both_hold(start):
@@ -799,7 +799,7 @@ class ChecksBeforeLocking(Ledger):
 
     def spend(self, guarantee, label, *, rho=None):
         if self.remaining.epsilon < guarantee.epsilon:
-            raise BudgetError("spent", asked=0.0, remaining=0.0, total=0.0)
+            raise BudgetError("spent", requested=0.0, remaining=0.0, total=0.0)
         self.meeting.wait(timeout=10)  # both have asked, nobody has booked
         return super().spend(guarantee, label, rho=rho)
 

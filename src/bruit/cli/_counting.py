@@ -74,5 +74,5 @@ def _check_plan(plan: Plan, source: Path, said: Said) -> None:
             raise DesignError(
                 f"The reports in {file} were made by another plan: name theirs with --plan.",
                 expected=plan.digest,
-                found=found,
+                actual=found,
             )

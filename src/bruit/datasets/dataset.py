@@ -216,13 +216,13 @@ def _load_bundled(name: str) -> Dataset:
 
 def _verified(entry: Entry, packed: bytes) -> Dataset:
     """The table, if its file is the one that the catalogue describes."""
-    found = _sha256(packed)
-    if found != entry.checksum:
+    checksum = _sha256(packed)
+    if checksum != entry.checksum:
         raise FormatError(
             f"The bundled file of {entry.name!r} is damaged: its SHA-256 is not the one in the "
             "catalogue. Install bruit again."
         )
-    return Dataset(entry, found, read(entry, packed))
+    return Dataset(entry, checksum, read(entry, packed))
 
 
 def _acs_path(path: str | os.PathLike[str] | None) -> Path:
@@ -230,10 +230,10 @@ def _acs_path(path: str | os.PathLike[str] | None) -> Path:
         f"Give path=, or set {DATA_VARIABLE}, to a file with its 18 columns or to a folder that "
         f"holds {ACS_FILE}; docs/datasets.md tells how to make that file."
     )
-    given = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
-    if not given:
+    location = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
+    if not location:
         raise ParameterError(f"acs_employment is not bundled. {advice}")
-    place = Path(given).expanduser()
+    place = Path(location).expanduser()
     place = place / ACS_FILE if place.is_dir() else place
     if not place.is_file():
         raise ParameterError(f"There is no file {str(place)!r}. {advice}")

@@ -122,17 +122,17 @@ class Schema(Mapping[str, Attribute]):
         _checks.integer(low=2, most_values=most_values)
         rows = in_memory(frame)
         wanted = reading.names(rows) if columns is None else list(columns)
-        found = {name: reading.domain(name, _column(rows, name), most_values) for name in wanted}
-        told = [f"of {name!r} {read.disclosed}" for name, read in found.items() if read.disclosed]
-        if told:
+        domains = {name: reading.domain(name, _column(rows, name), most_values) for name in wanted}
+        disclosed = [f"of {name!r} {read.disclosed}" for name, read in domains.items() if read.disclosed]
+        if disclosed:
             warnings.warn(
-                f"This schema was read from the data: {'; '.join(told)}. That is disclosed to whoever sees the schema "
-                "or a plan made of it, even if one person alone is the reason, and no guarantee covers it. Declare "
-                "the domains when that matters.",
+                f"This schema was read from the data: {'; '.join(disclosed)}. That is disclosed to whoever sees the "
+                "schema or a plan made of it, even if one person alone is the reason, and no guarantee covers it. "
+                "Declare the domains when that matters.",
                 DisclosureWarning,
                 stacklevel=2,
             )
-        return cls({name: read.domain for name, read in found.items()})
+        return cls({name: read.domain for name, read in domains.items()})
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain values, for documents."""

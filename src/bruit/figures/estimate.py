@@ -206,15 +206,15 @@ def _true_shares(truth: Any, labels: tuple[Any, ...]) -> Floats:
 def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: float) -> str:
     """The picture in words."""
     ends = 100 * estimate.interval(level)
-    told = [
+    rows = [
         f"{style.readable(estimate.labels[i], 60)} {style.decimal_text(100 * estimate.frequency[i])} % "
         f"({style.decimal_text(ends[i, 0])} to {style.decimal_text(ends[i, 1])}{_truth_words(truth, i)})"
         for i in places[:TOLD_ROWS]
     ]
-    left = len(estimate.labels) - len(told)
+    left = len(estimate.labels) - len(rows)
     more = f"; and {left:,} more {'value' if left == 1 else 'values'}" if left else ""
     heading = ", ".join(_title_lines(estimate, 80)).replace(" · ", ", ")
-    text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(told)}{more}."
+    text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(rows)}{more}."
     return " ".join(text.split())
 
 

@@ -199,10 +199,10 @@ def _fonts_for(needed: frozenset[str]) -> tuple[list[str], frozenset[str]]:
     families = [_FONT]
     missing = needed - _characters(font_manager.findfont(_FONT), needed)
     for name, path in _other_fonts() if missing else ():
-        found = _characters(path, missing)
-        if found:
+        covered = _characters(path, missing)
+        if covered:
             families.append(name)
-            missing -= found
+            missing -= covered
         if not missing:
             break
     return families, missing

@@ -84,18 +84,18 @@ def bernoulli(words: Words, probability: np.uint64, lanes: Words, tied: Words) -
     its bit is 0, and `settle` decides.
     """
     size = lanes.size
-    given = np.uint64(probability)
+    threshold = np.uint64(probability)
     zero = np.uint64(0)
     # The last of the eight digits first. Written out, so that the compiler keeps them in registers.
     digits = (
-        zero - ((given >> np.uint64(56)) & np.uint64(1)),
-        zero - ((given >> np.uint64(57)) & np.uint64(1)),
-        zero - ((given >> np.uint64(58)) & np.uint64(1)),
-        zero - ((given >> np.uint64(59)) & np.uint64(1)),
-        zero - ((given >> np.uint64(60)) & np.uint64(1)),
-        zero - ((given >> np.uint64(61)) & np.uint64(1)),
-        zero - ((given >> np.uint64(62)) & np.uint64(1)),
-        zero - ((given >> np.uint64(63)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(56)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(57)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(58)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(59)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(60)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(61)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(62)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(63)) & np.uint64(1)),
     )
     for i in range(size):
         below = zero

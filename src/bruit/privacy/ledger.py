@@ -124,21 +124,21 @@ class Ledger(_Shared):
         What is given must agree with the file. Damage to the file is found here and raises
         `FormatError`.
         """
-        asked = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        budget = cls(**given)._budget
+        parameters = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
+        declared: dict[str, Any] = {name: value for name, value in parameters.items() if value is not None}
+        budget = cls(**declared)._budget
         file = _ledger_file.LedgerFile(Path(path).absolute())
         if epsilon is not None and not os.path.lexists(file.path):
             _ledger_file.create(file.path, _ledger_file.header_line(budget))
         with file.locked(write=False) as handle:
-            found, _ = _ledger_file.read_header(file.lines_after(handle, 0)[:1])
-        for name in given:
-            if found.get(name) != budget[name]:
+            header, _ = _ledger_file.read_header(file.lines_after(handle, 0)[:1])
+        for name in declared:
+            if header.get(name) != budget[name]:
                 raise LedgerError(
-                    f"This ledger was started with {name}={found.get(name)!r}, "
+                    f"This ledger was started with {name}={header.get(name)!r}, "
                     f"not {budget[name]!r}. Open it without a budget, or start another one."
                 )
-        return cls._on(file, found)
+        return cls._on(file, header)
 
     @classmethod
     def _on(cls, file: _ledger_file.LedgerFile, budget: dict[str, Any]) -> Self:
@@ -361,12 +361,12 @@ class Ledger(_Shared):
             amount = decimal(getattr(entry.guarantee, name))
             after = account.total_with(amount, entry.group, entry.part)
             if after > decimal(total):
-                asked = up(after - account.total)
+                requested = up(after - account.total)
                 remaining: float = getattr(self._remaining(books), name)
                 raise BudgetError(
-                    f"Budget exceeded: this release needs {sign}={asked!r}, {remaining!r} remain "
+                    f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
                     f"of {total!r}. Lower {name}, or open a new ledger.",
-                    asked=asked,
+                    requested=requested,
                     remaining=remaining,
                     total=total,
                 )
@@ -411,9 +411,9 @@ class Ledger(_Shared):
         try:
             lines = file.lines_after(handle, books.end)
             if not books.end:
-                found, books.last = _ledger_file.read_header(lines[:1])
+                header, books.last = _ledger_file.read_header(lines[:1])
                 books.end = len(lines.pop(0))
-                if found != self._budget:
+                if header != self._budget:
                     raise LedgerError("The ledger's budget was changed while in use.")
             for line in lines:
                 books.read(line)

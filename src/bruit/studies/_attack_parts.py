@@ -69,7 +69,7 @@ class People:
 def people_of(schema: Schema, table: Mapping[str, NDArray[Any]]) -> People:
     """A table with its counts."""
     codes = schema.encode(table)
-    counts = {name: np.bincount(codes[name], minlength=found.size) for name, found in schema.items()}
+    counts = {name: np.bincount(codes[name], minlength=attribute.size) for name, attribute in schema.items()}
     return People(schema, table, counts)
 
 
@@ -120,27 +120,27 @@ def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[A
 def noisy_prior(people: People, generator: np.random.Generator) -> dict[str, Floats]:
     """What the paper calls a correct prior: true counts with Laplace noise at ε = 0.1 in all, at least 1 each."""
     scale = len(people.schema) / PRIOR_EPSILON
-    found = {}
+    prior = {}
     for name, counts in people.counts.items():
         noisy = np.maximum(counts + generator.laplace(0, scale, counts.size), 1)
-        found[name] = noisy / noisy.sum()
-    return found
+        prior[name] = noisy / noisy.sum()
+    return prior
 
 
 def mean_variance(plan: Plan, people: People) -> float:
     """The exact variance of an estimated frequency, the mean over an attribute's values and then over attributes."""
-    found = plan.variance(people.n, people.frequencies, "people")
-    return float(np.mean([variance.mean() for variance in found.values()]))
+    variances = plan.variance(people.n, people.frequencies, "people")
+    return float(np.mean([variance.mean() for variance in variances.values()]))
 
 
-def epsilon_for(variance: float, asked: People) -> float:
+def epsilon_for(variance: float, people: People) -> float:
     """The ε at which SMP[GRR] has this variance, by halving an interval."""
     from bruit.collection import Plan
 
     low, high = 0.01, 20.0
     while high - low > 1e-3:
         middle = (low + high) / 2
-        if mean_variance(Plan(asked.schema, middle, "SMP[GRR]"), asked) > variance:
+        if mean_variance(Plan(people.schema, middle, "SMP[GRR]"), people) > variance:
             low = middle
         else:
             high = middle

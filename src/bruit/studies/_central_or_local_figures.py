@@ -16,8 +16,8 @@ LINES = {"dp_lr": "DP, bruit", "functional": "DP, functional", "stair_lr": "stai
 
 
 def _percent(results: Results, metric: str) -> Curve:
-    found = results.where(part="pima").curve(metric, "epsilon")
-    return replace(found, mean=found.mean * 100, sd=found.sd * 100, low=found.low * 100, high=found.high * 100)
+    curve = results.where(part="pima").curve(metric, "epsilon")
+    return replace(curve, mean=curve.mean * 100, sd=curve.sd * 100, low=curve.low * 100, high=curve.high * 100)
 
 
 def _draw_accuracy(results: Results, title: str, ways: dict[str, str], clean: str) -> Any:
@@ -25,11 +25,11 @@ def _draw_accuracy(results: Results, title: str, ways: dict[str, str], clean: st
     from bruit.studies import drawing
 
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
-    told = []
+    notes = []
     for place, (metric, name) in enumerate(ways.items()):
-        found = _percent(results, metric)
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[place])
-        told.append(f"{name} {found.mean[0]:.0f} % at ε = {found.x[0]:g}, {found.mean[-1]:.0f} % at {found.x[-1]:g}")
+        curve = _percent(results, metric)
+        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[place])
+        notes.append(f"{name} {curve.mean[0]:.0f} % at ε = {curve.x[0]:g}, {curve.mean[-1]:.0f} % at {curve.x[-1]:g}")
     rows = results.where(part="pima")
     levels = {"without privacy": rows.mean(clean) * 100, "majority class": rows.mean("majority") * 100, "coin": 50.0}
     for name, level in levels.items():
@@ -42,7 +42,7 @@ def _draw_accuracy(results: Results, title: str, ways: dict[str, str], clean: st
     drawing.ticks(ax, TICKS)
     drawing.name_lines(ax)
     shown = ", ".join(f"{name} {level:.0f} %" for name, level in levels.items())
-    return drawing.describe(ax, f"Accuracy on Pima against the global ε. {'; '.join(told)}. Levels: {shown}.")
+    return drawing.describe(ax, f"Accuracy on Pima against the global ε. {'; '.join(notes)}. Levels: {shown}.")
 
 
 def draw_bayes(results: Results) -> Any:
@@ -61,15 +61,15 @@ def draw_dispersion(results: Results) -> Any:
 
     ax = drawing.axes("How much a run varies", x="global ε (log scale)", y="sd of a run's accuracy (points)", log="x",
                       width=6.2)  # fmt: skip
-    told = []
+    notes = []
     for place, (metric, name) in enumerate(({**LINES, "lr": "no privacy"}).items()):
-        found = _percent(results, metric)
-        drawing.line(ax, found.x, found.sd, name, place, dashes=drawing.DASHES[place % 3], mark=drawing.MARKS[place])
-        told.append(f"{name} {found.sd[0]:.1f} points at ε = {found.x[0]:g}, {found.sd[-1]:.1f} at {found.x[-1]:g}")
+        curve = _percent(results, metric)
+        drawing.line(ax, curve.x, curve.sd, name, place, dashes=drawing.DASHES[place % 3], mark=drawing.MARKS[place])
+        notes.append(f"{name} {curve.sd[0]:.1f} points at ε = {curve.x[0]:g}, {curve.sd[-1]:.1f} at {curve.x[-1]:g}")
     ax.set_ylim(bottom=0)
     drawing.ticks(ax, TICKS)
     drawing.name_lines(ax)
-    return drawing.describe(ax, f"Standard deviation of one run's accuracy against ε. {'; '.join(told)}.")
+    return drawing.describe(ax, f"Standard deviation of one run's accuracy against ε. {'; '.join(notes)}.")
 
 
 def draw_iris(results: Results) -> Any:
@@ -79,29 +79,29 @@ def draw_iris(results: Results) -> Any:
     rows = results.where(part="iris")
     ax = drawing.axes("Three clusters of Iris", x="ε (log scale)", y="squared distances / best (log)", log="xy",
                       width=6.2)  # fmt: skip
-    told = []
+    notes = []
     for place, (metric, name) in enumerate((("joint", "bruit"), ("lloyd", "as printed"))):
-        found = rows.curve(metric, "epsilon")
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[place])
-        told.append(f"{name} {found.mean[0]:.1f} at ε = {found.x[0]:g}, {found.mean[-1]:.2f} at {found.x[-1]:g}")
+        curve = rows.curve(metric, "epsilon")
+        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[place])
+        notes.append(f"{name} {curve.mean[0]:.1f} at ε = {curve.x[0]:g}, {curve.mean[-1]:.2f} at {curve.x[-1]:g}")
     drawing.reference(ax, rows.mean("alone"), "one centre for all")
     drawing.reference(ax, 1.0, "")
     drawing.ticks(ax, TICKS)
     drawing.ticks(ax, (1, 2, 5, 10, 20), axis="y")
     drawing.name_lines(ax)
     return drawing.describe(ax, f"Sum of squared distances over that of ordinary k-means, against ε, log scales. "
-                            f"{'; '.join(told)}; one centre for all {rows.mean('alone'):.1f}.")  # fmt: skip
+                            f"{'; '.join(notes)}; one centre for all {rows.mean('alone'):.1f}.")  # fmt: skip
 
 
 def table(results: Results) -> Table:
     """Accuracy of every model on Pima."""
     lines = []
     rows = results.where(part="pima")
-    for epsilon, part in sorted(rows.by("epsilon"), key=lambda one: one[0]):
-        found = [part.summary(metric) for metric in (*BAYES, *LINES)]
-        lines.append((f"{epsilon:g}", *(f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in found)))
+    for epsilon, part in sorted(rows.by("epsilon"), key=lambda item: item[0]):
+        summaries = [part.summary(metric) for metric in (*BAYES, *LINES)]
+        lines.append((f"{epsilon:g}", *(f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in summaries)))
     clean = [rows.summary(metric) for metric in ("gnb", "lr")]
-    cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in clean]
+    cells = [f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in clean]
     lines.append(("no privacy", *[cells[0]] * len(BAYES), *[cells[1]] * len(LINES)))
     head = ("global ε", *(f"NB, {name}" for name in BAYES.values()), *(f"LR, {name}" for name in LINES.values()))
     return Table.of("Accuracy on Pima in percent, ± dispersion of a run", head, lines)

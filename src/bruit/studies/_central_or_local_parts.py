@@ -54,7 +54,7 @@ def _iris() -> Data:
 
 def _bounds(data: Any, names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     domains = [data.schema[name].domain for name in names]
-    return tuple(float(one.low) for one in domains), tuple(float(one.high) for one in domains)
+    return tuple(float(domain.low) for domain in domains), tuple(float(domain.high) for domain in domains)
 
 
 @cache
@@ -64,8 +64,8 @@ def _plan(epsilon: float) -> Plan:
 
     people = _pima()
     model = LocalPrivatizer(epsilon=epsilon, bounds=people.bounds, method="SPL[staircase]", unit="attribute")
-    found: Plan = model.fit(people.table).plan_
-    return found
+    plan: Plan = model.fit(people.table).plan_
+    return plan
 
 
 def trial(*, part: str, epsilon: float, rng: Entropy) -> dict[str, float]:
@@ -95,12 +95,12 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
         "dp_lr": (LinearRegression(target_bounds=(0, 1), **central), clean),
         "functional": (LinearRegression(target_bounds=(0, 1), method="functional", **central), clean),
     }
-    found = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
-    for name, (model, (features, labels, asked)) in models.items():
+    scores = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
+    for name, (model, (features, labels, questions)) in models.items():
         # As in the listing: a prediction below 0.5 counts as 0. Classes stay what they are.
-        answers = np.asarray(model.fit(features, labels).predict(asked)) >= 0.5
-        found[name] = float(np.mean(answers == y[test]))
-    return found | {"local_epsilon": local.train_guarantee.epsilon}
+        answers = np.asarray(model.fit(features, labels).predict(questions)) >= 0.5
+        scores[name] = float(np.mean(answers == y[test]))
+    return scores | {"local_epsilon": local.train_guarantee.epsilon}
 
 
 @cache
@@ -118,10 +118,10 @@ def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
 
     flowers, bounds, _ = _iris()
     best, alone = _ordinary()
-    found = {"alone": alone / best}
+    distances = {"alone": alone / best}
     for variant in ("joint", "lloyd"):
         model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, variant=variant, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it tells that noise hides the clusters, which is measured
-            found[variant] = -model.fit(flowers).score(flowers) / best
-    return found
+            distances[variant] = -model.fit(flowers).score(flowers) / best
+    return distances

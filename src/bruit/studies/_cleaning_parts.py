@@ -57,8 +57,8 @@ def mechanism_of(name: str, epsilon: float) -> Number:
     if name == PRINTED:
         return Staircase.as_printed(epsilon, cells=CELLS)
     kind, _, clamped = name.partition(" ")
-    made = BoundedLaplace if kind == "laplace" else Staircase
-    return made(epsilon=epsilon, bounds=(0.0, 1.0), cells=CELLS, clamped=bool(clamped))
+    mechanism = BoundedLaplace if kind == "laplace" else Staircase
+    return mechanism(epsilon=epsilon, bounds=(0.0, 1.0), cells=CELLS, clamped=bool(clamped))
 
 
 def draw_printed(results: Results) -> Any:
@@ -66,17 +66,17 @@ def draw_printed(results: Results) -> Any:
 
     ax = drawing.axes("As printed: labels of the test are noisy too", x="nominal ε for each attribute (log scale)",
                       y="accuracy (%)", log="x", width=6.4)  # fmt: skip
-    rows, told = results.where(protocol="printed"), []
+    rows, notes = results.where(protocol="printed"), []
     for place, mechanism in enumerate((LAPLACE, PRINTED)):
-        found = _percent(rows.where(mechanism=mechanism))
-        drawing.curve(ax, found, "staircase" if place else "laplace", place)
-        told.append(f"{mechanism} {found.mean[0]:.0f} % at 0.01, {found.mean[-1]:.0f} % at 10")
+        curve = _percent(rows.where(mechanism=mechanism))
+        drawing.curve(ax, curve, "staircase" if place else "laplace", place)
+        notes.append(f"{mechanism} {curve.mean[0]:.0f} % at 0.01, {curve.mean[-1]:.0f} % at 10")
     ax.plot(1, RUN["accuracy"] * 100, "*", color="#1f2328", markersize=11)
     ax.annotate("printed run", (1, RUN["accuracy"] * 100), xytext=(-6, 7), textcoords="offset points", ha="right")
     _finish(ax, results.where(protocol="clean").mean("accuracy") * 100)
     return drawing.describe(
         ax,
-        f"Accuracy of naive Bayes on randomised test labels against ε: {'; '.join(told)}; without noise 79 %. The "
+        f"Accuracy of naive Bayes on randomised test labels against ε: {'; '.join(notes)}; without noise 79 %. The "
         "printed run, 60 % with Laplace at ε = 1, lies near its curve.",
     )
 
@@ -86,16 +86,16 @@ def draw_honest(results: Results) -> Any:
 
     ax = drawing.axes("At equal true ε, on true test labels", x="ε for each attribute (log scale)",
                       y="accuracy (%)", log="x", width=6.4)  # fmt: skip
-    rows, told = results.where(protocol="honest"), []
-    for place, mechanism in enumerate(one for one in MECHANISMS if one != PRINTED):
-        found = _percent(rows.where(mechanism=mechanism))
-        drawing.curve(ax, found, mechanism, place, dashes=drawing.DASHES[place // 2])
-        told.append(f"{mechanism} {found.mean[0]:.0f} % at 0.01, {found.mean[-1]:.0f} % at 10")
+    rows, notes = results.where(protocol="honest"), []
+    for place, mechanism in enumerate(name for name in MECHANISMS if name != PRINTED):
+        curve = _percent(rows.where(mechanism=mechanism))
+        drawing.curve(ax, curve, mechanism, place, dashes=drawing.DASHES[place // 2])
+        notes.append(f"{mechanism} {curve.mean[0]:.0f} % at 0.01, {curve.mean[-1]:.0f} % at 10")
     drawing.reference(ax, majority() * 100, "")
     _note(ax, majority() * 100, "majority class")
     _finish(ax, results.where(protocol="clean anew").mean("accuracy") * 100)
     return drawing.describe(
-        ax, f"Accuracy on true labels against ε: {'; '.join(told)}; majority class {majority() * 100:.0f} %."
+        ax, f"Accuracy on true labels against ε: {'; '.join(notes)}; majority class {majority() * 100:.0f} %."
     )
 
 
@@ -104,18 +104,18 @@ def draw_gain(results: Results) -> Any:
 
     ax = drawing.axes("Gain over bounded Laplace", x="ε for each attribute (log scale)",
                       y="gain in accuracy (points)", log="x", width=6.4)  # fmt: skip
-    rows, told = results.where(protocol="honest"), []
+    rows, notes = results.where(protocol="honest"), []
     names = {PRINTED: "as printed", STAIRCASE: "equal true ε", "staircase clamped": "clamped"}
     for place, (mechanism, name) in enumerate(names.items(), start=1):
         kept = rows.where(mechanism=mechanism)
         gain = (kept["accuracy"] - rows.where(mechanism=LAPLACE)["accuracy"]) * 100
-        found = Results(rows.study, {"epsilon": kept["epsilon"], "gain": gain}).curve("gain", "epsilon")
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[place - 1])
-        told.append(f"{name} {found.mean.max():.1f} at most")
+        curve = Results(rows.study, {"epsilon": kept["epsilon"], "gain": gain}).curve("gain", "epsilon")
+        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[place - 1])
+        notes.append(f"{name} {curve.mean.max():.1f} at most")
     drawing.reference(ax, 0.0, "")
     drawing.ticks(ax, TICKS)
     drawing.name_lines(ax)
-    return drawing.describe(ax, f"Points of accuracy that the staircase gains over Laplace, by ε: {'; '.join(told)}.")
+    return drawing.describe(ax, f"Points of accuracy that the staircase gains over Laplace, by ε: {'; '.join(notes)}.")
 
 
 def draw_leak(_: Results) -> Any:
@@ -125,7 +125,9 @@ def draw_leak(_: Results) -> Any:
     ax = drawing.axes("What drawing again really costs", x="nominal ε (log scale)", y="true ε / nominal ε", log="x",
                       width=6.4)  # fmt: skip
     x = np.geomspace(0.01, 10, 61)
-    both = [np.array([resampled_epsilon(one, error) / one for one in x]) for error in ("absolute", "squared")]
+    both = [
+        np.array([resampled_epsilon(epsilon, error) / epsilon for epsilon in x]) for error in ("absolute", "squared")
+    ]
     drawing.line(ax, x, both[1], "γ of the slide", 1, dashes=drawing.DASHES[1])
     drawing.line(ax, x, both[0], "diffprivlib's γ", 2)
     drawing.line(ax, x, np.ones_like(x), "laplace", 0)
@@ -164,9 +166,9 @@ def table(results: Results) -> Table:
     rows = results.where(protocol="honest")
     lines = []
     for epsilon, part in rows.by("epsilon"):
-        found = [part.where(mechanism=mechanism).summary("accuracy") for mechanism in MECHANISMS]
+        summaries = [part.where(mechanism=mechanism).summary("accuracy") for mechanism in MECHANISMS]
         true = mechanism_of(PRINTED, epsilon).guarantee.epsilon
-        cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in found]
+        cells = [f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in summaries]
         lines.append((f"{epsilon:g}", f"{true:.3g}", *cells))
     head = ("ε", "true ε, as printed", *MECHANISMS)
     return Table.of("Accuracy on true test labels in percent, ± dispersion of a run; a person has 9ε", head, lines)

@@ -66,10 +66,10 @@ def draw_accuracy(results: Results) -> Any:
     )
     ends = []
     for place, (metric, leaf, name) in enumerate(lines):
-        found = _percent(noisy(results, leaf), metric)
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[int(metric != "accuracy")])
+        curve = _percent(noisy(results, leaf), metric)
+        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[int(metric != "accuracy")])
         ends.append(
-            f"{name} {found.mean[0]:.0f} % at ε = 0.01, {found.mean[4]:.0f} % at 1, {found.mean[-1]:.0f} % at 10"
+            f"{name} {curve.mean[0]:.0f} % at ε = 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10"
         )
     clean = results.where(part="baseline", leaf=GROWN).mean("accuracy") * 100
     majority = noisy(results).mean("majority") * 100
@@ -95,15 +95,15 @@ def draw_risk(results: Results) -> Any:
                       y="marital status known (%)", log="x", width=6.4)  # fmt: skip
     x = np.array(EPSILONS)
     guesses = np.array([label_law(epsilon)[2] for epsilon in EPSILONS]) * 100
-    found = _percent(noisy(results), "accuracy")
-    drawing.curve(ax, found, "by the forest", 0)
+    curve = _percent(noisy(results), "accuracy")
+    drawing.curve(ax, curve, "by the forest", 0)
     drawing.line(ax, x, guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
     drawing.ticks(ax, EPSILONS)
     drawing.name_lines(ax)
     return drawing.describe(
         ax,
         f"Share of people whose marital status is known, against ε. By the forest from seven other reports: "
-        f"{found.mean[0]:.0f} % at 0.01, {found.mean[4]:.0f} % at 1, {found.mean[-1]:.0f} % at 10. By the best guess "
+        f"{curve.mean[0]:.0f} % at 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10. By the best guess "
         f"from the person's own report of it: {guesses[0]:.0f} %, {guesses[4]:.0f} % and {guesses[-1]:.0f} %.",
     )
 
@@ -120,9 +120,9 @@ def table(results: Results) -> Table:
         scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]
         scores.append(noisy(results, COARSE).where(epsilon=epsilon).summary("accuracy"))
         total = f"{rows.mean('train_epsilon'):.3g}"
-        lines.append((f"{epsilon:g}", total, *(f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in scores)))
+        lines.append((f"{epsilon:g}", total, *(f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in scores)))
     clean = [results.where(part="baseline", leaf=leaf).summary("accuracy") for leaf in (GROWN, COARSE)]
-    cells = [f"{one.mean * 100:.1f} ± {one.sd * 100:.1f}" for one in clean]
+    cells = [f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in clean]
     lines.append(("no noise", "", cells[0], cells[0], cells[0], cells[1]))
     head = ("ε, attribute", "ε, person", "project's way", "true test features", "noisy test labels",
             f"{COARSE} in a leaf")  # fmt: skip

@@ -23,19 +23,19 @@ def reproduction(results: Results) -> Any:
     rows = results.where(part="error", data="nursery", calibration="published")
     ax = drawing.axes("Nursery: ours and published", x="stated ε", y="mean squared error (log scale)", log="y",
                       height=4.4)  # fmt: skip
-    told = []
+    notes = []
     for method, published in parts.NURSERY.items():
-        place, found = parts.METHODS.index(method), rows.where(method=method).curve("mse", "epsilon")
-        drawing.line(ax, found.x, found.mean, method, place, dashes=drawing.DASHES[place % 3])
+        place, curve = parts.METHODS.index(method), rows.where(method=method).curve("mse", "epsilon")
+        drawing.line(ax, curve.x, curve.mean, method, place, dashes=drawing.DASHES[place % 3])
         colour = style.PALETTE[place % len(style.PALETTE)]
-        ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
+        ax.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
         ax.plot(parts.EPSILONS, published, "o", color=colour, markerfacecolor="none", markersize=6, label="_published")
-        told.append(f"{method} {found.mean[1]:.2e} (published {published[1]:.2e})")
+        notes.append(f"{method} {curve.mean[1]:.2e} (published {published[1]:.2e})")
     _epsilon_axis(ax)
     shown = [Line2D([], [], color=style.INK), Line2D([], [], color=style.INK, marker="o", mfc="none", linestyle="")]
     ax.legend(shown, ["ours", "published"], loc="upper right", frameon=False)
     drawing.name_lines(ax)
-    return drawing.describe(ax, f"Mean squared error on Nursery against ε, by method. At ε = ln 3: {', '.join(told)}.")
+    return drawing.describe(ax, f"Mean squared error on Nursery against ε, by method. At ε = ln 3: {', '.join(notes)}.")
 
 
 def errors(results: Results, data: str) -> Any:
@@ -43,7 +43,7 @@ def errors(results: Results, data: str) -> Any:
     from bruit.studies import drawing
 
     rows = results.where(part="error", data=data)
-    panels, told = drawing.panels(2, height=3.9), []
+    panels, notes = drawing.panels(2, height=3.9), []
     for ax, calibration in zip(panels, parts.CALIBRATIONS, strict=True):
         title = f"{parts.DATA[data]}: {_TITLES[calibration]}"
         drawing.dress(ax, title, x="stated ε", y="mean squared error (log)", log="y")
@@ -53,14 +53,14 @@ def errors(results: Results, data: str) -> Any:
             _with_dispersion(ax, part, method, place)
             means.append(f"{method} {part.where(epsilon=parts.EPSILONS[1]).mean('mse'):.1e}")
         _epsilon_axis(ax)
-        told.append(f"{_TITLES[calibration]}: {', '.join(means)}")
+        notes.append(f"{_TITLES[calibration]}: {', '.join(means)}")
     low = min(ax.get_ylim()[0] for ax in panels)
     high = max(ax.get_ylim()[1] for ax in panels)
     for ax in panels:
         ax.set_ylim(low, high)
         drawing.name_lines(ax)
     return drawing.describe(
-        panels[0], f"Mean squared error on {parts.DATA[data]} against ε, by method. At ε = ln 3, {'; '.join(told)}."
+        panels[0], f"Mean squared error on {parts.DATA[data]} against ε, by method. At ε = ln 3, {'; '.join(notes)}."
     )
 
 
@@ -69,15 +69,15 @@ def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
     from bruit.figures import style
     from bruit.studies import drawing
 
-    found = part.curve("mse", "epsilon")
-    single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in found.x])
+    curve = part.curve("mse", "epsilon")
+    single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in curve.x])
     colour, dashes = (*style.PALETTE, style.MUTED)[place], drawing.DASHES[place // 3]
     mark = (*drawing.MARKS, "X")[place]
     ax.plot(
-        found.x, found.mean, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=method
+        curve.x, curve.mean, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=method
     )
-    ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
-    ax.fill_between(found.x, single[:, 0], single[:, 1], color=colour, alpha=0.1, linewidth=0)
+    ax.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
+    ax.fill_between(curve.x, single[:, 0], single[:, 1], color=colour, alpha=0.1, linewidth=0)
 
 
 def guarantees(results: Results) -> Any:
@@ -86,7 +86,7 @@ def guarantees(results: Results) -> Any:
 
     rows = results.where(part="exact", calibration="published")
     tables = rows.values("data")
-    panels, told = drawing.panels(len(tables)), []
+    panels, notes = drawing.panels(len(tables)), []
     shown = (
         ("person, RS+FD", "RS+FD[GRR]", "person"),
         ("attribute, RS+RFD[GRR]", "RS+RFD[GRR]", "attribute"),
@@ -97,17 +97,17 @@ def guarantees(results: Results) -> Any:
         title = f"{parts.DATA[data]} as published: what ε really is"
         drawing.dress(ax, title, x="stated ε", y="guaranteed ε")
         for place, (label, method, unit) in enumerate(shown):
-            found = rows.where(data=data, method=method).curve(unit, "epsilon")
+            curve = rows.where(data=data, method=method).curve(unit, "epsilon")
             dashes, mark = drawing.DASHES[place % 3], drawing.MARKS[place]
-            drawing.line(ax, found.x, found.mean, label, place, dashes=dashes, mark=mark)
-            told.append(f"{parts.DATA[data]}, {label}: {found.mean[1]:.2f}")
+            drawing.line(ax, curve.x, curve.mean, label, place, dashes=dashes, mark=mark)
+            notes.append(f"{parts.DATA[data]}, {label}: {curve.mean[1]:.2f}")
         ax.set_ylim(0, 1.12 * float(rows.where(data=data, method="RS+FD[GRR]")["person"].max()))
         _epsilon_axis(ax)
         drawing.name_lines(ax)
     return drawing.describe(
         panels[0],
         f"Guaranteed ε against the stated ε, published calibration. At the stated ln 3 = {parts.EPSILONS[1]:.2f}: "
-        f"{'; '.join(told)}.",
+        f"{'; '.join(notes)}.",
     )
 
 
@@ -122,10 +122,10 @@ def table(results: Results) -> Table:
     lines = []
     for data, part in results.where(part="error", epsilon=epsilon).by("data"):
         for method in parts.METHODS:
-            found = [part.where(calibration=name, method=method).summary("mse") for name in parts.CALIBRATIONS]
+            summaries = [part.where(calibration=name, method=method).summary("mse") for name in parts.CALIBRATIONS]
             paper = f"{parts.NURSERY[method][1] * 1e3:.2f}" if data == "nursery" and method in parts.NURSERY else "—"
             person = exact.where(data=data, method=method).mean("person")
-            cells = [f"{one.mean * 1e3:.3g} ± {one.sd * 1e3:.2g}" for one in found]
+            cells = [f"{error.mean * 1e3:.3g} ± {error.sd * 1e3:.2g}" for error in summaries]
             lines.append((parts.DATA[data], method, paper, cells[0], f"{person:.2f}", cells[1]))
     columns = ("table", "method", "in the paper", "ours, as published", "its ε for a person", "ours, ε for a person")
     caption = "Mean squared error × 1,000 at a stated ε = ln 3 = 1.10, ± dispersion of one collection"

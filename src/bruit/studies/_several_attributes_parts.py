@@ -97,7 +97,7 @@ def _prior(data: str, rng: Entropy) -> dict[str, Any]:
     _, counts = people(data)
     generator, stop = rng.generator(), -math.expm1(-PRIOR_EPSILON / len(counts))
     noisy = {n: c + generator.geometric(stop, c.size) - generator.geometric(stop, c.size) for n, c in counts.items()}
-    return {name: never_zero(each / max(each.sum(), 1), 0.01) for name, each in noisy.items()}
+    return {name: never_zero(counts / max(counts.sum(), 1), 0.01) for name, counts in noisy.items()}
 
 
 def _error(plan: Plan, data: str, rng: Entropy) -> Row:
@@ -124,7 +124,7 @@ def _exact(plan: Plan, data: str, rng: Entropy) -> Row:
     return {
         "person": plan.guarantee("person").epsilon,
         "attribute": plan.guarantee("attribute").epsilon,
-        "variance": float(np.mean([each.mean() for each in variance.values()])),
+        "variance": float(np.mean([attribute.mean() for attribute in variance.values()])),
     }
 
 
@@ -159,14 +159,14 @@ def cells(results: Results, metric: str = "mse", **where: Any) -> dict[tuple[str
     The relative dispersion of a run hardly depends on ε: it is pooled over ε, so that few runs give a fair error.
     """
     rows = results.where(part="error", **where)
-    found: dict[tuple[str, str, float], dict[str, Summary]] = {}
+    summaries: dict[tuple[str, str, float], dict[str, Summary]] = {}
     for (data, calibration, method), part in rows.by("data", "calibration", "method"):
-        own = {epsilon: each.summary(metric) for epsilon, each in part.by("epsilon")}
-        relative = math.sqrt(np.mean([(one.sd / one.mean) ** 2 for one in own.values()]))
-        for epsilon, one in own.items():
-            pooled = replace(one, error=relative * one.mean / one.count**0.5)
-            found.setdefault((data, calibration, epsilon), {})[method] = pooled
-    return found
+        own = {epsilon: rows.summary(metric) for epsilon, rows in part.by("epsilon")}
+        relative = math.sqrt(np.mean([(summary.sd / summary.mean) ** 2 for summary in own.values()]))
+        for epsilon, summary in own.items():
+            pooled = replace(summary, error=relative * summary.mean / summary.count**0.5)
+            summaries.setdefault((data, calibration, epsilon), {})[method] = pooled
+    return summaries
 
 
 def beyond(first: Summary, second: Summary) -> float:
@@ -180,5 +180,5 @@ def span(values: Any, form: str = ".2g") -> str:
     >>> span([3.0, 1.0, 2.0])
     '1 to 3'
     """
-    found = np.asarray(list(values), float)
-    return f"{found.min():{form}} to {found.max():{form}}"
+    numbers = np.asarray(list(values), float)
+    return f"{numbers.min():{form}} to {numbers.max():{form}}"

@@ -40,16 +40,18 @@ class Store:
         """Make the folder ready for trials with this seed; what another definition or seed left is refused."""
         if restart:
             shutil.rmtree(self.folder, ignore_errors=True)
-        found = self.manifest()
-        if found is None:
+        manifest = self.manifest()
+        if manifest is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._write_manifest(seed, "running", {})
-        elif found["definition"] != self.study.definition(self.size) or found["seed"] != seed:
-            what = "of another definition of this study" if found["seed"] == seed else f"with seed {found['seed']}"
+        elif manifest["definition"] != self.study.definition(self.size) or manifest["seed"] != seed:
+            what = (
+                "of another definition of this study" if manifest["seed"] == seed else f"with seed {manifest['seed']}"
+            )
             raise DesignError(
                 f"{self.folder} has results {what}. Begin again with --restart, or name another folder.",
                 expected=self.study.definition(self.size),
-                found=found["definition"],
+                actual=manifest["definition"],
             )
 
     def manifest(self) -> dict[str, Any] | None:
@@ -81,15 +83,15 @@ class Store:
 
     def results(self) -> Results | None:
         """All results; None where the study was not run to its end, or as another definition."""
-        found = self.manifest()
-        if found is None or found["state"] != "complete":
+        manifest = self.manifest()
+        if manifest is None or manifest["state"] != "complete":
             return None
-        if found["definition"] != self.study.definition(self.size):
+        if manifest["definition"] != self.study.definition(self.size):
             return None
         files = self._files()
         columns = _columns(self._table(files)) if files else {}
         trials = len(set(columns["trial"].tolist())) if files else 0
-        return Results(self.study.name, columns, self.size, found["seed"], trials, found["skipped"])
+        return Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
 
     def _table(self, files: Sequence[Path]) -> pa.Table:
         """All rows in the order of the trials; a trial that stands in two files counts once."""
@@ -147,10 +149,10 @@ def _read(path: Path, names: Sequence[str] | None = None) -> pa.Table:
 
 
 def _columns(table: pa.Table) -> dict[str, NDArray[Any]]:
-    found = {name: table[name] for name in table.column_names}
+    columns = {name: table[name] for name in table.column_names}
     return {
         name: column.to_numpy() if pa.types.is_floating(column.type) else as_column(column.to_pylist())
-        for name, column in found.items()
+        for name, column in columns.items()
     }
 
 

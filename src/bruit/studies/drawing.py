@@ -63,12 +63,12 @@ def dress(ax: Axes, title: str, *, x: str, y: str, log: str = "") -> None:
     ax.tick_params(which="minor", length=0)
 
 
-def curve(ax: Axes, found: Curve, label: str, place: int, *, dashes: Any = "-", band: bool = True) -> None:
+def curve(ax: Axes, means: Curve, label: str, place: int, *, dashes: Any = "-", band: bool = True) -> None:
     """The mean with its 95 % band; `place` chooses colour and mark."""
     colour = style.PALETTE[place % len(style.PALETTE)]
-    line(ax, found.x, found.mean, label, place, dashes=dashes, mark=MARKS[place % len(MARKS)])
+    line(ax, means.x, means.mean, label, place, dashes=dashes, mark=MARKS[place % len(MARKS)])
     if band:
-        ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
+        ax.fill_between(means.x, means.low, means.high, color=colour, alpha=0.2, linewidth=0)
 
 
 def line(
@@ -105,12 +105,12 @@ def ticks(ax: Axes, marks: Sequence[float], axis: str = "x") -> None:
 
 def name_lines(ax: Axes) -> None:
     """The name of every labelled line at its right end, spread so that none hides another; call it last."""
-    lines = [one for one in ax.get_lines() if not str(one.get_label()).startswith("_")]
-    ends = np.array([_end(ax, one) for one in lines])
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = np.array([_end(ax, line) for line in lines])
     inches = style.whole(ax).get_figheight() * ax.get_position().height
-    for one, (x, y), place in zip(lines, ends, _spread(ends[:, 1], 1.3 * style.TEXT / 72 / inches), strict=True):
+    for line, (x, y), place in zip(lines, ends, _spread(ends[:, 1], 1.3 * style.TEXT / 72 / inches), strict=True):
         # The text is ink, which everybody can read; a piece of line in its colour leads to it.
-        colour, dashes = one.get_color(), one.get_linestyle()
+        colour, dashes = line.get_color(), line.get_linestyle()
         lead = Line2D(
             [x, 1.02, 1.05], [y, place, place], transform=ax.transAxes, color=colour, linewidth=1, linestyle=dashes
         )
@@ -118,7 +118,7 @@ def name_lines(ax: Axes) -> None:
         lead.set_alpha(0.8)
         ax.add_artist(lead)
         ax.annotate(
-            str(one.get_label()),
+            str(line.get_label()),
             (1.06, place),
             xycoords="axes fraction",
             va="center",
@@ -164,12 +164,12 @@ def cut_off(figure: Any) -> list[str]:
     ]
 
 
-def _end(ax: Axes, one: Line2D) -> tuple[float, float]:
+def _end(ax: Axes, line: Line2D) -> tuple[float, float]:
     """The last finite point of a line, as a share of the axes; kept within them."""
-    x, y = np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)
+    x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
     last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1]
-    found = ax.transAxes.inverted().transform(ax.transData.transform((x[last], y[last])))
-    return float(np.clip(found[0], 0, 1)), float(np.clip(found[1], 0, 1))
+    end = ax.transAxes.inverted().transform(ax.transData.transform((x[last], y[last])))
+    return float(np.clip(end[0], 0, 1)), float(np.clip(end[1], 0, 1))
 
 
 def _spread(wanted: NDArray[Any], gap: float) -> NDArray[Any]:

@@ -48,14 +48,14 @@ def trial(*, part: str, n: int, trees: int, leaf: int, rng: Entropy, epsilon: fl
     clean = np.column_stack(list(X.values()))
     common = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
     if part == "baseline":
-        found = _forest(clean[train], y[train], [(clean[test], y[test])], trees=trees, leaf=leaf, seed=seed)
-        return common | {"accuracy": found[0]}
+        (accuracy,) = _forest(clean[train], y[train], [(clean[test], y[test])], trees=trees, leaf=leaf, seed=seed)
+        return common | {"accuracy": accuracy}
     classes = list(range(people.sizes[LABEL]))
     split = honest_split(X, y, _privatizer(epsilon), classes=classes, epsilon=epsilon, random_state=state, rng=rng)
-    told = randomize_labels(split.y_test, epsilon=epsilon, classes=classes, rng=rng)
-    tests = [(split.X_test, split.y_test), (clean[test], split.y_test), (split.X_test, told)]
-    found = _forest(split.X_train, split.y_train, tests, trees=trees, leaf=leaf, seed=seed)
-    scores = dict(zip(("accuracy", "clean_test", "noisy_labels"), found, strict=True))
+    labels = randomize_labels(split.y_test, epsilon=epsilon, classes=classes, rng=rng)
+    tests = [(split.X_test, split.y_test), (clean[test], split.y_test), (split.X_test, labels)]
+    accuracies = _forest(split.X_train, split.y_train, tests, trees=trees, leaf=leaf, seed=seed)
+    scores = dict(zip(("accuracy", "clean_test", "noisy_labels"), accuracies, strict=True))
     totals = {"train_epsilon": split.train_guarantee.epsilon, "test_epsilon": split.test_guarantee.epsilon}
     return common | scores | totals
 
@@ -76,25 +76,25 @@ def _forest(X: Any, y: Any, tests: list[tuple[Any, Any]], *, trees: int, leaf: i
     return [float(np.mean(model.predict(features) == labels)) for features, labels in tests]
 
 
-def _paired(rows: Results, one: str, other: str) -> Summary:
+def _paired(rows: Results, metric: str, other: str) -> Summary:
     """The difference of two scores of the same forest."""
-    return summarise(rows[one] - rows[other])
+    return summarise(rows[metric] - rows[other])
 
 
-def _far(found: Summary) -> bool:
-    return abs(found.mean) > SURE * found.error
+def _far(difference: Summary) -> bool:
+    return abs(difference.mean) > SURE * difference.error
 
 
 def _test_features(results: Results) -> Verdict:
     rows = results.where(part="noise")
-    found = {key: _paired(part, "clean_test", "accuracy") for key, part in rows.by("leaf", "epsilon")}
-    worst = max((key for key in found if _far(found[key])), key=lambda key: abs(found[key].mean), default=None)
+    gains = {key: _paired(part, "clean_test", "accuracy") for key, part in rows.by("leaf", "epsilon")}
+    worst = max((key for key in gains if _far(gains[key])), key=lambda key: abs(gains[key].mean), default=None)
     if worst is None:
-        gap = max(abs(one.mean) for one in found.values())
+        gap = max(abs(gain.mean) for gain in gains.values())
         return refuted(f"On true test features accuracy differs nowhere for sure ({gap * 100:.1f} points).", worst=gap)
-    (leaf, epsilon), top = worst, found[worst]
+    (leaf, epsilon), top = worst, gains[worst]
     score = rows.where(leaf=leaf, epsilon=epsilon).mean("accuracy")
-    sure = ", ".join(f"{one:g}" for one in sorted({key[1] for key in found if _far(found[key])}))
+    sure = ", ".join(f"{epsilon:g}" for epsilon in sorted({key[1] for key in gains if _far(gains[key])}))
     return confirmed(
         f"Tested on true features, the same forests (leaves of {leaf:.0f} people or more) have "
         f"{top.mean * 100:+.1f} ± {top.error * 100:.1f} points at ε = {epsilon:g} over the {score:.3f} "
@@ -107,22 +107,22 @@ def _test_features(results: Results) -> Verdict:
 
 def _test_labels(results: Results) -> Verdict:
     """A randomised label agrees with a prediction with probability q + a(p − q): judged on all ε."""
-    gaps, lost, found = [], {}, {}
+    gaps, lost, scores = [], {}, {}
     for epsilon, rows in parts.noisy(results).by("epsilon"):
         p, q, _ = parts.label_law(epsilon)
         gap = summarise(rows["noisy_labels"] - (q + rows["accuracy"] * (p - q)))
         gaps.append(abs(gap.mean) / max(gap.error, 1e-9))
         lost[epsilon] = _paired(rows, "noisy_labels", "accuracy")
-        found[epsilon] = rows.mean("noisy_labels"), rows.mean("accuracy"), (rows.mean("noisy_labels") - q) / (p - q)
+        scores[epsilon] = rows.mean("noisy_labels"), rows.mean("accuracy"), (rows.mean("noisy_labels") - q) / (p - q)
     worst = max(lost, key=lambda epsilon: abs(lost[epsilon].mean))
-    shown, true, mended = found[worst]
-    told = f"at ε = {worst:g} the accuracy against randomised labels is {shown:.3f} instead of {true:.3f}"
+    shown, true, mended = scores[worst]
+    evidence = f"at ε = {worst:g} the accuracy against randomised labels is {shown:.3f} instead of {true:.3f}"
     if not _far(lost[worst]):
-        return refuted(f"Nothing is lost: {told}.", lost=lost[worst].mean)
+        return refuted(f"Nothing is lost: {evidence}.", lost=lost[worst].mean)
     if max(gaps) > 4.5:
-        return confirmed(f"Yes: {told}, and no formula gives it back.", lost=lost[worst].mean)
+        return confirmed(f"Yes: {evidence}, and no formula gives it back.", lost=lost[worst].mean)
     return corrected(
-        f"True labels are the simplest way, not the only one: {told}, but since it is q + a(p − q) on average, "
+        f"True labels are the simplest way, not the only one: {evidence}, but since it is q + a(p − q) on average, "
         f"(score − q)/(p − q) = {mended:.3f} estimates a without bias (largest gap {max(gaps):.1f} standard errors).",
         lost=lost[worst].mean,
         mended=mended,
@@ -133,25 +133,25 @@ def _test_labels(results: Results) -> Verdict:
 def _serves(results: Results) -> Verdict:
     clean = results.where(part="baseline", leaf=GROWN).summary("accuracy")
     gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in parts.noisy(results).by("epsilon")}
-    good = [epsilon for epsilon, one in sorted(gains.items()) if one.mean > 0 and _far(one)]
-    bad = [epsilon for epsilon, one in sorted(gains.items()) if one.mean < 0 and _far(one)]
+    good = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean > 0 and _far(gain)]
+    bad = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean < 0 and _far(gain)]
     if not good:
         return refuted("At no ε is the forest better than always answering with the majority.")
     first = parts.noisy(results).where(epsilon=good[0])
-    told = (
+    evidence = (
         f"Without noise {clean.mean:.3f}, majority class {parts.noisy(results).mean('majority'):.3f}; after kRR "
         f"{first.mean('accuracy'):.3f} ± {first.summary('accuracy').sd:.3f} at ε = {good[0]:g}"
     )
     figures = {"baseline": clean.mean, "first": good[0], "accuracy": first.mean("accuracy")}
     if not bad:
-        return confirmed(f"{told}, and nowhere less than the majority.", **figures)
-    one = parts.noisy(results).where(epsilon=bad[-1]).summary("accuracy")
+        return confirmed(f"{evidence}, and nowhere less than the majority.", **figures)
+    worst = parts.noisy(results).where(epsilon=bad[-1]).summary("accuracy")
     return corrected(
-        f"{told} for each attribute, {first.mean('train_epsilon'):.0f} for a person: the first of the project's ε that "
-        f"beats the majority. At ε = {bad[-1]:g} and below, the forest ({one.mean:.3f} ± {one.sd:.3f}) is worse than "
-        "no learning at all.",
+        f"{evidence} for each attribute, {first.mean('train_epsilon'):.0f} for a person: the first of the project's ε "
+        f"that beats the majority. At ε = {bad[-1]:g} and below, the forest ({worst.mean:.3f} ± {worst.sd:.3f}) is "
+        "worse than no learning at all.",
         **figures,
-        bad=one.mean,
+        bad=worst.mean,
     )
 
 
@@ -175,18 +175,21 @@ def _protects(results: Results) -> Verdict:
 def _total(results: Results) -> Verdict:
     rows = parts.noisy(results).where(epsilon=1.0)
     train, test = rows.mean("train_epsilon"), rows.mean("test_epsilon")
-    told = f"for a whole record the exact ε at ε = 1 is {train:.6f} in training (label too) and {test:.6f} in the test"
+    evidence = (
+        f"for a whole record the exact ε at ε = 1 is {train:.6f} in training (label too) and {test:.6f} in the test"
+    )
     if train > 1 + 1e-6:
-        return corrected(f"For each attribute by itself; {told}.", train=train, test=test)
-    return confirmed(f"Indeed {told}.", train=train, test=test)
+        return corrected(f"For each attribute by itself; {evidence}.", train=train, test=test)
+    return confirmed(f"Indeed {evidence}.", train=train, test=test)
 
 
 def _coarse(results: Results) -> Verdict:
     """Whether scikit-learn's own leaves are the forest to judge kRR by."""
     gains = {}
     for epsilon, rows in parts.noisy(results, COARSE).by("epsilon"):
-        one, other = rows.summary("accuracy"), parts.noisy(results).where(epsilon=epsilon).summary("accuracy")
-        gains[epsilon] = (one.mean - other.mean, float(np.hypot(one.error, other.error)), one.mean, other.mean)
+        large, single = rows.summary("accuracy"), parts.noisy(results).where(epsilon=epsilon).summary("accuracy")
+        error = float(np.hypot(large.error, single.error))
+        gains[epsilon] = (large.mean - single.mean, error, large.mean, single.mean)
     best = max(gains, key=lambda epsilon: gains[epsilon][0])
     gain, error, coarse, grown = gains[best]
     if gain <= SURE * error:

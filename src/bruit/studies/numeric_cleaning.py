@@ -48,9 +48,9 @@ def trial(*, protocol: str, rng: Entropy, epsilon: float = 0.0) -> list[dict[str
     state = int(rng.integers(2**31, 1)[0]) if protocol in ("honest", "clean anew") else 0
     if protocol.startswith("clean"):
         return [{"mechanism": "none"} | _scores(features, outcome, outcome, state)]
-    told = randomize_labels(outcome, epsilon=epsilon, classes=[0, 1], rng=rng)
-    truth = outcome if protocol == "honest" else told
-    return [{"mechanism": name} | _scores(_cleaned(name, epsilon, rng), told, truth, state) for name in MECHANISMS]
+    labels = randomize_labels(outcome, epsilon=epsilon, classes=[0, 1], rng=rng)
+    truth = outcome if protocol == "honest" else labels
+    return [{"mechanism": name} | _scores(_cleaned(name, epsilon, rng), labels, truth, state) for name in MECHANISMS]
 
 
 def _scores(features: Floats, learnt: Any, truth: Any, state: int) -> dict[str, float]:
@@ -69,23 +69,24 @@ def _gain(rows: Results, mechanism: str, over: str = LAPLACE) -> Summary:
     return summarise(rows.where(mechanism=mechanism)["accuracy"] - rows.where(mechanism=over)["accuracy"])
 
 
-def _sure(found: Summary) -> bool:
-    return abs(found.mean) > SURE * found.error
+def _sure(gain: Summary) -> bool:
+    return abs(gain.mean) > SURE * gain.error
 
 
-def _points(found: Summary) -> str:
-    return f"{found.mean * 100:+.1f} ± {found.error * 100:.1f}"
+def _points(gain: Summary) -> str:
+    return f"{gain.mean * 100:+.1f} ± {gain.error * 100:.1f}"
 
 
 def _clean(results: Results) -> Verdict:
-    found = results.where(protocol="clean")
-    scores = {metric: found.mean(metric) for metric in CLEAN}
-    told = f"accuracy {scores['accuracy']:.4f}, F1 {scores['f1']:.4f}"
+    rows = results.where(protocol="clean")
+    scores = {metric: rows.mean(metric) for metric in CLEAN}
+    evidence = f"accuracy {scores['accuracy']:.4f}, F1 {scores['f1']:.4f}"
     if any(abs(scores[metric] - CLEAN[metric]) > 1e-9 for metric in CLEAN):
-        return refuted(f"We find {told}.", **scores)
+        return refuted(f"We find {evidence}.", **scores)
     anew = results.where(protocol="clean anew").summary("accuracy")
     return confirmed(
-        f"The same: {told}. It is a lucky split: over {anew.count} others accuracy is {anew.mean:.3f} ± {anew.sd:.3f}.",
+        f"The same: {evidence}. It is a lucky split: over {anew.count} others accuracy is {anew.mean:.3f} ± "
+        f"{anew.sd:.3f}.",
         **scores,
         anew=anew.mean,
     )
@@ -93,18 +94,18 @@ def _clean(results: Results) -> Verdict:
 
 def _one_run(results: Results) -> Verdict:
     rows = results.where(protocol="printed", mechanism=LAPLACE, epsilon=1.0)
-    found = {metric: rows.summary(metric) for metric in RUN}
-    words = " and ".join(f"{one.mean:.3f} ± {one.sd:.3f}" for one in found.values())
-    away = max(abs(RUN[metric] - one.mean) / one.sd for metric, one in found.items())
-    told = f"Over {rows.summary('f1').count} runs accuracy and F1 are {words} (dispersion of one run)"
+    summaries = {metric: rows.summary(metric) for metric in RUN}
+    words = " and ".join(f"{summary.mean:.3f} ± {summary.sd:.3f}" for summary in summaries.values())
+    away = max(abs(RUN[metric] - summary.mean) / summary.sd for metric, summary in summaries.items())
+    evidence = f"Over {rows.summary('f1').count} runs accuracy and F1 are {words} (dispersion of one run)"
     if away > 3:
-        return refuted(f"{told}; the printed run lies {away:.1f} deviations away.", away=away)
-    return confirmed(f"{told}; the printed run lies {away:.1f} deviations from the mean at most.", away=away)
+        return refuted(f"{evidence}; the printed run lies {away:.1f} deviations away.", away=away)
+    return confirmed(f"{evidence}; the printed run lies {away:.1f} deviations from the mean at most.", away=away)
 
 
 def _comparison(results: Results) -> Verdict:
     rows = results.where(mechanism=LAPLACE, epsilon=1.0)
-    noisy, true = (rows.where(protocol=one).summary("accuracy") for one in ("printed", "honest"))
+    noisy, true = (rows.where(protocol=protocol).summary("accuracy") for protocol in ("printed", "honest"))
     clean = results.where(protocol="clean anew").summary("accuracy")
     most, kept = parts.majority(), math.exp(1) / (1 + math.exp(1))
     if abs(true.mean - noisy.mean) <= SURE * math.hypot(true.error, noisy.error):
@@ -124,23 +125,27 @@ def _comparison(results: Results) -> Verdict:
 def _small(results: Results) -> Verdict:
     rows = results.where(protocol="printed")
     gaps, far = {}, {}
-    for epsilon in (one for one in sorted(rows.values("epsilon")) if one < 1):
+    for epsilon in (epsilon for epsilon in sorted(rows.values("epsilon")) if epsilon < 1):
         part = rows.where(epsilon=epsilon)
         gaps[epsilon] = _gain(part, PRINTED)
-        far[epsilon] = max(abs(part.where(mechanism=one).mean("accuracy") - 0.5) for one in (LAPLACE, PRINTED))
-    apart = [epsilon for epsilon, one in gaps.items() if _sure(one)]
+        far[epsilon] = max(
+            abs(part.where(mechanism=mechanism).mean("accuracy") - 0.5) for mechanism in (LAPLACE, PRINTED)
+        )
+    apart = [epsilon for epsilon, gap in gaps.items() if _sure(gap)]
     if apart:
         return refuted(f"They differ at ε = {apart[0]:g}: {_points(gaps[apart[0]])} points.", first=apart[0])
     worst = max(gaps, key=lambda epsilon: abs(gaps[epsilon].mean))
-    told = (
+    evidence = (
         f"Their accuracies differ by {_points(gaps[worst])} points at most (ε = {worst:g}), no more than chance gives"
     )
     last = max(far)
     if far[last] <= NEAR:
-        return confirmed(f"{told}, and lie within {max(far.values()) * 100:.1f} points of ½.", far=max(far.values()))
+        return confirmed(
+            f"{evidence}, and lie within {max(far.values()) * 100:.1f} points of ½.", far=max(far.values())
+        )
     near = max((epsilon for epsilon in far if far[epsilon] <= NEAR), default=0.0)
     return corrected(
-        f"{told}; they lie within {NEAR * 100:g} points of ½ up to ε = {near:g}, but {far[last] * 100:.1f} points "
+        f"{evidence}; they lie within {NEAR * 100:g} points of ½ up to ε = {near:g}, but {far[last] * 100:.1f} points "
         f"above it at ε = {last:g}.",
         far=far[last],
     )
@@ -148,24 +153,25 @@ def _small(results: Results) -> Verdict:
 
 def _useful(results: Results) -> Verdict:
     rows = results.where(protocol="honest")
-    large = [one for one in sorted(rows.values("epsilon")) if one >= 1]
+    large = [epsilon for epsilon in sorted(rows.values("epsilon")) if epsilon >= 1]
     printed = {epsilon: _gain(rows.where(epsilon=epsilon), PRINTED) for epsilon in large}
     equal = {epsilon: _gain(rows.where(epsilon=epsilon), STAIRCASE) for epsilon in large}
     better = [epsilon for epsilon in large if equal[epsilon].mean > 0 and _sure(equal[epsilon])]
     best = max(large, key=lambda epsilon: equal[epsilon].mean)
     figures = {"best": equal[best].mean, "printed": printed[best].mean}
     true = parts.mechanism_of(PRINTED, best).guarantee.epsilon
-    told = (
+    evidence = (
         f"at equal true ε the gain in accuracy over Laplace is greatest at ε = {best:g}, {_points(equal[best])} points "
         f"(as printed, with a true ε of {true:.2f}, {_points(printed[best])})"
     )
     if not better:
-        return refuted(f"Nowhere for sure: {told}.", **figures)
+        return refuted(f"Nowhere for sure: {evidence}.", **figures)
     if better == large:
-        return confirmed(f"Everywhere for sure: {told}.", **figures)
-    others = "; ".join(f"{_points(equal[one])} at ε = {one:g}" for one in large if one not in better)
+        return confirmed(f"Everywhere for sure: {evidence}.", **figures)
+    others = "; ".join(f"{_points(equal[epsilon])} at ε = {epsilon:g}" for epsilon in large if epsilon not in better)
     return corrected(
-        f"It is at ε = {', '.join(f'{one:g}' for one in better)}: {told}; but not for sure elsewhere ({others}).",
+        f"It is at ε = {', '.join(f'{epsilon:g}' for epsilon in better)}: {evidence}; but not for sure elsewhere "
+        f"({others}).",
         **figures,
     )
 

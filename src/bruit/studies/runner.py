@@ -26,7 +26,7 @@ from bruit.studies._store import Store
 from bruit.studies.results import RESERVED, Results
 from bruit.studies.study import SIZES, Rows, Size, Skipped, Study, Trial, stream
 
-#: Where results go unless told.
+#: Where results go by default.
 FOLDER = Path("bruit-studies")
 #: Finished trials are written at least this often, in seconds: what a kill can cost.
 PATIENCE = 2.0
@@ -82,8 +82,8 @@ def run(
     >>> import tempfile
     >>> from bruit import studies
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = studies.run(studies.find("warner"), folder=folder, workers=0)
-    >>> found.study, abs(found.where(part="coins").mean("error")) < 0.01
+    ...     results = studies.run(studies.find("warner"), folder=folder, workers=0)
+    >>> results.study, abs(results.where(part="coins").mean("error")) < 0.01
     ('warner', True)
     """
     _checks.integer(low=0, seed=seed)
@@ -96,24 +96,24 @@ def run(
     report(len(trials) - len(left), len(trials))
     skipped: Counter[str] = Counter()
     with _keeping(store) as keep, contextlib.closing(_outcomes(study, seed, left, count)) as outcomes:
-        for made, outcome in enumerate(outcomes, len(trials) - len(left) + 1):
+        for finished, outcome in enumerate(outcomes, len(trials) - len(left) + 1):
             _check(study, outcome)
             if outcome.skipped:
                 skipped[outcome.skipped] += 1
             else:
                 keep(outcome.rows)
-            report(made, len(trials))
+            report(finished, len(trials))
     store.finish(seed, skipped)
-    found = store.results()
-    assert found is not None  # noqa: S101 -- it was finished just now
-    return found
+    results = store.results()
+    assert results is not None  # noqa: S101 -- it was finished just now
+    return results
 
 
 def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> Results | None:
     """The results of a finished run, or None; of the full one before the quick one, unless a size is asked for."""
     sizes = [size] if size is not None else list(reversed(SIZES))
-    found = (Store(Path(folder), study, one).results() for one in sizes)
-    return next((results for results in found if results is not None), None)
+    runs = (Store(Path(folder), study, size).results() for size in sizes)
+    return next((results for results in runs if results is not None), None)
 
 
 @contextlib.contextmanager
@@ -140,7 +140,8 @@ def _keeping(store: Store) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
 def _check(study: Study, outcome: _Outcome) -> None:
     if outcome.failed:
         error = StudyError(
-            f"The study {study.name!r} stopped at {outcome.trial.told()}: {outcome.failed}. What was finished is kept.",
+            f"The study {study.name!r} stopped at {outcome.trial.label()}: {outcome.failed}. What was finished is "
+            "kept.",
             study=study.name,
             factors=dict(outcome.trial.factors),
             repetition=outcome.trial.repetition,
@@ -172,14 +173,14 @@ def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) ->
             ) from None
 
 
-def _work(trial: Callable[..., Rows], name: str, version: int, seed: int, batch: Sequence[Trial]) -> list[_Outcome]:
-    return [_try(trial, stream(name, version, seed, one), one) for one in batch]
+def _work(function: Callable[..., Rows], name: str, version: int, seed: int, batch: Sequence[Trial]) -> list[_Outcome]:
+    return [_try(function, stream(name, version, seed, trial), trial) for trial in batch]
 
 
 def _try(function: Callable[..., Rows], rng: Any, trial: Trial) -> _Outcome:
     try:
-        found = function(**trial.factors, rng=rng)
-        return _Outcome(trial, _rows(trial, [found] if isinstance(found, Mapping) else list(found)))
+        metrics = function(**trial.factors, rng=rng)
+        return _Outcome(trial, _rows(trial, [metrics] if isinstance(metrics, Mapping) else list(metrics)))
     except (Skipped, MissingExtraError) as reason:
         return _Outcome(trial, [], skipped=str(reason))
     except Exception as error:  # whatever a trial does wrong is told with its factors
@@ -190,12 +191,12 @@ def _rows(trial: Trial, metrics: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     if not metrics:
         raise DataError("a trial must give at least one row")
     taken = {*RESERVED, *trial.factors}
-    for one in metrics:
-        if taken & one.keys():
-            raise DataError(f"a metric cannot be called {min(taken & one.keys())!r}: that is a factor")
+    for metric in metrics:
+        if taken & metric.keys():
+            raise DataError(f"a metric cannot be called {min(taken & metric.keys())!r}: that is a factor")
     return [
-        {"trial": trial.place, "repetition": trial.repetition, "row": row, **trial.factors, **one}
-        for row, one in enumerate(metrics)
+        {"trial": trial.place, "repetition": trial.repetition, "row": row, **trial.factors, **metric}
+        for row, metric in enumerate(metrics)
     ]
 
 

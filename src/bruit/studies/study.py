@@ -82,7 +82,7 @@ class Trial:
     factors: Mapping[str, Factor]
     repetition: int
 
-    def told(self) -> str:
+    def label(self) -> str:
         """The factors, for a message."""
         return ", ".join([*(f"{name}={value!r}" for name, value in self.factors.items()), f"#{self.repetition}"])
 
@@ -182,13 +182,13 @@ class Study:
 
     def trials(self, size: Size) -> list[Trial]:
         """All trials in order."""
-        found: list[Trial] = []
+        trials: list[Trial] = []
         for block in self.blocks(size):
             for factors in block.combinations():
-                found += [Trial(len(found) + turn, factors, turn) for turn in range(block.repetitions)]
-        if len({documents.canonical([dict(one.factors), one.repetition]) for one in found}) < len(found):
+                trials += [Trial(len(trials) + turn, factors, turn) for turn in range(block.repetitions)]
+        if len({documents.canonical([dict(trial.factors), trial.repetition]) for trial in trials}) < len(trials):
             raise ParameterError(f"Two blocks of the study {self.name!r} have a combination of factors in common.")
-        return found
+        return trials
 
     def definition(self, size: Size) -> str:
         """32 hexadecimal digits that change with what is tried."""

@@ -244,8 +244,8 @@ class Table:
             f"<tr>{''.join(_cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
             for row in zip(*texts, strict=True)
         )
-        told = [self.title, *self._left_out(len(places), "to_frame() has all"), *self.notes]
-        caption = "<br>".join(html.escape(shown(text)) for text in told if text)
+        captions = [self.title, *self._left_out(len(places), "to_frame() has all"), *self.notes]
+        caption = "<br>".join(html.escape(shown(text)) for text in captions if text)
         return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _places(self, rows: int | None) -> list[int]:

@@ -228,7 +228,7 @@ def decimals(places: int) -> Callable[[Any], str]:
     >>> decimals(2)(0.125), decimals(2)((-1, 0.5))
     ('0.12', '-1.00 … 0.50')
     """
-    return _each(lambda value: f"{value:,.{places}f}")
+    return _or_pair(lambda value: f"{value:,.{places}f}")
 
 
 def digits(many: int) -> Callable[[Any], str]:
@@ -237,10 +237,10 @@ def digits(many: int) -> Callable[[Any], str]:
     >>> digits(3)(0.00123456), digits(5)((38.0, 39.25))
     ('0.00123', '38 … 39.25')
     """
-    return _each(lambda value: f"{value:.{many}g}")
+    return _or_pair(lambda value: f"{value:.{many}g}")
 
 
-def _each(write: Callable[[Any], str]) -> Callable[[Any], str]:
+def _or_pair(write: Callable[[Any], str]) -> Callable[[Any], str]:
     def text(value: Any) -> str:
         if value is None:
             return ""

@@ -40,8 +40,8 @@ def stream(rng: Randomness, check: str, oracle: Mechanism) -> Entropy:
 
 def written(oracle: Mechanism) -> Mechanism:
     """The oracle, or its `twin` if it has one: the same mechanism, so small that its law can be written down."""
-    found: Mechanism = getattr(oracle, "twin", oracle)
-    return found
+    twin: Mechanism = getattr(oracle, "twin", oracle)
+    return twin
 
 
 def z_limit(cells: int) -> float:

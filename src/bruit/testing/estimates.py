@@ -52,9 +52,9 @@ def check_variance(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) ->
     for target in get_args(Target):
         truth, estimates = _repeated(oracle, target, runs, stream(rng, "check_variance", oracle))
         n = enough_people(oracle)
-        found = list(estimates)
-        _check_formula(oracle, found[0], truth, target)
-        observed = np.var([estimate.frequency for estimate in found], axis=0, ddof=1)
+        repeated = list(estimates)
+        _check_formula(oracle, repeated[0], truth, target)
+        observed = np.var([estimate.frequency for estimate in repeated], axis=0, ddof=1)
         ratio = observed / oracle.variance(truth, n, target)
         # (runs − 1)·ratio follows the χ² law.
         tail = ALARM / (2 * oracle.size)
@@ -113,8 +113,8 @@ def _repeated(oracle: Oracle, target: Target, runs: int, entropy: Entropy) -> tu
 
     def estimates() -> Iterator[Estimate]:
         for _ in range(runs):
-            asked = counts if target == "people" else generator.multinomial(n, truth)
-            yield oracle.estimate(oracle.simulate(asked, rng=entropy), target)
+            sample = counts if target == "people" else generator.multinomial(n, truth)
+            yield oracle.estimate(oracle.simulate(sample, rng=entropy), target)
 
     return truth, estimates()
 

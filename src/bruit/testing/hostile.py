@@ -99,13 +99,13 @@ class _Case(NamedTuple):
         return cls(design, {COLUMN: design.form}, {COLUMN: design.privatize(crowd(design, PEOPLE), rng=entropy)})
 
     def in_memory(self, columns: Mapping[str, Any]) -> Tally:
-        found: Tally = self.design.tally(columns if isinstance(self.design, Plan) else columns[COLUMN])
-        return found
+        tally: Tally = self.design.tally(columns if isinstance(self.design, Plan) else columns[COLUMN])
+        return tally
 
     def in_file(self, source: Any) -> Tally:
         column = None if isinstance(self.design, Plan) else COLUMN
-        found: Tally = engines.tally(source, self.design, column=column)
-        return found
+        tally: Tally = engines.tally(source, self.design, column=column)
+        return tally
 
     def records(self) -> list[Record]:
         """One mapping from column to report for each honest person."""

@@ -63,10 +63,10 @@ def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, mo
 
 def check_guarantee(oracle: Mechanism) -> None:
     """The stated ε is true of the law, at most what was asked, and wastes less than one part in 10⁹ of it."""
-    found = audit.exact(oracle)
-    require(found.holds, f"The stated ε is not true of the law. {found!r}")
-    require(found.stated <= oracle.epsilon, f"The stated ε is above what was asked. {found!r}")
-    require(found.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below what was asked. {found!r}")
+    result = audit.exact(oracle)
+    require(result.holds, f"The stated ε is not true of the law. {result!r}")
+    require(result.stated <= oracle.epsilon, f"The stated ε is above what was asked. {result!r}")
+    require(result.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below what was asked. {result!r}")
 
 
 def _seen(oracle: Mechanism, codes: NDArray[np.int64], n: int, columns: int, entropy: Entropy) -> Floats:

@@ -87,11 +87,11 @@ def _repeated(number: Number, target: Target, runs: int, entropy: Entropy) -> tu
     counts = people(number, PEOPLE)
     shares = counts / PEOPLE if target == "people" else frequencies(number.size)
     generator = entropy.generator()
-    found = []
+    estimates = []
     for _ in range(runs):
-        asked = counts if target == "people" else generator.multinomial(PEOPLE, shares)
-        found.append(number.estimate(number.simulate(asked, rng=entropy), target))
-    return shares, found
+        sample = counts if target == "people" else generator.multinomial(PEOPLE, shares)
+        estimates.append(number.estimate(number.simulate(sample, rng=entropy), target))
+    return shares, estimates
 
 
 def _check_centre(means: Floats, truth: float, stated: float, target: Target) -> None:
