@@ -98,15 +98,6 @@ SINGLE = {
     "releases._quantile_plan",
     "releases._quantile_tree",
     "releases._scale",
-    "studies._central_or_local_exact",
-    "studies._central_or_local_figures",
-    "studies._central_or_local_parts",
-    "studies._cleaning_laws",
-    "studies._cleaning_parts",
-    "studies._krr_learning_parts",
-    "studies._several_attributes_figures",
-    "studies._store",
-    "studies._variance_parts",
 }
 
 

@@ -3,23 +3,61 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies import _krr_learning_parts as parts
-from bruit.studies._krr_learning_parts import COARSE, EPSILONS, FEATURES, GROWN, LABEL
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results, Summary, summarise
 from bruit.studies.study import Block, Plot, Study
+from bruit.tables import Table
 
 if TYPE_CHECKING:
     from bruit.learning import LocalPrivatizer
 
+EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
+FEATURES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
+LABEL = "marital-status"
+#: The least number of training people in a leaf: scikit-learn's own, and one that averages noise.
+GROWN, COARSE = 1, 50
 #: Standard errors that a difference must exceed.
 SURE = 4.0
 _PROJECT = "student project"
+
+
+class _People(NamedTuple):
+    """The table as codes, and how many values each attribute has."""
+
+    features: dict[str, NDArray[np.int64]]
+    label: NDArray[np.int64]
+    sizes: dict[str, int]
+
+
+@cache
+def _people() -> _People:
+    from bruit import datasets
+
+    data = datasets.load("adult")
+    codes = {name: data.schema[name].encode(data[name]).astype(np.int64) for name in (*FEATURES, LABEL)}
+    sizes = {name: len(data.schema[name].labels) for name in codes}
+    return _People({name: codes[name] for name in FEATURES}, codes[LABEL], sizes)
+
+
+@cache
+def _label_law(epsilon: float) -> tuple[float, float, float]:
+    """For the label: p, q, and how often the best guess from its report alone is right, frequencies being known."""
+    from bruit.oracles import RandomizedResponse
+
+    counts = np.bincount(_people().label)
+    channel = np.array(RandomizedResponse(epsilon=epsilon, k=counts.size).matrix(), float)
+    guess = float((counts[:, None] / counts.sum() * channel).max(axis=0).sum())
+    return float(channel[0, 0]), float(channel[0, 1]), guess
+
+
+def _noisy(results: Results, leaf: int = GROWN) -> Results:
+    return results.where(part="noise", leaf=leaf)
 
 
 @cache
@@ -27,7 +65,7 @@ def _privatizer(epsilon: float) -> LocalPrivatizer:
     """How features are randomised: by kRR at ε for each of the seven."""
     from bruit.learning import LocalPrivatizer
 
-    bounds = {name: list(range(parts.people().sizes[name])) for name in FEATURES}
+    bounds = {name: list(range(_people().sizes[name])) for name in FEATURES}
     return LocalPrivatizer(epsilon=epsilon, bounds=bounds, method="SPL[GRR]", unit="attribute")
 
 
@@ -39,7 +77,7 @@ def trial(*, part: str, n: int, trees: int, leaf: int, rng: Entropy, epsilon: fl
     """
     from bruit.learning import honest_split, randomize_labels  # first: it tells what to install
 
-    people = parts.people()
+    people = _people()
     rows = rng.generator().choice(people.label.size, n, replace=False)
     X = {name: codes[rows] for name, codes in people.features.items()}
     y = people.label[rows]
@@ -108,8 +146,8 @@ def _test_features(results: Results) -> Verdict:
 def _test_labels(results: Results) -> Verdict:
     """A randomised label agrees with a prediction with probability q + a(p − q): judged on all ε."""
     gaps, lost, scores = [], {}, {}
-    for epsilon, rows in parts.noisy(results).by("epsilon"):
-        p, q, _ = parts.label_law(epsilon)
+    for epsilon, rows in _noisy(results).by("epsilon"):
+        p, q, _ = _label_law(epsilon)
         gap = summarise(rows["noisy_labels"] - (q + rows["accuracy"] * (p - q)))
         gaps.append(abs(gap.mean) / max(gap.error, 1e-9))
         lost[epsilon] = _paired(rows, "noisy_labels", "accuracy")
@@ -132,20 +170,20 @@ def _test_labels(results: Results) -> Verdict:
 
 def _serves(results: Results) -> Verdict:
     clean = results.where(part="baseline", leaf=GROWN).summary("accuracy")
-    gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in parts.noisy(results).by("epsilon")}
+    gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in _noisy(results).by("epsilon")}
     good = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean > 0 and _far(gain)]
     bad = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean < 0 and _far(gain)]
     if not good:
         return refuted("At no ε is the forest better than always answering with the majority.")
-    first = parts.noisy(results).where(epsilon=good[0])
+    first = _noisy(results).where(epsilon=good[0])
     evidence = (
-        f"Without noise {clean.mean:.3f}, majority class {parts.noisy(results).mean('majority'):.3f}; after kRR "
+        f"Without noise {clean.mean:.3f}, majority class {_noisy(results).mean('majority'):.3f}; after kRR "
         f"{first.mean('accuracy'):.3f} ± {first.summary('accuracy').sd:.3f} at ε = {good[0]:g}"
     )
     figures = {"baseline": clean.mean, "first": good[0], "accuracy": first.mean("accuracy")}
     if not bad:
         return confirmed(f"{evidence}, and nowhere less than the majority.", **figures)
-    worst = parts.noisy(results).where(epsilon=bad[-1]).summary("accuracy")
+    worst = _noisy(results).where(epsilon=bad[-1]).summary("accuracy")
     return corrected(
         f"{evidence} for each attribute, {first.mean('train_epsilon'):.0f} for a person: the first of the project's ε "
         f"that beats the majority. At ε = {bad[-1]:g} and below, the forest ({worst.mean:.3f} ± {worst.sd:.3f}) is "
@@ -156,9 +194,9 @@ def _serves(results: Results) -> Verdict:
 
 
 def _protects(results: Results) -> Verdict:
-    guesses = [parts.label_law(epsilon)[2] for epsilon in EPSILONS]
-    kept = [parts.label_law(epsilon)[0] for epsilon in EPSILONS]
-    curve = parts.noisy(results).curve("accuracy", "epsilon")
+    guesses = [_label_law(epsilon)[2] for epsilon in EPSILONS]
+    kept = [_label_law(epsilon)[0] for epsilon in EPSILONS]
+    curve = _noisy(results).curve("accuracy", "epsilon")
     falls = bool(np.any(np.diff(curve.mean) < -SURE * np.hypot(curve.error[1:], curve.error[:-1])))
     if np.any(np.diff(guesses) < -1e-12) or np.any(np.diff(kept) <= 0) or falls:
         return refuted("A smaller ε does not always add noise, protect more or cost accuracy.")
@@ -173,7 +211,7 @@ def _protects(results: Results) -> Verdict:
 
 
 def _total(results: Results) -> Verdict:
-    rows = parts.noisy(results).where(epsilon=1.0)
+    rows = _noisy(results).where(epsilon=1.0)
     train, test = rows.mean("train_epsilon"), rows.mean("test_epsilon")
     evidence = (
         f"for a whole record the exact ε at ε = 1 is {train:.6f} in training (label too) and {test:.6f} in the test"
@@ -186,8 +224,8 @@ def _total(results: Results) -> Verdict:
 def _coarse(results: Results) -> Verdict:
     """Whether scikit-learn's own leaves are the forest to judge kRR by."""
     gains = {}
-    for epsilon, rows in parts.noisy(results, COARSE).by("epsilon"):
-        large, single = rows.summary("accuracy"), parts.noisy(results).where(epsilon=epsilon).summary("accuracy")
+    for epsilon, rows in _noisy(results, COARSE).by("epsilon"):
+        large, single = rows.summary("accuracy"), _noisy(results).where(epsilon=epsilon).summary("accuracy")
         error = float(np.hypot(large.error, single.error))
         gains[epsilon] = (large.mean - single.mean, error, large.mean, single.mean)
     best = max(gains, key=lambda epsilon: gains[epsilon][0])
@@ -203,6 +241,84 @@ def _coarse(results: Results) -> Verdict:
         gain=gain,
         coarse=coarse,
     )
+
+
+def _draw_accuracy(results: Results) -> Any:
+    from bruit.figures import style
+    from bruit.studies import drawing
+
+    ax = drawing.axes("Forest on randomised attributes", x="ε for each attribute (log scale)",
+                      y="accuracy (%)", log="x", width=6.4, height=4.3)  # fmt: skip
+    lines = (
+        ("accuracy", GROWN, "project's way"),
+        ("clean_test", GROWN, "true test features"),
+        ("noisy_labels", GROWN, "noisy test labels"),
+        ("accuracy", COARSE, f"{COARSE} in a leaf"),
+        ("clean_test", COARSE, f"{COARSE}, true features"),
+    )
+    ends = []
+    for place, (metric, leaf, name) in enumerate(lines):
+        curve = _percent(_noisy(results, leaf), metric)
+        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[int(metric != "accuracy")])
+        ends.append(
+            f"{name} {curve.mean[0]:.0f} % at ε = 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10"
+        )
+    clean = results.where(part="baseline", leaf=GROWN).mean("accuracy") * 100
+    majority = _noisy(results).mean("majority") * 100
+    ax.set_ylim(8, max(clean, majority) + 8)
+    drawing.reference(ax, clean, "")
+    drawing.reference(ax, majority, "")
+    for y, text in ((clean, "without noise"), (majority, "majority class")):
+        # On the left, where no curve is.
+        ax.annotate(text, (0.0105, y), xytext=(0, 3), textcoords="offset points", color=style.MUTED)
+    drawing.ticks(ax, EPSILONS)
+    drawing.name_lines(ax)
+    return drawing.describe(
+        ax,
+        f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority class "
+        f"{majority:.0f} %. {'; '.join(ends)}.",
+    )
+
+
+def _draw_risk(results: Results) -> Any:
+    from bruit.studies import drawing
+
+    ax = drawing.axes("What is learnt, and what is given away", x="ε for each attribute (log scale)",
+                      y="marital status known (%)", log="x", width=6.4)  # fmt: skip
+    x = np.array(EPSILONS)
+    guesses = np.array([_label_law(epsilon)[2] for epsilon in EPSILONS]) * 100
+    curve = _percent(_noisy(results), "accuracy")
+    drawing.curve(ax, curve, "by the forest", 0)
+    drawing.line(ax, x, guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
+    drawing.ticks(ax, EPSILONS)
+    drawing.name_lines(ax)
+    return drawing.describe(
+        ax,
+        f"Share of people whose marital status is known, against ε. By the forest from seven other reports: "
+        f"{curve.mean[0]:.0f} % at 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10. By the best guess "
+        f"from the person's own report of it: {guesses[0]:.0f} %, {guesses[4]:.0f} % and {guesses[-1]:.0f} %.",
+    )
+
+
+def _percent(rows: Results, metric: str) -> Any:
+    """A curve of a score over ε, in percent."""
+    scaled = Results(rows.study, {"epsilon": rows["epsilon"], "score": rows[metric] * 100})
+    return scaled.curve("score", "epsilon")
+
+
+def _table(results: Results) -> Table:
+    lines = []
+    for epsilon, rows in _noisy(results).by("epsilon"):
+        scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]
+        scores.append(_noisy(results, COARSE).where(epsilon=epsilon).summary("accuracy"))
+        total = f"{rows.mean('train_epsilon'):.3g}"
+        lines.append((f"{epsilon:g}", total, *(f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in scores)))
+    clean = [results.where(part="baseline", leaf=leaf).summary("accuracy") for leaf in (GROWN, COARSE)]
+    cells = [f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in clean]
+    lines.append(("no noise", "", cells[0], cells[0], cells[0], cells[1]))
+    head = ("ε, attribute", "ε, person", "project's way", "true test features", "noisy test labels",
+            f"{COARSE} in a leaf")  # fmt: skip
+    return Table.of("Accuracy of the random forest in percent, ± dispersion of a run", head, lines)
 
 
 def _blocks(n: int, trees: int, repetitions: int) -> list[Block]:
@@ -243,9 +359,9 @@ STUDY = Study(
     ],
     plots=[
         Plot("accuracy", "Mean accuracy with its 95 % band, measured as the project says and in two other ways; dashes "
-             "show the baselines.", parts.draw_accuracy),
+             "show the baselines.", _draw_accuracy),
         Plot("risk", "How often marital status is predicted from the reports of seven other attributes, and how often "
-             "the best guess from a person's own report of it is right (exact law).", parts.draw_risk),
+             "the best guess from a person's own report of it is right (exact law).", _draw_risk),
     ],
-    table=parts.table,
+    table=_table,
 )  # fmt: skip

@@ -1,67 +1,20 @@
-"""What the study of numeric cleaning is made of: its data, mechanisms, figures and table."""
+"""Figures and table of numeric cleaning."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bruit.studies.numeric_cleaning.trials import LAPLACE, MECHANISMS, PRINTED, RUN, STAIRCASE, majority, mechanism_of
 from bruit.studies.results import Results
 from bruit.tables import Table
 
-if TYPE_CHECKING:
-    from bruit.numbers import Number
-
-Floats = NDArray[np.float64]
-
-LAPLACE, PRINTED, STAIRCASE = "laplace", "staircase as printed", "staircase"
-MECHANISMS = (LAPLACE, PRINTED, STAIRCASE, "laplace clamped", "staircase clamped")
-#: Fine enough that rounding to a cell changes nothing that a model could see.
-CELLS = 1024
-#: Columns in which 0 stands for a missing value, and columns that are not whole numbers.
-FILLED = ("Glucose", "BloodPressure", "SkinThickness", "BMI", "Insulin")
-REAL = ("BMI", "DiabetesPedigreeFunction")
-#: The figures of the listing: without noise, and one run at ε = 1.
-CLEAN = {"accuracy": 0.7857142857142857, "f1": 0.6373626373626374}
-RUN = {"accuracy": 0.6038961038961039, "f1": 0.11594202898550726}
 TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
-@cache
-def diabetes() -> tuple[Floats, NDArray[np.int64], NDArray[np.bool_]]:
-    """Features as the listing prepares them, the outcome, and which features are whole numbers."""
-    from bruit import datasets
-
-    data = datasets.load("diabetes")
-    names = [name for name in data.schema if name != "Outcome"]
-    columns = {name: np.asarray(data[name], float) for name in names}
-    for name in FILLED:
-        column = columns[name]
-        columns[name] = np.where(column == 0, np.median(column[column != 0]), column)
-    outcome = np.asarray(data["Outcome"]).astype(np.int64)
-    return np.column_stack([columns[name] for name in names]), outcome, np.array([name not in REAL for name in names])
-
-
-def majority() -> float:
-    """The share of people whose outcome is the more frequent one."""
-    return float(max(np.mean(diabetes()[1]), 1 - np.mean(diabetes()[1])))
-
-
-@cache
-def mechanism_of(name: str, epsilon: float) -> Number:
-    """On the unit interval, to which every column is brought."""
-    from bruit.numbers import BoundedLaplace, Staircase
-
-    if name == PRINTED:
-        return Staircase.as_printed(epsilon, cells=CELLS)
-    kind, _, clamped = name.partition(" ")
-    mechanism = BoundedLaplace if kind == "laplace" else Staircase
-    return mechanism(epsilon=epsilon, bounds=(0.0, 1.0), cells=CELLS, clamped=bool(clamped))
-
-
 def draw_printed(results: Results) -> Any:
+    """Accuracy against ε as the slide measures it."""
     from bruit.studies import drawing
 
     ax = drawing.axes("As printed: labels of the test are noisy too", x="nominal ε for each attribute (log scale)",
@@ -82,6 +35,7 @@ def draw_printed(results: Results) -> Any:
 
 
 def draw_honest(results: Results) -> Any:
+    """Accuracy against the true ε, on true test labels."""
     from bruit.studies import drawing
 
     ax = drawing.axes("At equal true ε, on true test labels", x="ε for each attribute (log scale)",
@@ -100,6 +54,7 @@ def draw_honest(results: Results) -> Any:
 
 
 def draw_gain(results: Results) -> Any:
+    """What the staircase gains over bounded Laplace."""
     from bruit.studies import drawing
 
     ax = drawing.axes("Gain over bounded Laplace", x="ε for each attribute (log scale)",
@@ -119,6 +74,7 @@ def draw_gain(results: Results) -> Any:
 
 
 def draw_leak(_: Results) -> Any:
+    """True over nominal ε of the resampled staircase."""
     from bruit.numbers.staircase_noise import resampled_epsilon
     from bruit.studies import drawing
 
@@ -163,6 +119,7 @@ def _finish(ax: Any, clean: float) -> None:
 
 
 def table(results: Results) -> Table:
+    """Accuracy of every mechanism on true test labels."""
     rows = results.where(protocol="honest")
     lines = []
     for epsilon, part in rows.by("epsilon"):

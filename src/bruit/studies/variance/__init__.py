@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies import _variance_parts as parts
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
+from bruit.studies.variance import trials
 from bruit.tables import Table
 
 ORACLES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR")
@@ -63,15 +63,16 @@ def _choice_by_star(results: Results) -> Verdict:
 
 def _one_over_n(results: Results) -> Verdict:
     rows = results.where(part="oracles")
-    ratios = rows["small"] / rows["variance"] * 100 / parts.N
+    ratios = rows["small"] / rows["variance"] * 100 / trials.N
     gap = float(np.abs(ratios - 1).max())
-    near = rows.where(frequency=0.0, epsilon=parts.EPSILONS[11])
+    near = rows.where(frequency=0.0, epsilon=trials.EPSILONS[11])
     best = float(near["small"].min()) ** 0.5
     if gap > 1e-9:
-        return refuted(f"N·Var changes by {gap:.1e} between N = 100 and N = {parts.N:,}.", gap=gap)
+        return refuted(f"N·Var changes by {gap:.1e} between N = 100 and N = {trials.N:,}.", gap=gap)
     return confirmed(
-        f"N·Var is the same at N = 100 and N = {parts.N:,} for every oracle, ε and f; at N = 100 and ε = "
-        f"{parts.EPSILONS[11]:.2g} the best of all has a standard deviation of {best:.2f}, more than most frequencies.",
+        f"N·Var is the same at N = 100 and N = {trials.N:,} for every oracle, ε and f; at N = 100 and ε = "
+        f"{trials.EPSILONS[11]:.2g} the best of all has a standard deviation of {best:.2f}, more than most "
+        "frequencies.",
         sd_at_100=best,
     )
 
@@ -207,7 +208,7 @@ def _draw_ratios(results: Results) -> Any:
 
     rows = results.where(part="oracles", frequency=0.0)
     curves = {name: rows.where(oracle=name).curve("variance", "epsilon") for name in rows.values("oracle")}
-    least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(parts.EPSILONS)], axis=0)
+    least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(trials.EPSILONS)], axis=0)
     ax = drawing.axes(
         "The same, as a multiple of the least Var*",
         x="ε (log scale)",
@@ -216,7 +217,7 @@ def _draw_ratios(results: Results) -> Any:
         height=4.4,
     )
     for place, (name, curve) in enumerate(curves.items()):
-        shown = least[np.isin(parts.EPSILONS, curve.x)]
+        shown = least[np.isin(trials.EPSILONS, curve.x)]
         drawing.line(ax, curve.x, curve.mean / shown, name, place, dashes=drawing.DASHES[place // 6])
     ax.set_ylim(0.9, 12)
     drawing.ticks(ax, (0.1, 0.2, 0.5, 1, 2, 5))
@@ -293,7 +294,7 @@ def _diverging() -> Any:
 
 def _table(results: Results) -> Table:
     rows = results.where(part="oracles")
-    wanted = [parts.EPSILONS[place] for place in (7, 11, 14, 17)]
+    wanted = [trials.EPSILONS[place] for place in (7, 11, 14, 17)]
     body = []
     for name in rows.values("oracle"):
         mine = rows.where(oracle=name, frequency=0.0)
@@ -323,7 +324,7 @@ STUDY = Study(
         "and of values. Choices by Var* are compared with choices by the exact variance, and intervals built on Var* "
         "with their exact coverage. RS+FD[GRR] is run on people to compare its dispersion with the formulas."
     ),
-    trial=parts.trial,
+    trial=trials.trial,
     quick=_blocks(200),
     full=_blocks(2000),
     claims=[

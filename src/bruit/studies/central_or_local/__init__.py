@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bruit.studies import _central_or_local_exact as exact
-from bruit.studies import _central_or_local_figures as figures
-from bruit.studies._central_or_local_figures import BAYES, LINES
-from bruit.studies._central_or_local_parts import trial
+from bruit.studies.central_or_local import exact, figures
+from bruit.studies.central_or_local.figures import BAYES, LINES
+from bruit.studies.central_or_local.trials import trial
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results, Summary, summarise
 from bruit.studies.study import Block, Plot, Study

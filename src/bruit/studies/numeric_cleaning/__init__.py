@@ -3,65 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bruit.entropy import Entropy
-from bruit.studies import _cleaning_parts as parts
-from bruit.studies._cleaning_laws import CLAIMS
-from bruit.studies._cleaning_parts import CLEAN, LAPLACE, MECHANISMS, PRINTED, RUN, STAIRCASE
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
+from bruit.studies.numeric_cleaning import figures, trials
+from bruit.studies.numeric_cleaning.laws import CLAIMS
+from bruit.studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, RUN, STAIRCASE
 from bruit.studies.results import Results, Summary, summarise
 from bruit.studies.study import Block, Plot, Study
-
-Floats = NDArray[np.float64]
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 0.7, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
 #: Standard errors that a difference must exceed, and what counts as near random: so far from ½.
 SURE, NEAR = 4.0, 0.06
 _SLIDES = "LDP slides"
-
-
-def _cleaned(name: str, epsilon: float, rng: Entropy) -> Floats:
-    """All features through the mechanism, each between its least and greatest value; whole numbers are rounded."""
-    features, _, whole = parts.diabetes()
-    low, high = features.min(axis=0), features.max(axis=0)
-    mechanism = parts.mechanism_of(name, epsilon)
-    reports = mechanism.decode(mechanism.privatize(((features - low) / (high - low)).ravel(), rng))
-    noisy = low + reports.reshape(features.shape) * (high - low)
-    rounded: Floats = np.where(whole, np.round(noisy), noisy)
-    return rounded
-
-
-def trial(*, protocol: str, rng: Entropy, epsilon: float = 0.0) -> list[dict[str, Any]]:
-    """One row per mechanism, all with the same randomised labels and the same split.
-
-    ``"printed"``: everything is randomised and then split with seed 0, so that the test labels are noisy too.
-    ``"honest"``: a new split, and true test labels. ``"clean"``: no noise, seed 0;
-    ``"clean anew"``: no noise, a new split.
-    """
-    from bruit.learning import randomize_labels  # first: it tells what to install
-
-    features, outcome, _ = parts.diabetes()
-    state = int(rng.integers(2**31, 1)[0]) if protocol in ("honest", "clean anew") else 0
-    if protocol.startswith("clean"):
-        return [{"mechanism": "none"} | _scores(features, outcome, outcome, state)]
-    labels = randomize_labels(outcome, epsilon=epsilon, classes=[0, 1], rng=rng)
-    truth = outcome if protocol == "honest" else labels
-    return [{"mechanism": name} | _scores(_cleaned(name, epsilon, rng), labels, truth, state) for name in MECHANISMS]
-
-
-def _scores(features: Floats, learnt: Any, truth: Any, state: int) -> dict[str, float]:
-    """Naive Bayes on 80 % of people, measured on the others."""
-    from sklearn.model_selection import train_test_split
-    from sklearn.naive_bayes import GaussianNB
-
-    train, test = train_test_split(np.arange(len(truth)), test_size=0.2, random_state=state)
-    predicted, true = GaussianNB().fit(features[train], learnt[train]).predict(features[test]), truth[test]
-    hits, named = int(np.sum(predicted & true)), int(predicted.sum() + true.sum())
-    return {"accuracy": float(np.mean(predicted == true)), "f1": 2 * hits / named if named else 0.0}
 
 
 def _gain(rows: Results, mechanism: str, over: str = LAPLACE) -> Summary:
@@ -107,7 +60,7 @@ def _comparison(results: Results) -> Verdict:
     rows = results.where(mechanism=LAPLACE, epsilon=1.0)
     noisy, true = (rows.where(protocol=protocol).summary("accuracy") for protocol in ("printed", "honest"))
     clean = results.where(protocol="clean anew").summary("accuracy")
-    most, kept = parts.majority(), math.exp(1) / (1 + math.exp(1))
+    most, kept = trials.majority(), math.exp(1) / (1 + math.exp(1))
     if abs(true.mean - noisy.mean) <= SURE * math.hypot(true.error, noisy.error):
         return confirmed(
             f"On true labels accuracy is {true.mean:.3f}, no different from {noisy.mean:.3f}.", true=true.mean
@@ -159,7 +112,7 @@ def _useful(results: Results) -> Verdict:
     better = [epsilon for epsilon in large if equal[epsilon].mean > 0 and _sure(equal[epsilon])]
     best = max(large, key=lambda epsilon: equal[epsilon].mean)
     figures = {"best": equal[best].mean, "printed": printed[best].mean}
-    true = parts.mechanism_of(PRINTED, best).guarantee.epsilon
+    true = trials.mechanism_of(PRINTED, best).guarantee.epsilon
     evidence = (
         f"at equal true ε the gain in accuracy over Laplace is greatest at ε = {best:g}, {_points(equal[best])} points "
         f"(as printed, with a true ε of {true:.2f}, {_points(printed[best])})"
@@ -194,7 +147,7 @@ STUDY = Study(
         "from 80 %. As printed, everything is randomised and split with seed 0; honestly, the test has true labels and "
         "each run its own split. In each run all mechanisms share labels and split, so that differences are paired."
     ),
-    trial=trial,
+    trial=trials.trial,
     quick=_blocks(150, EPSILONS),
     full=_blocks(1000, (*EPSILONS, 1.5, 4.0)),
     claims=[
@@ -212,11 +165,11 @@ STUDY = Study(
     ],
     plots=[
         Plot("printed", "The slide's experiment: mean accuracy with its 95 % band, at the nominal ε.",
-             parts.draw_printed),
-        Plot("honest", "Cut and clamped laws at the same exact ε, on true test labels.", parts.draw_honest),
+             figures.draw_printed),
+        Plot("honest", "Cut and clamped laws at the same exact ε, on true test labels.", figures.draw_honest),
         Plot("gain", "Part of the staircase's advantage was its larger ε; the rest is real. 95 % bands.",
-             parts.draw_gain),
-        Plot("leak", "The true ε of the resampled staircase, over the nominal one.", parts.draw_leak),
+             figures.draw_gain),
+        Plot("leak", "The true ε of the resampled staircase, over the nominal one.", figures.draw_leak),
     ],
-    table=parts.table,
+    table=figures.table,
 )  # fmt: skip
