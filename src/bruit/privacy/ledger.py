@@ -28,14 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self, get_args
 
 from bruit import _checks
-from bruit.errors import (
-    BruitError,
-    BudgetError,
-    FormatError,
-    LedgerError,
-    ParameterError,
-    ParameterTypeError,
-)
+from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy import _ledger_file
 from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.composition import check_parts
@@ -353,10 +346,7 @@ class Ledger(_Shared):
             )
 
     def _check_budget(self, books: Books, entry: Entry) -> None:
-        for sign, name, account in (
-            ("ε", "epsilon", books.epsilon),
-            ("δ", "delta", books.delta),
-        ):
+        for sign, name, account in (("ε", "epsilon", books.epsilon), ("δ", "delta", books.delta)):
             total: float = getattr(self, name)
             amount = decimal(getattr(entry.guarantee, name))
             after = account.total_with(amount, entry.group, entry.part)

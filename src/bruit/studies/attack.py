@@ -9,6 +9,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import NoData, Results
 from bruit.studies.study import Block, Plot, Study
@@ -188,7 +189,6 @@ def _near(gaps: dict[str, float], who: str) -> Verdict:
 
 def _draw_rates(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     shown = drawing.panels(2, height=3.5)
     notes = []
@@ -232,7 +232,6 @@ def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
 
 def _draw_who(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="who", epsilon=1.0)
     ax = drawing.axes("Who is found out at ε = 1", x="of those who told it truly, found out (%)",

@@ -8,6 +8,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -208,7 +209,6 @@ def _adds_up(results: Results) -> Verdict:
 
 def _draw_trade_off(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     tables = results.values("table")
     shown = drawing.panels(len(tables), height=3.7)
@@ -242,7 +242,6 @@ def _draw_trade_off(results: Results) -> Any:
 def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = False) -> None:
     """A method's way through error and rate as ε grows."""
     from bruit.figures import style
-    from bruit.studies import drawing
 
     x, y = rows.curve("variance", "epsilon").mean, rows.curve("ten", "epsilon").mean
     look = {"markerfacecolor": style.PAPER, "linestyle": ""} if papers else {"linestyle": "-", "label": label}
@@ -251,8 +250,6 @@ def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = Fals
 
 
 def _draw_guess(results: Results) -> Any:
-    from bruit.studies import drawing
-
     table = results.values("table")[0]
     rows = results.where(table=table, unit="person")
     ax = drawing.axes(f"{TABLES[table]}: a value guessed from one survey", x="ε for a person (log scale)",
@@ -264,8 +261,7 @@ def _draw_guess(results: Results) -> Any:
         ends.append(f"{method} {curve.mean[-1]:.1f}")
     drawing.ticks(ax, rows.values("epsilon"))
     ax.set_ylim(0)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"How many points more often a value is guessed than by naming the most frequent one, mean over "
         f"the attributes, at the largest ε: {', '.join(ends)}.",

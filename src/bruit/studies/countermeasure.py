@@ -8,6 +8,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -175,8 +176,6 @@ def _baseline(results: Results) -> Verdict:
 
 
 def _draw_priors(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("Which fakes hide the sampled attribute", x="ε, papers' calibration", y="people found out (%)",
                       height=4.3)  # fmt: skip
     ends = []
@@ -188,17 +187,14 @@ def _draw_priors(results: Results) -> Any:
     ax.annotate("chance, 1/18", (0.99, CHANCE), xycoords=("axes fraction", "data"), xytext=(0, -11),
                 textcoords="offset points", ha="right", color="#5b6570", fontsize=9.5)  # fmt: skip
     ax.set_ylim(0)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Per cent found out by the closed form at the smallest and largest ε, by the law of fakes: {'; '.join(ends)}.",
+        x=EPSILONS,
     )
 
 
 def _draw_attackers(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("RS+RFD[GRR]: who attacks", x="ε, papers' calibration", y="people found out (%)", height=4.3)
     notes = []
     cases = (
@@ -216,12 +212,11 @@ def _draw_attackers(results: Results) -> Any:
     own = np.array(parts.PUBLISHED[METHOD, 1])
     drawing.line(ax, np.array(EPSILONS), own, "published, mistaken", 4, dashes=drawing.DASHES[1])
     ax.set_ylim(0)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Per cent found out at ε = 1: {', '.join(notes)}, published {own[0]} %. Those who know the fakes find more "
         f"than chance ({CHANCE:.1f} %); the published curve is that of an attacker who does not.",
+        x=EPSILONS,
     )
 
 

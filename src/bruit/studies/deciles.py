@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -232,8 +233,6 @@ def _better(results: Results) -> Verdict:
 
 
 def _draw_errors(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="error", column="normal")
     ax = drawing.axes(
         "Nine deciles of N(0, 1), n = 100,000", x="ε (log scale)", y="mean rank error (records, log)", log="xy"
@@ -243,17 +242,16 @@ def _draw_errors(results: Results) -> Any:
         curve = rows.where(method=method).curve("rank_error", "epsilon")
         drawing.curve(ax, curve, method, place, dashes=drawing.DASHES[place // 3])
         ends[method] = curve.mean
-    drawing.ticks(ax, sorted(set(rows["epsilon"].tolist())))
-    drawing.name_lines(ax)
     values = ", ".join(f"{method} {mean[-2]:.1f}" for method, mean in ends.items())
-    return drawing.describe(
-        ax, f"Mean rank error of the nine deciles against ε, by method, log scales. At ε = 1: {values}."
+    return drawing.finish(
+        ax,
+        f"Mean rank error of the nine deciles against ε, by method, log scales. At ε = 1: {values}.",
+        x=sorted(set(rows["epsilon"].tolist())),
     )
 
 
 def _draw_printed(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="error", epsilon=1.0)
     ax = drawing.axes("The listing as printed and mended, ε = 1", x="mean error / width of the interval (log)",
@@ -274,8 +272,6 @@ def _draw_printed(results: Results) -> Any:
 
 
 def _draw_theorem(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="theorem", steps=EDGES, decile=5)
     ax = drawing.axes("The median within 0.05: promised and observed", x="records n (log scale)",
                       y="probability", log="x")  # fmt: skip
@@ -284,13 +280,12 @@ def _draw_theorem(results: Results) -> Any:
     right, printed = rows.curve("corrected", "n"), rows.curve("printed", "n")
     drawing.line(ax, right.x, right.mean, "corrected bound", 2, mark="^", dashes=drawing.DASHES[1])
     drawing.line(ax, printed.x, printed.mean, "printed bound", 1, mark="s", dashes=drawing.DASHES[2])
-    drawing.ticks(ax, SIZES)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Probability that the noisy median of n uniform records lies within 0.05, 100 steps, ε = 1. Observed: "
         f"{observed.mean[0]:.2f} at 2,000 records, {observed.mean[-1]:.2f} at 30,000. The corrected bound: "
         f"{right.mean[0]:.2f} and {right.mean[-1]:.2f}. The printed one: {printed.mean[-1]:.2f} throughout.",
+        x=SIZES,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -195,7 +196,6 @@ def _mean_sensitivity(_: Results) -> Verdict:
 
 def _draw(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     panels = drawing.panels(len(STATISTICS), height=2.7)
     notes = []
@@ -228,8 +228,6 @@ def _draw(results: Results) -> Any:
 
 
 def _draw_epsilon(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("The median of skewed data", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy")
     ends = []
     for place, mechanism in enumerate(MECHANISMS):
@@ -238,9 +236,11 @@ def _draw_epsilon(results: Results) -> Any:
         ends.append(
             f"{mechanism} {curve.mean[0]:.2g} at ε = {curve.x[0]:g} and {curve.mean[-1]:.2g} at {curve.x[-1]:g}"
         )
-    drawing.ticks(ax, results.curve("error", "epsilon").x.tolist())
-    drawing.name_lines(ax)
-    return drawing.describe(ax, "Mean error of the median of skewed data against ε: " + "; ".join(ends) + ".")
+    return drawing.finish(
+        ax,
+        "Mean error of the median of skewed data against ε: " + "; ".join(ends) + ".",
+        x=results.curve("error", "epsilon").x.tolist(),
+    )
 
 
 def _table(results: Results) -> Table:

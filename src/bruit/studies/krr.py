@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -162,16 +163,10 @@ def _dispersion(rows: Results) -> dict[float, float]:
 
 def _draw_frequencies(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(people="these", epsilon=1.0)
     labels, truth = [], []
-    ax = drawing.axes(
-        "Marital status at ε = 1",
-        x="share of people (%)",
-        y="marital status",
-        height=4.4,
-    )
+    ax = drawing.axes("Marital status at ε = 1", x="share of people (%)", y="marital status", height=4.4)
     style.tidy(ax, grid="x")
     for place, (label, part) in enumerate(sorted(rows.by("status"), key=lambda item: item[1].mean("truth"))):
         low, high = part.quantiles("estimate", (0.025, 0.975)) * 100
@@ -193,13 +188,8 @@ def _draw_frequencies(results: Results) -> Any:
 
 
 def _draw_dispersion(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes(
-        "Dispersion against ε: the formula holds",
-        x="ε (log scale)",
-        y="standard deviation (points, log)",
-        log="xy",
+        "Dispersion against ε: the formula holds", x="ε (log scale)", y="standard deviation (points, log)", log="xy"
     )
     ends = {}
     for place, people in enumerate(("these", "drawn anew")):
@@ -213,14 +203,13 @@ def _draw_dispersion(results: Results) -> Any:
     rows = results.where(people="these")
     formula = [np.sqrt(np.mean(part["formula_sd"] ** 2)) * 100 for _, part in rows.by("epsilon")]
     ax.plot(x, formula, color="#1f2328", linewidth=0.9, label="formula (5)")
-    drawing.ticks(ax, EPSILONS)
-    drawing.ticks(ax, (0.01, 0.1, 1, 10, 100), axis="y")
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Root mean standard deviation of the seven estimates against ε, log scales. The same people: "
         f"{ends['these'][0]:.0f} points at ε = 0.01, {ends['these'][4]:.2f} at 1, {ends['these'][-1]:.3f} at 10, on "
         f"the formula. People drawn anew: the same, but no less than {ends['drawn anew'][-1]:.2f}.",
+        x=EPSILONS,
+        y=(0.01, 0.1, 1, 10, 100),
     )
 
 

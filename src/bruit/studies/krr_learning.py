@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results, Summary, summarise
+from bruit.studies.results import Curve, Results, Summary, summarise
 from bruit.studies.study import Block, Plot, Study
 from bruit.tables import Table
 
@@ -119,23 +120,19 @@ def _paired(rows: Results, metric: str, other: str) -> Summary:
     return summarise(rows[metric] - rows[other])
 
 
-def _far(difference: Summary) -> bool:
-    return abs(difference.mean) > SURE * difference.error
-
-
 def _test_features(results: Results) -> Verdict:
     rows = results.where(part="noise")
     gains = {key: _paired(part, "clean_test", "accuracy") for key, part in rows.by("leaf", "epsilon")}
-    worst = max((key for key in gains if _far(gains[key])), key=lambda key: abs(gains[key].mean), default=None)
+    worst = max((key for key in gains if gains[key].sure(SURE)), key=lambda key: abs(gains[key].mean), default=None)
     if worst is None:
         gap = max(abs(gain.mean) for gain in gains.values())
         return refuted(f"On true test features accuracy differs nowhere for sure ({gap * 100:.1f} points).", worst=gap)
     (leaf, epsilon), top = worst, gains[worst]
     score = rows.where(leaf=leaf, epsilon=epsilon).mean("accuracy")
-    sure = ", ".join(f"{epsilon:g}" for epsilon in sorted({key[1] for key in gains if _far(gains[key])}))
+    sure = ", ".join(f"{epsilon:g}" for epsilon in sorted({key[1] for key in gains if gains[key].sure(SURE)}))
     return confirmed(
         f"Tested on true features, the same forests (leaves of {leaf:.0f} people or more) have "
-        f"{top.mean * 100:+.1f} ± {top.error * 100:.1f} points at ε = {epsilon:g} over the {score:.3f} "
+        f"{top.points()} points at ε = {epsilon:g} over the {score:.3f} "
         f"that users who send reports get; the difference is beyond {SURE:g} standard errors at ε = {sure}. "
         "(A model that runs on the person's own device does see true features: then those are the right test.)",
         worst=top.mean,
@@ -155,7 +152,7 @@ def _test_labels(results: Results) -> Verdict:
     worst = max(lost, key=lambda epsilon: abs(lost[epsilon].mean))
     shown, true, mended = scores[worst]
     evidence = f"at ε = {worst:g} the accuracy against randomised labels is {shown:.3f} instead of {true:.3f}"
-    if not _far(lost[worst]):
+    if not lost[worst].sure(SURE):
         return refuted(f"Nothing is lost: {evidence}.", lost=lost[worst].mean)
     if max(gaps) > 4.5:
         return confirmed(f"Yes: {evidence}, and no formula gives it back.", lost=lost[worst].mean)
@@ -171,14 +168,14 @@ def _test_labels(results: Results) -> Verdict:
 def _serves(results: Results) -> Verdict:
     clean = results.where(part="baseline", leaf=GROWN).summary("accuracy")
     gains = {epsilon: _paired(rows, "accuracy", "majority") for epsilon, rows in _noisy(results).by("epsilon")}
-    good = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean > 0 and _far(gain)]
-    bad = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean < 0 and _far(gain)]
+    good = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean > 0 and gain.sure(SURE)]
+    bad = [epsilon for epsilon, gain in sorted(gains.items()) if gain.mean < 0 and gain.sure(SURE)]
     if not good:
         return refuted("At no ε is the forest better than always answering with the majority.")
     first = _noisy(results).where(epsilon=good[0])
     evidence = (
         f"Without noise {clean.mean:.3f}, majority class {_noisy(results).mean('majority'):.3f}; after kRR "
-        f"{first.mean('accuracy'):.3f} ± {first.summary('accuracy').sd:.3f} at ε = {good[0]:g}"
+        f"{first.summary('accuracy').text('.3f')} at ε = {good[0]:g}"
     )
     figures = {"baseline": clean.mean, "first": good[0], "accuracy": first.mean("accuracy")}
     if not bad:
@@ -186,7 +183,7 @@ def _serves(results: Results) -> Verdict:
     worst = _noisy(results).where(epsilon=bad[-1]).summary("accuracy")
     return corrected(
         f"{evidence} for each attribute, {first.mean('train_epsilon'):.0f} for a person: the first of the project's ε "
-        f"that beats the majority. At ε = {bad[-1]:g} and below, the forest ({worst.mean:.3f} ± {worst.sd:.3f}) is "
+        f"that beats the majority. At ε = {bad[-1]:g} and below, the forest ({worst.text('.3f')}) is "
         "worse than no learning at all.",
         **figures,
         bad=worst.mean,
@@ -243,10 +240,16 @@ def _coarse(results: Results) -> Verdict:
     )
 
 
-def _draw_accuracy(results: Results) -> Any:
-    from bruit.figures import style
-    from bruit.studies import drawing
+def _percent(rows: Results, metric: str) -> Curve:
+    return rows.curve(metric, "epsilon").times(100)
 
+
+def _three(values: Any) -> str:
+    """Shares at ε = 0.01, 1 and 10."""
+    return f"{values[0]:.0f} % at ε = 0.01, {values[4]:.0f} % at 1, {values[-1]:.0f} % at 10"
+
+
+def _draw_accuracy(results: Results) -> Any:
     ax = drawing.axes("Forest on randomised attributes", x="ε for each attribute (log scale)",
                       y="accuracy (%)", log="x", width=6.4, height=4.3)  # fmt: skip
     lines = (
@@ -256,54 +259,32 @@ def _draw_accuracy(results: Results) -> Any:
         ("accuracy", COARSE, f"{COARSE} in a leaf"),
         ("clean_test", COARSE, f"{COARSE}, true features"),
     )
-    ends = []
+    notes = []
     for place, (metric, leaf, name) in enumerate(lines):
         curve = _percent(_noisy(results, leaf), metric)
         drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[int(metric != "accuracy")])
-        ends.append(
-            f"{name} {curve.mean[0]:.0f} % at ε = 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10"
-        )
+        notes.append(f"{name} {_three(curve.mean)}")
     clean = results.where(part="baseline", leaf=GROWN).mean("accuracy") * 100
     majority = _noisy(results).mean("majority") * 100
     ax.set_ylim(8, max(clean, majority) + 8)
-    drawing.reference(ax, clean, "")
-    drawing.reference(ax, majority, "")
-    for y, text in ((clean, "without noise"), (majority, "majority class")):
-        # On the left, where no curve is.
-        ax.annotate(text, (0.0105, y), xytext=(0, 3), textcoords="offset points", color=style.MUTED)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
-        ax,
-        f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority class "
-        f"{majority:.0f} %. {'; '.join(ends)}.",
-    )
+    drawing.reference(ax, clean, "without noise", left=True)
+    drawing.reference(ax, majority, "majority class", left=True)
+    text = f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority class {majority:.0f} %."
+    return drawing.finish(ax, f"{text} {'; '.join(notes)}.", x=EPSILONS)
 
 
 def _draw_risk(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("What is learnt, and what is given away", x="ε for each attribute (log scale)",
                       y="marital status known (%)", log="x", width=6.4)  # fmt: skip
-    x = np.array(EPSILONS)
     guesses = np.array([_label_law(epsilon)[2] for epsilon in EPSILONS]) * 100
     curve = _percent(_noisy(results), "accuracy")
     drawing.curve(ax, curve, "by the forest", 0)
-    drawing.line(ax, x, guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
-        ax,
-        f"Share of people whose marital status is known, against ε. By the forest from seven other reports: "
-        f"{curve.mean[0]:.0f} % at 0.01, {curve.mean[4]:.0f} % at 1, {curve.mean[-1]:.0f} % at 10. By the best guess "
-        f"from the person's own report of it: {guesses[0]:.0f} %, {guesses[4]:.0f} % and {guesses[-1]:.0f} %.",
+    drawing.line(ax, np.array(EPSILONS), guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
+    text = (
+        "Share of people whose marital status is known, against ε. By the forest from seven other reports: "
+        f"{_three(curve.mean)}. By the best guess from the person's own report of it: {_three(guesses)}."
     )
-
-
-def _percent(rows: Results, metric: str) -> Any:
-    """A curve of a score over ε, in percent."""
-    scaled = Results(rows.study, {"epsilon": rows["epsilon"], "score": rows[metric] * 100})
-    return scaled.curve("score", "epsilon")
+    return drawing.finish(ax, text, x=EPSILONS)
 
 
 def _table(results: Results) -> Table:
@@ -312,10 +293,9 @@ def _table(results: Results) -> Table:
         scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]
         scores.append(_noisy(results, COARSE).where(epsilon=epsilon).summary("accuracy"))
         total = f"{rows.mean('train_epsilon'):.3g}"
-        lines.append((f"{epsilon:g}", total, *(f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in scores)))
-    clean = [results.where(part="baseline", leaf=leaf).summary("accuracy") for leaf in (GROWN, COARSE)]
-    cells = [f"{score.mean * 100:.1f} ± {score.sd * 100:.1f}" for score in clean]
-    lines.append(("no noise", "", cells[0], cells[0], cells[0], cells[1]))
+        lines.append((f"{epsilon:g}", total, *(score.text(scale=100) for score in scores)))
+    grown, coarse = (results.where(part="baseline", leaf=leaf).summary("accuracy") for leaf in (GROWN, COARSE))
+    lines.append(("no noise", "", *[grown.text(scale=100)] * 3, coarse.text(scale=100)))
     head = ("ε, attribute", "ε, person", "project's way", "true test features", "noisy test labels",
             f"{COARSE} in a leaf")  # fmt: skip
     return Table.of("Accuracy of the random forest in percent, ± dispersion of a run", head, lines)

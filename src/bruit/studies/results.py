@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,26 @@ class Summary:
     low: float
     high: float
 
+    def sure(self, errors: float = 4.0) -> bool:
+        """Whether the mean is more standard errors away from 0 than this."""
+        return abs(self.mean) > errors * self.error
+
+    def text(self, form: str = ".1f", spread: str = "", *, scale: float = 1.0) -> str:
+        """Mean ± dispersion of a trial.
+
+        >>> summarise([1.0, 2.0, 3.0]).text(".2f", ".1f", scale=100)
+        '200.00 ± 100.0'
+        """
+        return f"{self.mean * scale:{form}} ± {self.sd * scale:{spread or form}}"
+
+    def points(self) -> str:
+        """The mean of a difference of shares ± its standard error, in percentage points.
+
+        >>> summarise([0.01, 0.02, 0.03]).points()
+        '+2.0 ± 0.6'
+        """
+        return f"{self.mean * 100:+.1f} ± {self.error * 100:.1f}"
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -48,6 +68,19 @@ class Curve:
     error: Floats
     low: Floats
     high: Floats
+
+    def times(self, factor: float) -> Curve:
+        """The same in another unit."""
+        scaled = {field.name: getattr(self, field.name) * factor for field in fields(Summary) if field.name != "count"}
+        return replace(self, **scaled)
+
+    def ends(self, form: str = ".1f", unit: str = "") -> str:
+        """Where it begins and ends.
+
+        >>> Results("toy", {"x": [1, 2], "y": [3.0, 4.0]}).curve("y", "x").ends(unit=" %")
+        '3.0 % at ε = 1, 4.0 % at 2'
+        """
+        return f"{self.mean[0]:{form}}{unit} at ε = {self.x[0]:g}, {self.mean[-1]:{form}}{unit} at {self.x[-1]:g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bruit.entropy import Entropy
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -125,7 +126,6 @@ def _constant_variance(results: Results) -> Verdict:
 
 def _draw_estimates(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="coins")
     errors = rows.curve("error", "share")
@@ -153,8 +153,6 @@ def _draw_estimates(results: Results) -> Any:
 
 
 def _draw_coins(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="other coins")
     errors = {truth: part.summary("error") for truth, part in rows.by("truth")}
     truths = np.array(sorted(errors))
@@ -162,10 +160,7 @@ def _draw_coins(results: Results) -> Any:
     epsilons = np.array([epsilon_of(truth) for truth in truths])
     fine = np.linspace(truths[0], truths[-1], 200)
     ax = drawing.axes(
-        "Other coins: less noise costs more privacy",
-        x="ε of the survey",
-        y="standard deviation (points, log)",
-        log="y",
+        "Other coins: less noise costs more privacy", x="ε of the survey", y="standard deviation (points, log)", log="y"
     )
     formula = np.array([variance_of(t) ** 0.5 * 100 for t in fine])
     drawing.line(ax, np.array([epsilon_of(t) for t in fine]), formula, "formula", 0)
@@ -173,12 +168,11 @@ def _draw_coins(results: Results) -> Any:
     for truth, epsilon, sd in zip(truths, epsilons, seen, strict=True):
         ax.annotate(f"{truth:g}", (epsilon, sd), xytext=(5, 5), textcoords="offset points")
     ax.annotate("dots: observed,\nnamed by P(first coin\nsays “tell the truth”)", (0.55, 0.7), xycoords="axes fraction")
-    drawing.ticks(ax, (1, 2, 5, 10, 20), axis="y")
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Standard deviation of the estimate against ε, {N:,} students, 30 % cheaters. It falls from {seen[0]:.1f} "
         f"points at ε = {epsilons[0]:.2f} to {seen[-1]:.1f} at ε = {epsilons[-1]:.2f}; dots follow the formula.",
+        y=(1, 2, 5, 10, 20),
     )
 
 

@@ -159,8 +159,7 @@ class Table:
         kinds = cast(list[Kind], ["label", *["text"] * (texts - 1), *["number"] * (len(headings) - texts)])
         cells = zip(*rows, strict=True) if rows else [()] * len(headings)
         return cls(
-            title,
-            [Column(name, own, None, kind, str) for name, own, kind in zip(headings, cells, kinds, strict=True)],
+            title, [Column(name, own, None, kind, str) for name, own, kind in zip(headings, cells, kinds, strict=True)]
         )
 
     def __len__(self) -> int:

@@ -48,11 +48,7 @@ LINES: tuple[bytes, ...] = (
 
 
 def check_hostile_reports(
-    design: Mechanism | Plan,
-    *,
-    items: Iterable[Any] = ITEMS,
-    lines: Iterable[bytes] = LINES,
-    rng: Randomness = 0,
+    design: Mechanism | Plan, *, items: Iterable[Any] = ITEMS, lines: Iterable[bytes] = LINES, rng: Randomness = 0
 ) -> None:
     """Whatever stands among honest reports, these all count and every row is one report or one refusal.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -44,10 +45,6 @@ def _list(epsilons: Sequence[float]) -> str:
     return "ε = " + ", ".join(f"{epsilon:g}" for epsilon in epsilons) if epsilons else "no ε"
 
 
-def _points(gap: Summary) -> str:
-    return f"{gap.mean * 100:+.1f} ± {gap.error * 100:.1f} points"
-
-
 def _means(rows: dict[float, Results], metric: str) -> str:
     """First, middle and last accuracy."""
     keys = list(rows)
@@ -66,7 +63,7 @@ def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -
         below, doubt = below + len(worse), doubt + len(rest)
         least = min(gaps, key=lambda epsilon: gaps[epsilon].mean)
         where = "everywhere" if not rest else f"for sure at {_list(better)}, not at {_list(rest)}"
-        comparisons.append(f"than {name} {where} (least: {_points(gaps[least])} at ε = {least:g})")
+        comparisons.append(f"than {name} {where} (least: {gaps[least].points()} points at ε = {least:g})")
     sentence = f"{told_as} is more precise {'; '.join(comparisons)}."
     if below:
         return refuted(sentence, worse=below, doubtful=doubt)
@@ -115,13 +112,13 @@ def _dp_gnb_interest(results: Results) -> Verdict:
     worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
     good = _learns(rows, "dp_gnb")
     far = max(gap.mean + SURE * gap.error for gap in lost.values())
-    evidence = f"DP-GNB loses at most {_points(lost[worst])} to GNB in [10, 30]"
+    evidence = f"DP-GNB loses at most {lost[worst].points()} points to GNB in [10, 30]"
     if len(good) < len(rows) or far > 0.05:
         return refuted(f"{evidence}.", lost=lost[worst].mean)
     first = next((epsilon for epsilon in _rows(results) if epsilon in _learns(_rows(results), "dp_gnb")), 10.0)
     vaidya = _gaps(rows, "gnb", "vaidya")
     return confirmed(
-        f"{evidence}, Vaidya's form at most {_points(max(vaidya.values(), key=lambda gap: gap.mean))}: privacy for "
+        f"{evidence}, Vaidya's form at most {max(vaidya.values(), key=lambda gap: gap.mean).points()} points: privacy for "
         f"next to nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for sure "
         "by two points.",
         lost=lost[worst].mean,
@@ -193,7 +190,8 @@ def _stair_lr_wins(results: Results) -> Verdict:
     rows = _rows(results, (10.0, 30.0))
     gaps = {metric: _gaps(rows, "stair_lr", metric) for metric in ("functional", "dp_lr")}
     evidence = "; ".join(
-        f"against {name} " + ", ".join(f"{_points(gap)} at ε = {epsilon:g}" for epsilon, gap in gaps[metric].items())
+        f"against {name} "
+        + ", ".join(f"{gap.points()} points at ε = {epsilon:g}" for epsilon, gap in gaps[metric].items())
         for metric, name in (("functional", "the functional mechanism"), ("dp_lr", "noisy sums of products"))
     )
     better = [epsilon for by_epsilon in gaps.values() for epsilon in _sure(by_epsilon, 1)]
@@ -227,10 +225,7 @@ def _iris_serves(results: Results) -> Verdict:
 
 
 def _blocks(runs: int, fits: int) -> list[Block]:
-    return [
-        Block({"part": ["pima"], "epsilon": EPSILONS}, runs),
-        Block({"part": ["iris"], "epsilon": EPSILONS}, fits),
-    ]
+    return [Block({"part": ["pima"], "epsilon": EPSILONS}, runs), Block({"part": ["iris"], "epsilon": EPSILONS}, fits)]
 
 
 _NB, _LR = "slide “GNB vs M_Stair + GNB vs DP-GNB”", "slide “LR vs M_Stair + LR vs DP-LR”"
@@ -301,12 +296,13 @@ STUDY = Study(
     ],
     plots=[
         Plot("naive-bayes", "Mean accuracy of naive Bayes with its 95 % band; dashes show levels without ε.",
-             figures.draw_bayes),
-        Plot("regression", "Mean accuracy of linear regression with its 95 % band.", figures.draw_lines),
+             partial(figures.accuracy, title="Naive Bayes on Pima", models=BAYES, clean="gnb")),
+        Plot("regression", "Mean accuracy of linear regression with its 95 % band.",
+             partial(figures.accuracy, title="Linear regression on Pima", models=LINES, clean="lr")),
         Plot("dispersion", "Standard deviation of the accuracy of one run: the high variance belongs to the functional "
-             "mechanism and to staircase reports.", figures.draw_dispersion),
+             "mechanism and to staircase reports.", figures.dispersion),
         Plot("iris", "Sum of squared distances from the nearest centre, over that of ordinary k-means, with the 95 % "
-             "band of the mean.", figures.draw_iris),
+             "band of the mean.", figures.iris),
     ],
     table=figures.table,
 )  # fmt: skip

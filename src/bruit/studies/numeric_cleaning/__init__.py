@@ -22,14 +22,6 @@ def _gain(rows: Results, mechanism: str, over: str = LAPLACE) -> Summary:
     return summarise(rows.where(mechanism=mechanism)["accuracy"] - rows.where(mechanism=over)["accuracy"])
 
 
-def _sure(gain: Summary) -> bool:
-    return abs(gain.mean) > SURE * gain.error
-
-
-def _points(gain: Summary) -> str:
-    return f"{gain.mean * 100:+.1f} ± {gain.error * 100:.1f}"
-
-
 def _clean(results: Results) -> Verdict:
     rows = results.where(protocol="clean")
     scores = {metric: rows.mean(metric) for metric in CLEAN}
@@ -48,7 +40,7 @@ def _clean(results: Results) -> Verdict:
 def _one_run(results: Results) -> Verdict:
     rows = results.where(protocol="printed", mechanism=LAPLACE, epsilon=1.0)
     summaries = {metric: rows.summary(metric) for metric in RUN}
-    words = " and ".join(f"{summary.mean:.3f} ± {summary.sd:.3f}" for summary in summaries.values())
+    words = " and ".join(summary.text(".3f") for summary in summaries.values())
     away = max(abs(RUN[metric] - summary.mean) / summary.sd for metric, summary in summaries.items())
     evidence = f"Over {rows.summary('f1').count} runs accuracy and F1 are {words} (dispersion of one run)"
     if away > 3:
@@ -67,7 +59,7 @@ def _comparison(results: Results) -> Verdict:
         )
     return corrected(
         f"The listing compares with test labels that were randomised too, on which the truth itself would score "
-        f"{kept:.3f}. On true labels and other splits accuracy at ε = 1 is {true.mean:.3f} ± {true.sd:.3f} against "
+        f"{kept:.3f}. On true labels and other splits accuracy at ε = 1 is {true.text('.3f')} against "
         f"{clean.mean:.3f} without noise, and always answering “no” has {most:.3f}.",
         true=true.mean,
         noisy=noisy.mean,
@@ -84,12 +76,12 @@ def _small(results: Results) -> Verdict:
         far[epsilon] = max(
             abs(part.where(mechanism=mechanism).mean("accuracy") - 0.5) for mechanism in (LAPLACE, PRINTED)
         )
-    apart = [epsilon for epsilon, gap in gaps.items() if _sure(gap)]
+    apart = [epsilon for epsilon, gap in gaps.items() if gap.sure(SURE)]
     if apart:
-        return refuted(f"They differ at ε = {apart[0]:g}: {_points(gaps[apart[0]])} points.", first=apart[0])
+        return refuted(f"They differ at ε = {apart[0]:g}: {gaps[apart[0]].points()} points.", first=apart[0])
     worst = max(gaps, key=lambda epsilon: abs(gaps[epsilon].mean))
     evidence = (
-        f"Their accuracies differ by {_points(gaps[worst])} points at most (ε = {worst:g}), no more than chance gives"
+        f"Their accuracies differ by {gaps[worst].points()} points at most (ε = {worst:g}), no more than chance gives"
     )
     last = max(far)
     if far[last] <= NEAR:
@@ -109,19 +101,19 @@ def _useful(results: Results) -> Verdict:
     large = [epsilon for epsilon in sorted(rows.values("epsilon")) if epsilon >= 1]
     printed = {epsilon: _gain(rows.where(epsilon=epsilon), PRINTED) for epsilon in large}
     equal = {epsilon: _gain(rows.where(epsilon=epsilon), STAIRCASE) for epsilon in large}
-    better = [epsilon for epsilon in large if equal[epsilon].mean > 0 and _sure(equal[epsilon])]
+    better = [epsilon for epsilon in large if equal[epsilon].mean > 0 and equal[epsilon].sure(SURE)]
     best = max(large, key=lambda epsilon: equal[epsilon].mean)
     figures = {"best": equal[best].mean, "printed": printed[best].mean}
     true = trials.mechanism_of(PRINTED, best).guarantee.epsilon
     evidence = (
-        f"at equal true ε the gain in accuracy over Laplace is greatest at ε = {best:g}, {_points(equal[best])} points "
-        f"(as printed, with a true ε of {true:.2f}, {_points(printed[best])})"
+        f"at equal true ε the gain in accuracy over Laplace is greatest at ε = {best:g}, {equal[best].points()} points "
+        f"(as printed, with a true ε of {true:.2f}, {printed[best].points()})"
     )
     if not better:
         return refuted(f"Nowhere for sure: {evidence}.", **figures)
     if better == large:
         return confirmed(f"Everywhere for sure: {evidence}.", **figures)
-    others = "; ".join(f"{_points(equal[epsilon])} at ε = {epsilon:g}" for epsilon in large if epsilon not in better)
+    others = "; ".join(f"{equal[epsilon].points()} at ε = {epsilon:g}" for epsilon in large if epsilon not in better)
     return corrected(
         f"It is at ε = {', '.join(f'{epsilon:g}' for epsilon in better)}: {evidence}; but not for sure elsewhere "
         f"({others}).",
@@ -165,11 +157,11 @@ STUDY = Study(
     ],
     plots=[
         Plot("printed", "The slide's experiment: mean accuracy with its 95 % band, at the nominal ε.",
-             figures.draw_printed),
-        Plot("honest", "Cut and clamped laws at the same exact ε, on true test labels.", figures.draw_honest),
+             figures.printed),
+        Plot("honest", "Cut and clamped laws at the same exact ε, on true test labels.", figures.honest),
         Plot("gain", "Part of the staircase's advantage was its larger ε; the rest is real. 95 % bands.",
-             figures.draw_gain),
-        Plot("leak", "The true ε of the resampled staircase, over the nominal one.", figures.draw_leak),
+             figures.gain),
+        Plot("leak", "The true ε of the resampled staircase, over the nominal one.", figures.leak),
     ],
     table=figures.table,
 )  # fmt: skip

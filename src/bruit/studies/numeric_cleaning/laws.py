@@ -46,10 +46,7 @@ def laplace_loss(epsilon: float, width: float = 1.0, reach: float = 1.0) -> floa
 def staircase_loss(epsilon: float, error: Error = "absolute") -> float:
     """Of staircase noise whose Δ is the width of the interval: only two of its steps are inside."""
     gamma, b = optimal_gamma(epsilon, error), math.exp(-epsilon)
-    return loss(
-        lambda d: np.where(d < gamma, 1.0, b),
-        lambda d: np.minimum(d, gamma) + b * np.maximum(d - gamma, 0),
-    )
+    return loss(lambda d: np.where(d < gamma, 1.0, b), lambda d: np.minimum(d, gamma) + b * np.maximum(d - gamma, 0))
 
 
 def printed_gamma(epsilon: float) -> float:

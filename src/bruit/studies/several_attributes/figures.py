@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bruit.studies import drawing
 from bruit.studies.results import Results
 from bruit.studies.several_attributes import trials
 from bruit.tables import Table
@@ -18,7 +19,6 @@ def reproduction(results: Results) -> Any:
     from matplotlib.lines import Line2D
 
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="error", data="nursery", calibration="published")
     ax = drawing.axes("Nursery: ours and published", x="stated ε", y="mean squared error (log scale)", log="y",
@@ -34,14 +34,11 @@ def reproduction(results: Results) -> Any:
     _epsilon_axis(ax)
     shown = [Line2D([], [], color=style.INK), Line2D([], [], color=style.INK, marker="o", mfc="none", linestyle="")]
     ax.legend(shown, ["ours", "published"], loc="upper right", frameon=False)
-    drawing.name_lines(ax)
-    return drawing.describe(ax, f"Mean squared error on Nursery against ε, by method. At ε = ln 3: {', '.join(notes)}.")
+    return drawing.finish(ax, f"Mean squared error on Nursery against ε, by method. At ε = ln 3: {', '.join(notes)}.")
 
 
 def errors(results: Results, data: str) -> Any:
     """All methods on one table, at both calibrations, on the same scale."""
-    from bruit.studies import drawing
-
     rows = results.where(part="error", data=data)
     panels, notes = drawing.panels(2, height=3.9), []
     for ax, calibration in zip(panels, trials.CALIBRATIONS, strict=True):
@@ -67,7 +64,6 @@ def errors(results: Results, data: str) -> Any:
 def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
     """The mean with its 95 % band, and a pale band of the middle 80 % of collections."""
     from bruit.figures import style
-    from bruit.studies import drawing
 
     curve = part.curve("mse", "epsilon")
     single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in curve.x])
@@ -82,8 +78,6 @@ def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
 
 def guarantees(results: Results) -> Any:
     """The exact ε of a person and of one attribute against the stated one, at the published calibration."""
-    from bruit.studies import drawing
-
     rows = results.where(part="exact", calibration="published")
     tables = rows.values("data")
     panels, notes = drawing.panels(len(tables)), []

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -183,8 +184,6 @@ def _printed_axis(results: Results) -> Verdict:
 
 
 def _draw_oracles(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="oracles", frequency=0.0)
     ax = drawing.axes(
         "Var* of every oracle, k = 128, N = 100,000",
@@ -198,14 +197,12 @@ def _draw_oracles(results: Results) -> Any:
         curve = rows.where(oracle=name).curve("variance", "epsilon")
         drawing.line(ax, curve.x, curve.mean, name, place, dashes=drawing.DASHES[place // 6])
         notes.append(f"{name} {curve.mean[int(np.abs(curve.x - 1).argmin())]:.1e}")
-    drawing.ticks(ax, (0.1, 0.2, 0.5, 1, 2, 5))
-    drawing.name_lines(ax)
-    return drawing.describe(ax, f"Var* of the oracles against ε, log scales. Near ε = 1: {', '.join(notes)}.")
+    return drawing.finish(
+        ax, f"Var* of the oracles against ε, log scales. Near ε = 1: {', '.join(notes)}.", x=(0.1, 0.2, 0.5, 1, 2, 5)
+    )
 
 
 def _draw_ratios(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="oracles", frequency=0.0)
     curves = {name: rows.where(oracle=name).curve("variance", "epsilon") for name in rows.values("oracle")}
     least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(trials.EPSILONS)], axis=0)
@@ -220,24 +217,20 @@ def _draw_ratios(results: Results) -> Any:
         shown = least[np.isin(trials.EPSILONS, curve.x)]
         drawing.line(ax, curve.x, curve.mean / shown, name, place, dashes=drawing.DASHES[place // 6])
     ax.set_ylim(0.9, 12)
-    drawing.ticks(ax, (0.1, 0.2, 0.5, 1, 2, 5))
-    drawing.ticks(ax, (1, 1.5, 2, 3, 5, 10), axis="y")
-    drawing.name_lines(ax)
     worst = {name: float((curve.mean / least).max()) for name, curve in curves.items() if curve.x.size == least.size}
     ratios = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
-    return drawing.describe(
-        ax, f"Var* over the least of all oracles, against ε, log scales. Greatest ratios: {ratios}."
+    return drawing.finish(
+        ax,
+        f"Var* over the least of all oracles, against ε, log scales. Greatest ratios: {ratios}.",
+        x=(0.1, 0.2, 0.5, 1, 2, 5),
+        y=(1, 1.5, 2, 3, 5, 10),
     )
 
 
 def _draw_misleading(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="coverage", epsilon=4.0)
     ax = drawing.axes(
-        "Intervals built on Var* miss frequent values",
-        x="true frequency f (%)",
-        y="coverage of 95 % intervals (%)",
+        "Intervals built on Var* miss frequent values", x="true frequency f (%)", y="coverage of 95 % intervals (%)"
     )
     for place, n in enumerate(rows.values("n")):
         curve = rows.where(n=n).curve("covered", "frequency")
@@ -245,9 +238,8 @@ def _draw_misleading(results: Results) -> Any:
         drawing.line(ax, curve.x * 100, curve.mean * 100, name, place, dashes=dashes, mark=drawing.MARKS[place])
     drawing.reference(ax, 95, "what was promised")
     ax.set_ylim(0, 104)
-    drawing.name_lines(ax)
     low = float(rows["covered"].min())
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Coverage of 95 % intervals built on Var* against f, Warner at ε = 4. It falls from 95 % at f = 0 "
         f"to {low:.0%}.",
@@ -256,7 +248,6 @@ def _draw_misleading(results: Results) -> Any:
 
 def _draw_surface(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     titles = {"published": "VAR₁ − VAR₂, published ε' = ln(d(e^ε−1)+1)", "same": "VAR₁ − VAR₂, ε' = ε"}
     regions: dict[str, list[tuple[float, float, str]]]
