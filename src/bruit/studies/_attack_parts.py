@@ -165,3 +165,20 @@ def error(rows: Results, metric: str = "rate") -> float:
 def published(method: str, synthetic: int, epsilon: float) -> float:
     """A published rate, in per cent."""
     return PUBLISHED[method, synthetic][EPSILONS.index(epsilon)]
+
+
+def shown(results: Results) -> list[float]:
+    """The ε that tables show, of those that were tried."""
+    return [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+
+
+def rates(rows: Results, epsilons: list[float]) -> list[str]:
+    """Mean rates at these ε, for a table; a dash where there is none."""
+    means = {epsilon: part.mean("rate") for epsilon, part in rows.by("epsilon")}
+    return [f"{means[epsilon]:.2f}" if epsilon in means else "–" for epsilon in epsilons]
+
+
+def apart(first: Results, second: Results, metric: str = "ten") -> float:
+    """By how many standard errors the first mean rate is above the second."""
+    difference = first.mean(metric) - second.mean(metric)
+    return difference / math.hypot(error(first, metric), error(second, metric))

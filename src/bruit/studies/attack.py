@@ -188,8 +188,6 @@ def _near(gaps: dict[str, float], who: str) -> Verdict:
 
 
 def _draw_rates(results: Results) -> Any:
-    from bruit.figures import style
-
     shown = drawing.panels(2, height=3.5)
     notes = []
     for ax, method, top in zip(shown, METHODS, (30, 100), strict=True):
@@ -209,15 +207,12 @@ def _draw_rates(results: Results) -> Any:
         ax.set(ylim=(0, top), xlim=(0.7, 10.3))
         drawing.ticks(ax, EPSILONS)
         drawing.name_lines(ax)
-        notes.append(
-            f"{method} {closed.mean[0]:.1f} % at ε = {closed.x[0]:g}, {closed.mean[-1]:.1f} % at {closed.x[-1]:g}"
-        )
-    style.describe(
+        notes.append(f"{method} {closed.ends(unit=' %')}")
+    return drawing.describe(
         shown[0],
         f"Per cent of people whose sampled attribute the closed form finds: {'; '.join(notes)}. The published curves "
         "of XGBoost lie on it; chance is 5.6 %.",
     )
-    return style.whole(shown[0])
 
 
 def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
@@ -238,18 +233,12 @@ def _draw_who(results: Results) -> Any:
                       y="attribute (number of values)", height=5.6)  # fmt: skip
     first = {name: part.mean("found") for name, part in rows.where(method=METHODS[0]).by("attribute")}
     order = sorted(first, key=lambda name: first[name])
-    for method, colour, mark in zip(METHODS, style.PALETTE, drawing.MARKS, strict=False):
+    for place, method in enumerate(METHODS):
         shares = {name: part.summary("found") for name, part in rows.where(method=method).by("attribute")}
-        for place, name in enumerate(order):
-            reach = np.clip([shares[name].low, shares[name].high], 0, 100)
-            ax.plot(reach, [place, place], color=colour, linewidth=4, alpha=0.3)
-            label = method if place == 0 else None
-            ax.plot(shares[name].mean, place, mark, color=colour, markersize=6, label=label)
+        drawing.intervals(ax, {_with_size(rows, name): shares[name] for name in order}, place, method)
     ax.axvline(100 / 18, color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
     ax.annotate("chance", (100 / 18, len(order) - 0.4), xytext=(4, 0), textcoords="offset points", color=style.MUTED)
-    ax.set_yticks(range(len(order)), [_with_size(rows, name) for name in order])
-    ax.set_ylim(-0.7, len(order) + 0.2)
-    ax.set_xlim(-2, 102)
+    ax.set(ylim=(-0.7, len(order) + 0.2), xlim=(-2, 102))
     ax.legend(loc="lower right", frameon=False)
     return drawing.describe(
         ax,
@@ -267,14 +256,12 @@ def _with_size(rows: Results, name: str) -> str:
 
 
 def _table(results: Results) -> Table:
-    shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+    shown = parts.shown(results)
     lines = []
     for (method, attacker, synthetic), rows in results.where(part="rate").by("method", "attacker", "synthetic"):
-        rates = {epsilon: part.summary("rate") for epsilon, part in rows.by("epsilon")}
         who = "closed form" if attacker == "bayes" else f"XGBoost, {synthetic:g}n"
-        runs = max(rate.count for rate in rates.values())
-        cells = [f"{rates[epsilon].mean:.2f}" if epsilon in rates else "–" for epsilon in shown]
-        lines.append((method, who, f"{runs}", *cells))
+        runs = max(part.summary("rate").count for _, part in rows.by("epsilon"))
+        lines.append((method, who, f"{runs}", *parts.rates(rows, shown)))
     for (method, synthetic), own in parts.PUBLISHED.items():
         if method in METHODS:
             cells = [f"{own[EPSILONS.index(epsilon)]:.2f}" for epsilon in shown]

@@ -115,8 +115,7 @@ def _beaten(same: dict[str, Results]) -> list[tuple[str, str, tuple[float, float
     for bad, first in same.items():
         for good, second in same.items():
             ratio = first.mean("variance") / second.mean("variance")
-            apart = first.mean("ten") - second.mean("ten")
-            if ratio > 1.1 and apart > SURE * float(np.hypot(parts.error(first, "ten"), parts.error(second, "ten"))):
+            if ratio > 1.1 and parts.apart(first, second) > SURE:
                 pairs.append((bad, good, (ratio, first.mean("ten"), second.mean("ten"))))
     return pairs
 
@@ -132,8 +131,7 @@ def _advance(results: Results) -> Verdict:
     wins, notes = [], []
     for table, faked in hidden.by("table"):
         other = same.where(table=table)
-        reach = SURE * float(np.hypot(parts.error(faked, "ten"), parts.error(other, "ten")))
-        wins.append(other.mean("ten") - faked.mean("ten") > reach)
+        wins.append(parts.apart(other, faked) > SURE)
         notes.append(f"{TABLES[table]} {faked.mean('ten'):.1f} against {other.mean('ten'):.1f} %")
     table = hidden.values("table")[0]
     first, second, third = (part.where(table=table) for part in (hidden, plain, same))
@@ -161,9 +159,8 @@ def _both_better(results: Results) -> Verdict:
     for (table, epsilon), part in rows.by("table", "epsilon"):
         fake, realistic = (part.where(method=method) for method in ("RS+FD[GRR]", "RS+RFD[GRR]"))
         gains.append(fake.mean("variance") / realistic.mean("variance"))
-        apart = realistic.mean("ten") - fake.mean("ten")
-        sure = apart / float(np.hypot(parts.error(realistic, "ten"), parts.error(fake, "ten")))
-        cases.append((sure, f"{TABLES[table]}, ε = {epsilon:g}", fake.mean("ten"), realistic.mean("ten")))
+        place = f"{TABLES[table]}, ε = {epsilon:g}"
+        cases.append((parts.apart(realistic, fake), place, fake.mean("ten"), realistic.mean("ten")))
     evidence = f"The variance falls, by a factor of {min(gains):.2f} to {max(gains):.2f}"
     if min(gains) < 1:
         evidence = f"The variance changes by a factor of {1 / max(gains):.2f} to {1 / min(gains):.2f}"
@@ -192,8 +189,7 @@ def _adds_up(results: Results) -> Verdict:
     ratios, sure = {}, []
     for (table, epsilon), part in results.where(method="SMP[GRR]", unit="person").by("table", "epsilon"):
         once, often = (part.where(surveys=surveys) for surveys in (1, MANY))
-        apart = often.mean("ten") - once.mean("ten")
-        sure.append(apart / float(np.hypot(parts.error(often, "ten"), parts.error(once, "ten"))))
+        sure.append(parts.apart(often, once))
         ratios[table, epsilon] = (once.mean("ten"), often.mean("ten"))
     (table, epsilon), (first, last) = max(ratios.items(), key=lambda item: item[1][1])
     evidence = f"from {first:.1f} to {last:.1f} % (among ten, SMP[GRR], {TABLES[table]}, ε = {epsilon:g} each)"
@@ -221,22 +217,19 @@ def _draw_trade_off(results: Results) -> Any:
             _path(ax, rows.where(method=method, unit="person"), method, place)
             if method in PAPERS:
                 _path(ax, rows.where(method=method, unit="papers"), "", place, papers=True)
-        ax.axhline(rows.mean("chance"), color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
+        drawing.reference(ax, rows.mean("chance"), "chance", left=True)
         best = rows.where(unit="person", method="SMP[GRR]", epsilon=max(rows.values("epsilon")))
         notes.append(f"{TABLES[table]} {best.mean('ten'):.0f} % with an error of {best.mean('variance'):.1e}")
         ax.plot([], [], "o", markerfacecolor=style.PAPER, color=style.MUTED, markersize=5, label="papers' ε")
         drawing.ticks(ax, (0.1, 0.3, 1, 3, 10, 30, 100), axis="y")
         ax.set_ylim(0.2, 100)
-        ax.annotate("chance", (0.01, rows.mean("chance")), xycoords=("axes fraction", "data"), xytext=(0, 3),
-                    textcoords="offset points", color=style.MUTED, fontsize=style.TEXT - 1)  # fmt: skip
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    style.describe(
+    return drawing.describe(
         shown[0],
         f"Share of people found among the ten nearest records after {MANY} surveys, against the mean squared error of "
         f"one (by its exact law), by method and ε, log scales. The less error, the more are found: SMP[GRR] at "
         f"the largest ε {', '.join(notes)}.",
     )
-    return style.whole(shown[0])
 
 
 def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = False) -> None:
@@ -254,17 +247,15 @@ def _draw_guess(results: Results) -> Any:
     rows = results.where(table=table, unit="person")
     ax = drawing.axes(f"{TABLES[table]}: a value guessed from one survey", x="ε for a person (log scale)",
                       y="right beyond the likeliest (points)", log="x")  # fmt: skip
-    ends = []
-    for place, method in enumerate(PERSON):
-        curve = rows.where(method=method).curve("guess", "epsilon")
-        drawing.curve(ax, curve, method, place, dashes=drawing.DASHES[place // 3])
-        ends.append(f"{method} {curve.mean[-1]:.1f}")
+    curves = {method: rows.where(method=method).curve("guess", "epsilon") for method in PERSON}
+    drawing.curves(ax, curves)
+    notes = ", ".join(f"{method} {curve.mean[-1]:.1f}" for method, curve in curves.items())
     drawing.ticks(ax, rows.values("epsilon"))
     ax.set_ylim(0)
     return drawing.finish(
         ax,
         f"How many points more often a value is guessed than by naming the most frequent one, mean over "
-        f"the attributes, at the largest ε: {', '.join(ends)}.",
+        f"the attributes, at the largest ε: {notes}.",
     )
 
 

@@ -178,18 +178,14 @@ def _baseline(results: Results) -> Verdict:
 def _draw_priors(results: Results) -> Any:
     ax = drawing.axes("Which fakes hide the sampled attribute", x="ε, papers' calibration", y="people found out (%)",
                       height=4.3)  # fmt: skip
-    ends = []
-    for place, (prior, name) in enumerate(PRIORS.items()):
-        curve = _bayes(results, prior).curve("rate", "epsilon")
-        drawing.curve(ax, curve, name, place, dashes=drawing.DASHES[place % 3])
-        ends.append(f"{name} {curve.mean[0]:.1f} and {curve.mean[-1]:.1f} %")
-    drawing.reference(ax, CHANCE, "")
-    ax.annotate("chance, 1/18", (0.99, CHANCE), xycoords=("axes fraction", "data"), xytext=(0, -11),
-                textcoords="offset points", ha="right", color="#5b6570", fontsize=9.5)  # fmt: skip
+    curves = {name: _bayes(results, prior).curve("rate", "epsilon") for prior, name in PRIORS.items()}
+    drawing.curves(ax, curves)
+    notes = "; ".join(f"{name} {curve.mean[0]:.1f} and {curve.mean[-1]:.1f} %" for name, curve in curves.items())
+    drawing.reference(ax, CHANCE, "chance, 1/18", below=True)
     ax.set_ylim(0)
     return drawing.finish(
         ax,
-        f"Per cent found out by the closed form at the smallest and largest ε, by the law of fakes: {'; '.join(ends)}.",
+        f"Per cent found out by the closed form at the smallest and largest ε, by the law of fakes: {notes}.",
         x=EPSILONS,
     )
 
@@ -221,16 +217,13 @@ def _draw_attackers(results: Results) -> Any:
 
 
 def _table(results: Results) -> Table:
-    shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+    shown = parts.shown(results)
     lines = []
     for (prior, attacker, fakes), rows in results.by("prior", "attacker", "fakes"):
-        by_epsilon = dict(rows.by("epsilon"))
         who = ("closed form" if attacker == "bayes" else "XGBoost, 1n") + (", mistaken" if fakes == "uniform" else "")
-        cells = [f"{by_epsilon[epsilon].mean('rate'):.2f}" if epsilon in by_epsilon else "–" for epsilon in shown]
-        first = by_epsilon[min(by_epsilon)]
-        lines.append(
-            (PRIORS[prior], who, *cells, f"{first.mean('variance'):.1e}", f"{first.mean('one_attribute'):.2f}")
-        )
+        first = rows.where(epsilon=min(rows.values("epsilon")))
+        last = (f"{first.mean('variance'):.1e}", f"{first.mean('one_attribute'):.2f}")
+        lines.append((PRIORS[prior], who, *parts.rates(rows, shown), *last))
     own = [f"{parts.published(METHOD, 1, epsilon):.2f}" for epsilon in shown]
     lines.append((PRIORS["values"], "XGBoost, 1n, mistaken, published", *own, "–", "–"))
     columns = ("fakes", "attacker", *(f"ε = {epsilon:g}" for epsilon in shown), "variance at 1", "attribute's ε at 1")

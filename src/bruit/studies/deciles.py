@@ -237,12 +237,9 @@ def _draw_errors(results: Results) -> Any:
     ax = drawing.axes(
         "Nine deciles of N(0, 1), n = 100,000", x="ε (log scale)", y="mean rank error (records, log)", log="xy"
     )
-    ends = {}
-    for place, method in enumerate(METHODS[1:]):
-        curve = rows.where(method=method).curve("rank_error", "epsilon")
-        drawing.curve(ax, curve, method, place, dashes=drawing.DASHES[place // 3])
-        ends[method] = curve.mean
-    values = ", ".join(f"{method} {mean[-2]:.1f}" for method, mean in ends.items())
+    curves = {method: rows.where(method=method).curve("rank_error", "epsilon") for method in METHODS[1:]}
+    drawing.curves(ax, curves)
+    values = ", ".join(f"{method} {curve.mean[-2]:.1f}" for method, curve in curves.items())
     return drawing.finish(
         ax,
         f"Mean rank error of the nine deciles against ε, by method, log scales. At ε = 1: {values}.",
@@ -294,8 +291,8 @@ def _table(results: Results) -> Table:
     columns = [column for column in COLUMNS if column in rows.values("column")]
     lines = []
     for method in METHODS:
-        summaries = [rows.where(method=method, column=column).summary("rank_error") for column in columns]
-        lines.append((method, *(f"{summary.mean:,.1f} ± {summary.sd:,.1f}" for summary in summaries)))
+        cells = [rows.where(method=method, column=column).summary("rank_error").text(",.1f") for column in columns]
+        lines.append((method, *cells))
     return Table.of("Mean rank error of nine deciles at ε = 1, ± dispersion of a run", ("method", *columns), lines)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies.results import Curve
+from bruit.studies.results import Curve, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,6 +83,15 @@ def line(
 ) -> None:
     """A line in the colour of its place."""
     ax.plot(x, y, color=colour(place), linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=label)
+
+
+def intervals(ax: Axes, named: Mapping[str, Summary], place: int, label: str) -> None:
+    """A mean with its 95 % interval on a line of its own per name, from the bottom up; `place` is that of `label`."""
+    for row, summary in enumerate(named.values()):
+        ax.plot([summary.low, summary.high], [row, row], color=colour(place), linewidth=3, alpha=0.4)
+        mark: dict[str, Any] = {"marker": MARKS[place], "markersize": 6, "linestyle": ""}
+        ax.plot(summary.mean, row, color=colour(place), label="_" if row else label, **mark)
+    ax.set_yticks(range(len(named)), list(named))
 
 
 def colour(place: int) -> str:

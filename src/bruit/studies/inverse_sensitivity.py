@@ -206,16 +206,11 @@ def _draw(results: Results) -> Any:
             ax, f"{statistic.capitalize()}, ε = 1", x=f"mean error (unit of the data, {scale})", y="shape", log=log
         )
         style.tidy(ax, grid="x")
-        for place, shape in enumerate(SHAPES):
-            for mechanism, colour, mark in zip(MECHANISMS, (style.PALETTE[1], style.PALETTE[0]), "so", strict=True):
-                summary = results.where(statistic=statistic, shape=shape, mechanism=mechanism, epsilon=1.0).summary(
-                    "error"
-                )
-                ax.plot([summary.low, summary.high], [place, place], color=colour, linewidth=3, alpha=0.4)
-                label = mechanism if place == 0 else "_nothing"
-                ax.plot(summary.mean, place, mark, color=colour, label=label, markersize=6)
-            notes.append(f"{statistic} {shape} {_ratio(results, statistic=statistic, shape=shape, epsilon=1.0)[0]:.2g}")
-        ax.set_yticks(range(len(SHAPES)), SHAPES)
+        rows = results.where(statistic=statistic, epsilon=1.0)
+        for place, mechanism in ((1, "laplace"), (0, "inverse-sensitivity")):
+            errors = {shape: rows.where(shape=shape, mechanism=mechanism).summary("error") for shape in SHAPES}
+            drawing.intervals(ax, errors, place, mechanism)
+        notes += [f"{statistic} {shape} {_ratio(rows, shape=shape)[0]:.2g}" for shape in SHAPES]
         ax.margins(y=0.15)
         if not log:
             ax.set_xlim(left=0)
@@ -229,13 +224,10 @@ def _draw(results: Results) -> Any:
 
 def _draw_epsilon(results: Results) -> Any:
     ax = drawing.axes("The median of skewed data", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy")
-    ends = []
-    for place, mechanism in enumerate(MECHANISMS):
-        curve = results.where(statistic="median", shape="skewed", mechanism=mechanism).curve("error", "epsilon")
-        drawing.curve(ax, curve, mechanism, place)
-        ends.append(
-            f"{mechanism} {curve.mean[0]:.2g} at ε = {curve.x[0]:g} and {curve.mean[-1]:.2g} at {curve.x[-1]:g}"
-        )
+    rows = results.where(statistic="median", shape="skewed")
+    curves = {mechanism: rows.where(mechanism=mechanism).curve("error", "epsilon") for mechanism in MECHANISMS}
+    drawing.curves(ax, curves, dashes="-")
+    ends = [f"{mechanism} {curve.ends('.2g')}" for mechanism, curve in curves.items()]
     return drawing.finish(
         ax,
         "Mean error of the median of skewed data against ε: " + "; ".join(ends) + ".",
@@ -248,22 +240,14 @@ def _table(results: Results) -> Table:
     for statistic in STATISTICS:
         for mechanism in MECHANISMS:
             part = results.where(statistic=statistic, mechanism=mechanism, epsilon=1.0)
-            summaries = [part.where(shape=shape).summary("error") for shape in SHAPES]
-            rows.append(
-                (f"{statistic}, {mechanism}", *(f"{summary.mean:.2g} ± {summary.sd:.1g}" for summary in summaries))
-            )
+            cells = [part.where(shape=shape).summary("error").text(".2g", ".1g") for shape in SHAPES]
+            rows.append((f"{statistic}, {mechanism}", *cells))
     return Table.of("Mean error at ε = 1, ± dispersion of a run; records in 0..1", ("release", *SHAPES), rows)
 
 
 def _blocks(repetitions: int, epsilons: tuple[float, ...]) -> list[Block]:
-    factors: dict[str, Any] = {
-        "statistic": STATISTICS,
-        "shape": SHAPES,
-        "mechanism": MECHANISMS,
-        "epsilon": epsilons,
-        "n": [1000],
-    }
-    return [Block(factors, repetitions)]
+    factors: dict[str, Any] = {"statistic": STATISTICS, "shape": SHAPES, "mechanism": MECHANISMS}
+    return [Block({**factors, "epsilon": epsilons, "n": [1000]}, repetitions)]
 
 
 STUDY = Study(

@@ -269,7 +269,7 @@ def _draw_accuracy(results: Results) -> Any:
     ax.set_ylim(8, max(clean, majority) + 8)
     drawing.reference(ax, clean, "without noise", left=True)
     drawing.reference(ax, majority, "majority class", left=True)
-    text = f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority class {majority:.0f} %."
+    text = f"Accuracy of predicting marital status against ε. Without noise {clean:.0f} %, majority {majority:.0f} %."
     return drawing.finish(ax, f"{text} {'; '.join(notes)}.", x=EPSILONS)
 
 

@@ -43,15 +43,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Report:
-    """Studies with the results that there are.
-
-    Parameters
-    ----------
-    studies
-        In the order of the page.
-    results
-        By name of the study; absent where a study was not run. Such studies are named, and that is all.
-    """
+    """Studies in the order of the page, with results by name; a study that was not run is named, and that is all."""
 
     studies: Sequence[Study]
     results: Mapping[str, Results]

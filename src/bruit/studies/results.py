@@ -89,8 +89,6 @@ class Results:
 
     Parameters
     ----------
-    study
-        The name of the study.
     columns
         Arrays of equal length: numbers are float64, with NaN where a row has none; texts are object arrays, with "".
     size, seed, trials

@@ -20,7 +20,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -77,18 +77,12 @@ def run(
 
     Parameters
     ----------
-    study
-        What to run.
-    size
-        ``"quick"`` or ``"full"``.
-    seed
-        A whole number, 0 or above.
     workers
         How many processes; all cores unless given. 0 makes all trials in this process, to look for a mistake.
     folder
         Where results are kept, in a folder of their own per study and size.
     restart
-        Throw away what is there.
+        Whether to throw away what is there.
     progress
         Called with the number of trials done and in all.
 
@@ -299,16 +293,21 @@ class Store:
         """The places of all finished trials."""
         return {int(place) for file in self._files() for place in _read(file, ["trial"])["trial"].to_numpy()}
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Sequence[Row]) -> None:
         """Keep the rows of some finished trials."""
-        _write(self.folder / f"part-{secrets.token_hex(8)}.parquet", list(rows))
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: as_column([row.get(name) for row in rows]) for name in names}
+        # A column without any value has no type yet: another part gives it one.
+        typed = {
+            name: values for name, values in columns.items() if values.dtype == object or not np.isnan(values).all()
+        }
+        _write(self.folder / f"part-{secrets.token_hex(8)}.parquet", typed)
 
     def finish(self, seed: int, skipped: Mapping[str, int]) -> None:
         """Make one file of all parts, in order."""
         parts = self._files()
         if parts:
-            with documents.replacing(self.folder / "results.parquet") as partial:
-                pq.write_table(self._table(parts), partial, compression="zstd")
+            _write(self.folder / "results.parquet", self._columns(parts))
         self._write_manifest(seed, "complete", skipped)
         for file in parts:
             if file.name != "results.parquet":
@@ -322,11 +321,11 @@ class Store:
         if manifest["definition"] != self.study.definition(self.size):
             return None
         files = self._files()
-        columns = _columns(self._table(files)) if files else {}
+        columns = self._columns(files) if files else {}
         trials = len(set(columns["trial"].tolist())) if files else 0
         return Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
 
-    def _table(self, files: Sequence[Path]) -> pa.Table:
+    def _columns(self, files: Sequence[Path]) -> dict[str, NDArray[Any]]:
         """All rows in the order of the trials; a trial that stands in two files counts once."""
         seen: set[int] = set()
         kept = []
@@ -344,7 +343,9 @@ class Store:
         factors = [name for block in self.study.blocks(self.size) for name in block.factors]
         first = dict.fromkeys([*RESERVED, *factors])
         order = [*(name for name in first if name in whole.column_names), *sorted({*whole.column_names} - {*first})]
-        return whole.select(order).sort_by([("trial", "ascending"), ("row", "ascending")]).combine_chunks()
+        rows = whole.select(order).sort_by([("trial", "ascending"), ("row", "ascending")])
+        # A part may lack a column that another has: what is missing is NaN or "" whatever the parts were.
+        return {name: as_column(rows[name].to_pylist()) for name in order}
 
     def _files(self) -> list[Path]:
         whole = self.folder / "results.parquet"
@@ -365,13 +366,11 @@ class Store:
         documents.write_text(self.folder / "manifest.json", documents.seal(FORMAT, body, indent=2) + "\n")
 
 
-def _write(path: Path, rows: Sequence[Row]) -> None:
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: as_column([row.get(name) for row in rows]) for name in names}
-    # A column without any value has no type yet: another part gives it one.
-    table = pa.table({name: pa.array(values) for name, values in columns.items() if not _is_empty(values)})
+def _write(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
     with documents.replacing(path) as partial:
-        pq.write_table(table, partial, compression="zstd")
+        pq.write_table(
+            pa.table({name: pa.array(values) for name, values in columns.items()}), partial, compression="zstd"
+        )
 
 
 def _read(path: Path, names: Sequence[str] | None = None) -> pa.Table:
@@ -379,15 +378,3 @@ def _read(path: Path, names: Sequence[str] | None = None) -> pa.Table:
         return pq.read_table(path, columns=names, partitioning=None)
     except (OSError, pa.ArrowException):
         raise FormatError(f"{path} is damaged: begin again with --restart.") from None
-
-
-def _columns(table: pa.Table) -> dict[str, NDArray[Any]]:
-    columns = {name: table[name] for name in table.column_names}
-    return {
-        name: column.to_numpy() if pa.types.is_floating(column.type) else as_column(column.to_pylist())
-        for name, column in columns.items()
-    }
-
-
-def _is_empty(values: NDArray[Any]) -> bool:
-    return bool(np.isnan(values).all()) if values.dtype != object else False

@@ -39,12 +39,7 @@ class Skipped(Exception):
 class Block:
     """Every combination of some values of factors, so many times each.
 
-    Parameters
-    ----------
-    factors
-        Names and values (texts or numbers), in order; the last varies fastest.
-    repetitions
-        How often each combination is tried.
+    The last factor varies fastest.
 
     Examples
     --------
@@ -91,15 +86,8 @@ class Trial:
 class Plot:
     """A figure of a study.
 
-    Parameters
-    ----------
-    name
-        The stem of its files.
-    caption
-        What to see in it, in a sentence or two.
-    draw
-        A function of the results that gives Axes or a Figure with a title, labelled axes and a text alternative
-        (`bruit.studies.drawing` helps). It is called within the house style.
+    `name` is the stem of its files. `draw` takes the results and gives Axes or a Figure with a title, labelled axes and
+    a text alternative (`bruit.studies.drawing` helps); it is called within the house style.
     """
 
     name: str
@@ -127,12 +115,8 @@ class Study:
 
     Parameters
     ----------
-    name, title
-        As in ``bruit study run NAME``, and as a heading.
-    question
-        What is asked, in one sentence.
-    method
-        How it is answered, in three sentences.
+    question, method
+        One sentence, and three.
     trial
         A function of a module (so that it travels to other processes), called with the factors and ``rng``, an
         `Entropy` of its own, as keywords. It gives one row of metrics (a mapping from names to numbers or texts) or

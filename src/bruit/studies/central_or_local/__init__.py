@@ -118,9 +118,9 @@ def _dp_gnb_interest(results: Results) -> Verdict:
     first = next((epsilon for epsilon in _rows(results) if epsilon in _learns(_rows(results), "dp_gnb")), 10.0)
     vaidya = _gaps(rows, "gnb", "vaidya")
     return confirmed(
-        f"{evidence}, Vaidya's form at most {max(vaidya.values(), key=lambda gap: gap.mean).points()} points: privacy for "
-        f"next to nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for sure "
-        "by two points.",
+        f"{evidence}, Vaidya's form at most {max(vaidya.values(), key=lambda gap: gap.mean).points()} points: privacy "
+        f"for next to nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for "
+        "sure by two points.",
         lost=lost[worst].mean,
         first=first,
     )

@@ -23,15 +23,17 @@ LABEL, CLUSTERS = "Outcome", 3
 
 
 class Data(NamedTuple):
-    """Numbers by column, their declared bounds (two sequences), and labels."""
+    """Numbers by column, their declared bounds (two sequences), labels, and the names of the columns."""
 
     table: Floats
     bounds: tuple[tuple[float, ...], tuple[float, ...]]
     label: NDArray[np.int64]
+    names: list[str]
 
 
 @cache
-def _pima() -> Data:
+def pima() -> Data:
+    """The Pima diabetes data as the course prepares them."""
     from bruit import datasets
 
     data = datasets.load("diabetes")
@@ -40,7 +42,8 @@ def _pima() -> Data:
     for name in ZERO_IS_MISSING:
         known = columns[name] > 0
         columns[name] = np.where(known, columns[name], np.median(columns[name][known]))
-    return Data(np.column_stack(list(columns.values())), _bounds(data, names), np.asarray(data[LABEL], np.int64))
+    label = np.asarray(data[LABEL], np.int64)
+    return Data(np.column_stack(list(columns.values())), _bounds(data, names), label, names)
 
 
 @cache
@@ -49,7 +52,7 @@ def _iris() -> Data:
 
     data = datasets.load("iris")
     names = [name for name in data.schema if name != "species"]
-    return Data(np.column_stack([data[name] for name in names]), _bounds(data, names), np.zeros(0, np.int64))
+    return Data(np.column_stack([data[name] for name in names]), _bounds(data, names), np.zeros(0, np.int64), names)
 
 
 def _bounds(data: Any, names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -62,7 +65,7 @@ def _plan(epsilon: float) -> Plan:
     """The staircase for each of eight attributes, ε each."""
     from bruit.learning import LocalPrivatizer
 
-    people = _pima()
+    people = pima()
     model = LocalPrivatizer(epsilon=epsilon, bounds=people.bounds, method="SPL[staircase]", unit="attribute")
     plan: Plan = model.fit(people.table).plan_
     return plan
@@ -78,7 +81,7 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
 
     from sklearn import linear_model, model_selection, naive_bayes  # isort: skip
 
-    X, bounds, y = _pima()
+    X, bounds, y, _ = pima()
     state = int(rng.integers(2**31, 1)[0])
     train, test = model_selection.train_test_split(np.arange(y.size), test_size=0.2, random_state=state)
     share = epsilon / (X.shape[1] + 1)
@@ -116,7 +119,7 @@ def _ordinary() -> tuple[float, float]:
 def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
     from bruit.learning import KMeans
 
-    flowers, bounds, _ = _iris()
+    flowers, bounds, *_ = _iris()
     best, alone = _ordinary()
     distances = {"alone": alone / best}
     for variant in ("joint", "lloyd"):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
+from bruit.studies.central_or_local.trials import pima
 
 if TYPE_CHECKING:
     from bruit.numbers import Number
@@ -19,8 +20,7 @@ LAPLACE, PRINTED, STAIRCASE = "laplace", "staircase as printed", "staircase"
 MECHANISMS = (LAPLACE, PRINTED, STAIRCASE, "laplace clamped", "staircase clamped")
 #: Fine enough that rounding to a cell changes nothing that a model could see.
 CELLS = 1024
-#: Columns in which 0 stands for a missing value, and columns that are not whole numbers.
-FILLED = ("Glucose", "BloodPressure", "SkinThickness", "BMI", "Insulin")
+#: Columns that are not whole numbers.
 REAL = ("BMI", "DiabetesPedigreeFunction")
 #: The figures of the listing: without noise, and one run at ε = 1.
 CLEAN = {"accuracy": 0.7857142857142857, "f1": 0.6373626373626374}
@@ -30,16 +30,8 @@ RUN = {"accuracy": 0.6038961038961039, "f1": 0.11594202898550726}
 @cache
 def diabetes() -> tuple[Floats, NDArray[np.int64], NDArray[np.bool_]]:
     """Features as the listing prepares them, the outcome, and which features are whole numbers."""
-    from bruit import datasets
-
-    data = datasets.load("diabetes")
-    names = [name for name in data.schema if name != "Outcome"]
-    columns = {name: np.asarray(data[name], float) for name in names}
-    for name in FILLED:
-        column = columns[name]
-        columns[name] = np.where(column == 0, np.median(column[column != 0]), column)
-    outcome = np.asarray(data["Outcome"]).astype(np.int64)
-    return np.column_stack([columns[name] for name in names]), outcome, np.array([name not in REAL for name in names])
+    people = pima()
+    return people.table, people.label, np.array([name not in REAL for name in people.names])
 
 
 def majority() -> float:

@@ -27,8 +27,8 @@ def reproduction(results: Results) -> Any:
     for method, published in trials.NURSERY.items():
         place, curve = trials.METHODS.index(method), rows.where(method=method).curve("mse", "epsilon")
         drawing.line(ax, curve.x, curve.mean, method, place, dashes=drawing.DASHES[place % 3])
-        colour = style.PALETTE[place % len(style.PALETTE)]
-        ax.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
+        drawing.band(ax, curve, place)
+        colour = drawing.colour(place)
         ax.plot(trials.EPSILONS, published, "o", color=colour, markerfacecolor="none", markersize=6, label="_published")
         notes.append(f"{method} {curve.mean[1]:.2e} (published {published[1]:.2e})")
     _epsilon_axis(ax)
@@ -116,10 +116,13 @@ def table(results: Results) -> Table:
     lines = []
     for data, part in results.where(part="error", epsilon=epsilon).by("data"):
         for method in trials.METHODS:
-            summaries = [part.where(calibration=name, method=method).summary("mse") for name in trials.CALIBRATIONS]
+            rows = part.where(method=method)
+            cells = [
+                rows.where(calibration=name).summary("mse").text(".3g", ".2g", scale=1e3)
+                for name in trials.CALIBRATIONS
+            ]
             paper = f"{trials.NURSERY[method][1] * 1e3:.2f}" if data == "nursery" and method in trials.NURSERY else "—"
             person = exact.where(data=data, method=method).mean("person")
-            cells = [f"{error.mean * 1e3:.3g} ± {error.sd * 1e3:.2g}" for error in summaries]
             lines.append((trials.DATA[data], method, paper, cells[0], f"{person:.2f}", cells[1]))
     columns = ("table", "method", "in the paper", "ours, as published", "its ε for a person", "ours, ε for a person")
     caption = "Mean squared error × 1,000 at a stated ε = ln 3 = 1.10, ± dispersion of one collection"
