@@ -33,6 +33,15 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
+def require_error(kind: type[Exception], attempt: Callable[[], object], message: str) -> None:
+    """Raise an AssertionError unless the attempt raises an error of this kind."""
+    try:
+        attempt()
+    except kind:
+        return
+    raise AssertionError(message)
+
+
 def stream(rng: Randomness, check: str, oracle: Mechanism) -> Entropy:
     """The randomness of one check."""
     return Entropy.resolve(rng, check, oracle.digest)

@@ -33,16 +33,7 @@ def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, mo
     not reject both, the sample was too small to tell anything and the check fails. An oracle that has too many messages
     for a matrix may have a `twin`, the same mechanism with fewer, which is checked in its place.
 
-    Parameters
-    ----------
-    oracle
-        The mechanism.
-    rng
-        Randomness of the sample.
-    change
-        By how much of ε the two false laws differ.
-    most
-        The most reports to draw; a small ε needs many.
+    The ε of the two false laws differs by the share `change`. At most `most` reports are drawn; a small ε needs many.
     """
     oracle = written(oracle)
     codes = np.unique(np.linspace(0, oracle.size - 1, MOST_VALUES).astype(np.int64))

@@ -13,15 +13,9 @@ from bruit.estimation import Target
 from bruit.estimation.number import NumberEstimate
 from bruit.numbers import Number, from_dict
 from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
-from bruit.testing.bad_input import check_bad_input
-from bruit.testing.estimates import DISCRETENESS, check_simulate
-from bruit.testing.hostile import check_hostile_reports
-from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.seeds import check_seeds
-from bruit.testing.silence import check_silence
-from bruit.testing.single_use import check_single_use
-from bruit.testing.sources import check_sources
-from bruit.testing.tallies import Read, check_merge, check_round_trip
+from bruit.testing.estimates import DISCRETENESS
+from bruit.testing.oracle import check_common
+from bruit.testing.tallies import Read
 
 Floats = NDArray[np.float64]
 
@@ -32,32 +26,15 @@ PEOPLE = 20_000
 def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict) -> None:
     """Run every common law on a number mechanism; the first that it breaks raises an `AssertionError` that says which.
 
-    Parameters
-    ----------
-    number
-        The mechanism, one of bruit's or a class of your own derived from `bruit.numbers.Number`.
-    rng
-        Randomness of the statistical checks: a seed, so that a failure can be repeated.
-    read
-        What makes the mechanism again from its `to_dict`, for a class that `bruit.numbers.from_dict` does not know.
+    The parameters are those of `check_oracle`.
 
     Examples
     --------
     >>> from bruit.numbers import BoundedLaplace
     >>> check_number(BoundedLaplace(epsilon=1.0, bounds=(0, 4)))
     """
-    check_guarantee(number)
-    check_law(number, rng=rng)
-    check_simulate(number, rng=rng)
+    check_common(number, rng=rng, read=read)
     check_mean(number, rng=rng)
-    check_merge(number, rng=rng)
-    check_round_trip(number, rng=rng, read=read)
-    check_seeds(number, rng=rng)
-    check_single_use(number, rng=rng)
-    check_bad_input(number, rng=rng)
-    check_hostile_reports(number, rng=rng)
-    check_silence(number, rng=rng)
-    check_sources(number, rng=rng)
 
 
 def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level: float = 0.95) -> None:

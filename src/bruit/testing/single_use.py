@@ -32,7 +32,7 @@ from bruit.errors import RandomnessError
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.releases import AboveThreshold, Noise, Release
-from bruit.testing._evidence import ALARM, crowd, declared_values, require, values_of
+from bruit.testing._evidence import ALARM, crowd, declared_values, require, require_error, values_of
 
 #: From a stream to what is drawn with it.
 Call = Callable[[Entropy], Any]
@@ -247,11 +247,8 @@ def _check_seam(seam: _Seam) -> None:
     for use in (seam.few, seam.many):
         words = Words()
         use(words)
-        try:
-            use(words)
-        except RandomnessError:
-            continue
-        raise AssertionError(f"{seam.name} takes words that were used before.")
+        again = functools.partial(use, words)
+        require_error(RandomnessError, again, f"{seam.name} takes words that were used before.")
 
 
 # Outputs: how often they are equal.

@@ -11,7 +11,7 @@ hear that. Each double is therefore booked as its shortest decimal, the text tha
 and these decimals are added exactly. The books differ from the doubles by at most 1.2 parts in
 10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
 
-How the file survives kills and full disks is told in ``_ledger_file.py``. It protects against
+How the file survives kills and full disks is told in ``storage.py``. It protects against
 accidents, not against somebody who edits it on purpose: the digests have no key.
 """
 
@@ -29,10 +29,10 @@ from typing import Any, NamedTuple, NoReturn, Self, get_args
 
 from bruit import _checks
 from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
-from bruit.privacy import _ledger_file
-from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.ledger import storage
+from bruit.privacy.ledger.totals import COLUMNS, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
@@ -98,7 +98,7 @@ class Ledger(_Shared):
         self._epsilon = _checks.positive(epsilon=epsilon)
         self._delta = _checks.fraction(delta=delta)
         self._neighbours: Neighbours = _checks.one_of(get_args(Neighbours), neighbours=neighbours)
-        self._file: _ledger_file.LedgerFile | None = None
+        self._file: storage.LedgerFile | None = None
         self._books = Books(self._neighbours)
         self._lock = threading.Lock()
         self._forked = False
@@ -120,11 +120,11 @@ class Ledger(_Shared):
         parameters = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
         declared: dict[str, Any] = {name: value for name, value in parameters.items() if value is not None}
         budget = cls(**declared)._budget
-        file = _ledger_file.LedgerFile(Path(path).absolute())
+        file = storage.LedgerFile(Path(path).absolute())
         if epsilon is not None and not os.path.lexists(file.path):
-            _ledger_file.create(file.path, _ledger_file.header_line(budget))
+            storage.create(file.path, storage.header_line(budget))
         with file.locked(write=False) as handle:
-            header, _ = _ledger_file.read_header(file.lines_after(handle, 0)[:1])
+            header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
         for name in declared:
             if header.get(name) != budget[name]:
                 raise LedgerError(
@@ -134,7 +134,7 @@ class Ledger(_Shared):
         return cls._on(file, header)
 
     @classmethod
-    def _on(cls, file: _ledger_file.LedgerFile, budget: dict[str, Any]) -> Self:
+    def _on(cls, file: storage.LedgerFile, budget: dict[str, Any]) -> Self:
         try:
             ledger = cls(**budget)
         except (BruitError, TypeError):
@@ -366,7 +366,7 @@ class Ledger(_Shared):
             books.add(entry)
             return
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        line = _ledger_file.entry_line({**entry.row(), "time": now}, books.last)
+        line = storage.entry_line({**entry.row(), "time": now}, books.last)
         self._file.append(handle, books.end, line)
         # The books hold only what was read back: an interruption here cannot make them forget.
         self._catch_up(self._file, handle)
@@ -375,7 +375,7 @@ class Ledger(_Shared):
     def _current(self, *, write: bool = False) -> Iterator[tuple[Books, int]]:
         """The books as they are now and the file's descriptor, ours alone until the block ends."""
         lock = self._lock
-        if not lock.acquire(timeout=_ledger_file.PATIENCE):
+        if not lock.acquire(timeout=storage.PATIENCE):
             raise LedgerError("Another thread has held this ledger too long. Ask again.")
         try:
             if self._file is None:
@@ -395,13 +395,13 @@ class Ledger(_Shared):
                 "Use Ledger.open(path, epsilon=...), which processes share."
             )
 
-    def _catch_up(self, file: _ledger_file.LedgerFile, handle: int) -> None:
+    def _catch_up(self, file: storage.LedgerFile, handle: int) -> None:
         """Read and check what was appended since the last time, by whomever."""
         books = self._books
         try:
             lines = file.lines_after(handle, books.end)
             if not books.end:
-                header, books.last = _ledger_file.read_header(lines[:1])
+                header, books.last = storage.read_header(lines[:1])
                 books.end = len(lines.pop(0))
                 if header != self._budget:
                     raise LedgerError("The ledger's budget was changed while in use.")

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from bruit.errors import BruitError
-from bruit.privacy._ledger_file import damaged, read_entry
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.ledger.storage import damaged, read_entry
 
 #: The columns of a ledger, in the order in which a person reads them.
 COLUMNS = ("index", "label", "epsilon", "delta", "rho", "group", "part", "result", "time")
