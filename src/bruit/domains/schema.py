@@ -1,16 +1,23 @@
-"""A table's declared columns: names and domains, in order."""
+"""Attributes, which are named columns with a domain, and schemas, which are several of them in order."""
 
 from __future__ import annotations
 
 import importlib.util
+import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bruit import _checks, documents
-from bruit.domains import reading
-from bruit.domains.attribute import Attribute
-from bruit.domains.domain import in_memory
+from bruit.domains import discover
+from bruit.domains.categories import Categories, Label
+from bruit.domains.dates import Dates
+from bruit.domains.domain import Codes, Domain, in_memory
+from bruit.domains.grid import Grid
 from bruit.errors import (
     DataError,
     DataTypeError,
@@ -19,10 +26,77 @@ from bruit.errors import (
     MissingExtraError,
     ParameterError,
     ParameterTypeError,
+    in_column,
     translated,
 )
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
+_KINDS: dict[str, type[Categories | Dates | Grid]] = {"categories": Categories, "dates": Dates, "grid": Grid}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A named column and what may stand in it.
+
+    Examples
+    --------
+    >>> Attribute("sex", ["F", "M"]).labels
+    ('F', 'M')
+    """
+
+    name: str
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ParameterTypeError("An attribute's name must be a text that is not empty.")
+        object.__setattr__(self, "name", unicodedata.normalize("NFC", self.name))
+        object.__setattr__(self, "domain", as_domain(self.domain))
+
+    @property
+    def size(self) -> int:
+        """How many codes the domain has."""
+        return self.domain.size
+
+    @property
+    def labels(self) -> tuple[Label | float, ...]:
+        """One label per code: a category's label, the start of a period, or the point of a grid."""
+        return self.domain.names
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of a column of data, whose errors name it; with `clip`, a number beyond a bound counts as the bound."""
+        with in_column(self.name):
+            return self.domain.encode(values, clip=clip)
+
+    def values(self, codes: Codes) -> NDArray[Any]:
+        """The values behind codes as a table has them: with a gap where the code is that of missing values."""
+        values = self.domain.decode(codes)
+        if self.domain.missing != "category":
+            return values
+        with_gaps = values.astype(object)
+        with_gaps[codes == self.size - 1] = None
+        return with_gaps
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"name": self.name, "domain": self.domain.to_dict()}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Attribute:
+        """The inverse of `to_dict`."""
+        rule = "An attribute must have a name and a domain of a known kind."
+        with translated((KeyError, TypeError), lambda _: FormatError(rule)):
+            kind = _KINDS[body["domain"]["kind"]]
+            return cls(body["name"], kind.from_dict(body["domain"]))
+
+
+def as_domain(declared: Any) -> Domain:
+    """A domain as given, or categories from a plain list of labels."""
+    if isinstance(declared, Domain):
+        return declared
+    if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):
+        return Categories(labels=tuple(declared))
+    raise ParameterTypeError("A domain must be a list of labels, Categories(…), Grid(low, high) or Dates(first, last).")
 
 
 class Schema(Mapping[str, Attribute]):
@@ -121,8 +195,8 @@ class Schema(Mapping[str, Attribute]):
         """
         _checks.integer(low=2, most_values=most_values)
         rows = in_memory(frame)
-        wanted = reading.names(rows) if columns is None else list(columns)
-        domains = {name: reading.domain(name, _column(rows, name), most_values) for name in wanted}
+        wanted = discover.names(rows) if columns is None else list(columns)
+        domains = {name: discover.domain(name, _column(rows, name), most_values) for name in wanted}
         disclosed = [f"of {name!r} {read.disclosed}" for name, read in domains.items() if read.disclosed]
         if disclosed:
             warnings.warn(
@@ -195,6 +269,6 @@ def _absent(table: Any, name: str) -> str:
 def _names(table: Any) -> list[str]:
     """The columns of a table, where it tells them."""
     try:
-        return reading.names(table)
+        return discover.names(table)
     except DataTypeError:
         return []
