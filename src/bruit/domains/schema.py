@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +22,13 @@ from bruit.errors import (
     DataTypeError,
     DisclosureWarning,
     FormatError,
-    MissingExtraError,
     ParameterError,
     ParameterTypeError,
     in_column,
     translated,
 )
+from bruit.tables.table import frame
 
-_BACKENDS = ("pandas", "polars", "pyarrow")
 _KINDS: dict[str, type[Categories | Dates | Grid]] = {"categories": Categories, "dates": Dates, "grid": Grid}
 
 
@@ -154,13 +152,7 @@ class Schema(Mapping[str, Attribute]):
         decoded = {name: self._known(name).domain.decode(column) for name, column in codes.items()}
         if backend is None:
             return decoded
-        _checks.one_of(_BACKENDS, backend=backend)
-        if not importlib.util.find_spec(backend):
-            raise MissingExtraError(f"A {backend} frame", backend)
-        import narwhals
-
-        columns = {name: column.tolist() for name, column in decoded.items()}
-        return narwhals.from_dict(columns, backend=cast(Any, backend)).to_native()
+        return frame({name: column.tolist() for name, column in decoded.items()}, backend)
 
     @classmethod
     def from_frame(cls, frame: Any, *, columns: Iterable[str] | None = None, most_values: int = 64) -> Schema:

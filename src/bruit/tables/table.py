@@ -202,15 +202,7 @@ class Table:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame of all rows: pandas, polars or pyarrow, the first that is installed unless named."""
-        import narwhals
-
-        if backend is None:
-            backend = next(name for name in _BACKENDS if importlib.util.find_spec(name))
-        _checks.one_of(_BACKENDS, backend=backend)
-        if not importlib.util.find_spec(backend):
-            raise MissingExtraError(f"A {backend} frame", backend)
-        columns = {name: values for column in self.columns for name, values in column.arrays().items()}
-        return narwhals.from_dict(columns, backend=cast(Any, backend)).to_native()
+        return frame({name: values for column in self.columns for name, values in column.arrays().items()}, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is known about the table, and its rows."""
@@ -294,6 +286,17 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def frame(columns: Mapping[str, Values], backend: str | None = None) -> Any:
+    """A pandas, polars or pyarrow frame; by default of the first that is installed, which pyarrow always is."""
+    import narwhals
+
+    chosen = next(name for name in _BACKENDS if importlib.util.find_spec(name)) if backend is None else backend
+    _checks.one_of(_BACKENDS, backend=chosen)
+    if not importlib.util.find_spec(chosen):
+        raise MissingExtraError(f"A {chosen} frame", chosen)
+    return narwhals.from_dict(columns, backend=cast(Any, chosen)).to_native()
 
 
 def _plain(value: Any) -> Any:
