@@ -34,7 +34,7 @@ from bruit.errors import (
     ParameterTypeError,
 )
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Ledger, storage, totals
+from bruit.privacy.ledger import Ledger, accounts, storage
 from bruit.privacy.zcdp import pure_rho
 
 SECRET = "a label nobody should quote"
@@ -705,7 +705,7 @@ def test_a_failed_first_part_does_not_name_the_group(book, monkeypatch):
 
 @pytest.mark.parametrize("step", ["read", "add"])
 def test_an_interruption_after_the_line_is_written_forgets_nothing(book, path, monkeypatch, step):
-    real = getattr(totals.Books, step)
+    real = getattr(accounts.Books, step)
 
     def interrupted(books, thing):
         if step == "add":
@@ -713,7 +713,7 @@ def test_an_interruption_after_the_line_is_written_forgets_nothing(book, path, m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(totals.Books, step, interrupted)
+        patch.setattr(accounts.Books, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
             book.spend(promise(), "interrupted")
     assert len(book) == 4

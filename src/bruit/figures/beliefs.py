@@ -34,11 +34,6 @@ def plot_beliefs(guarantees: Guarantee | Iterable[Guarantee], ax: Axes | None = 
     ax
         matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
 
-    Returns
-    -------
-    Axes
-        To be shown by a notebook, changed further, or given to `save`.
-
     Examples
     --------
     >>> ax = plot_beliefs([Guarantee(epsilon=e, neighbours="value") for e in (0.5, 1, 2)])
@@ -130,4 +125,5 @@ def _words(curves: list[Guarantee]) -> str:
         for item in curves
     )
     source = "a report" if curves[0].local else "the release"
-    return f"Curves of the greatest belief somebody can hold after seeing {source}, by the belief before. {points}."
+    rule = f"the greatest belief that somebody can hold after seeing {source}, by the belief before"
+    return f"Curves of {rule}. {points}."

@@ -45,8 +45,6 @@ def plot_estimate(
 
     Parameters
     ----------
-    estimate
-        What to draw.
     truth
         True shares, from 0 to 1, drawn as open diamonds: one per value in the declared order, or a mapping from labels.
     level
@@ -56,11 +54,6 @@ def plot_estimate(
     order
         ``"frequency"`` (largest first) or ``"declared"``; None takes the first for labels that are texts and the second
         for numbers.
-
-    Returns
-    -------
-    Axes
-        To be shown by a notebook, changed further, or given to `save`.
 
     Examples
     --------

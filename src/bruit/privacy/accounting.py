@@ -29,7 +29,7 @@ from bruit.errors import ParameterError, ParameterTypeError
 from bruit.privacy import loss_distribution
 from bruit.privacy.composition import _same_neighbours
 from bruit.privacy.guarantee import Guarantee, Neighbours
-from bruit.privacy.ledger.totals import Account, Books, Entry
+from bruit.privacy.ledger.accounts import Account, Books, Entry
 from bruit.privacy.zcdp import above, pure_rho, rho_to_epsilon
 
 __all__ = ["Method", "Totals", "total"]

@@ -32,7 +32,7 @@ from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, Para
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger import storage
-from bruit.privacy.ledger.totals import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
