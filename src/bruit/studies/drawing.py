@@ -186,27 +186,6 @@ def power(value: float) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def cut_off(figure: Any) -> list[str]:
-    """Titles, labels and notes that do not lie wholly within the figure: shorten them, or make it larger."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from bruit.figures import style
-
-    with style.applied():
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        (width, height), slack = canvas.get_width_height(), 2
-        shown = [
-            text for ax in figure.axes for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts)
-        ]
-        boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown if text.get_text()]
-    return [
-        text
-        for text, box in boxes
-        if box.x0 < -slack or box.y0 < -slack or box.x1 > width + slack or box.y1 > height + slack
-    ]
-
-
 def _end(ax: Axes, line: Line2D) -> tuple[float, float]:
     """The last finite point of a line, as a share of the axes; kept within them."""
     x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
