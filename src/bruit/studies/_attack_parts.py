@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies.results import Results
-from bruit.studies.study import Skipped
+from bruit.studies import Results, Skipped
 
 if TYPE_CHECKING:
     from bruit.collection import Plan

@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies import drawing
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from bruit.studies import Block, Claim, Plot, Results, Study, Summary, Verdict, confirmed, corrected, refuted
 from bruit.studies.central_or_local import exact, figures
 from bruit.studies.central_or_local.figures import BAYES, LINES
 from bruit.studies.central_or_local.trials import trial
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results, Summary, summarise
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies.results import summarise
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 100.0)
 #: Standard errors that a difference must exceed.

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies.claim import Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
+from bruit.studies import Results, Verdict, confirmed, corrected, refuted
 
 Floats = NDArray[np.float64]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bruit.studies import drawing
-from bruit.studies.results import Curve, Results
+from bruit.studies import Curve, Results, drawing
 from bruit.tables import Table
 
 #: Marks of ε on the axes.

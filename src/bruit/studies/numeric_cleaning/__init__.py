@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
+from bruit.studies import Block, Claim, Plot, Results, Study, Summary, Verdict, confirmed, corrected, refuted
 from bruit.studies.numeric_cleaning import figures, trials
 from bruit.studies.numeric_cleaning.laws import CLAIMS
 from bruit.studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, RUN, STAIRCASE
-from bruit.studies.results import Results, Summary, summarise
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies.results import summarise
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 0.7, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
 #: Standard errors that a difference must exceed, and what counts as near random: so far from ½.

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bruit.studies import drawing
+from bruit.studies import Curve, Results, drawing
 from bruit.studies.numeric_cleaning.trials import LAPLACE, MECHANISMS, PRINTED, RUN, STAIRCASE, majority, mechanism_of
-from bruit.studies.results import Curve, Results
 from bruit.tables import Table
 
 TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bruit.numbers import BoundedLaplace, Staircase
 from bruit.numbers.staircase_noise import Error, optimal_gamma, variance
 from bruit.oracles import RandomizedResponse
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
+from bruit.studies import Claim, Results, Verdict, confirmed, corrected, refuted
 
 Floats: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Floats], Floats]

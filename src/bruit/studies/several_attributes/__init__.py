@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, refuted
 from bruit.studies.several_attributes import figures, trials
-from bruit.studies.study import Block, Plot, Study
 
 #: "Nearly the same utility": at most a quarter more error.
 NEAR = 1.25

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.studies import drawing
-from bruit.studies.results import Results
+from bruit.studies import Results, drawing
 from bruit.studies.several_attributes import trials
 from bruit.tables import Table
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
-from bruit.studies.results import Results, Summary
-from bruit.studies.study import Skipped
+from bruit.studies import Results, Skipped, Summary
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
