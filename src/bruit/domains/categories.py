@@ -45,7 +45,7 @@ Label: TypeAlias = str | int | bool
 
 @dataclass(frozen=True, kw_only=True)
 class Categories:
-    """A finite list of answers, declared before anything is asked.
+    """A finite list of answers, declared before any data is seen.
 
     Parameters
     ----------

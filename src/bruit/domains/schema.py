@@ -259,7 +259,7 @@ def _absent(table: Any, name: str) -> str:
 
 
 def _names(table: Any) -> list[str]:
-    """The columns of a table, where it tells them."""
+    """The names of the columns of a table, where it has them."""
     try:
         return discover.names(table)
     except DataTypeError:

@@ -145,7 +145,7 @@ _DIAMOND: dict[str, Any] = {
 
 
 def _title_lines(estimate: Estimate, width: int) -> list[str]:
-    """Who asked how, in as many lines as the width needs."""
+    """Mechanism, ε and number of people, in as many lines as the width needs."""
     notes = [estimate.mechanism, style.epsilon_text(estimate.guarantee.epsilon), f"n = {estimate.n:,}"]
     notes += ["simulated"] if estimate.simulated else []
     lines = [notes[0]]

@@ -140,7 +140,7 @@ def readable(label: Any, width: int = 24) -> str:
 
 
 def epsilon_text(epsilon: float) -> str:
-    """ε to four digits: what was asked shows as asked, although what is stated may be a hair below.
+    """ε to four digits, so that a requested ε shows as such although the stated one may be a little below.
 
     >>> epsilon_text(0.9999999999)
     'ε = 1'
@@ -149,7 +149,7 @@ def epsilon_text(epsilon: float) -> str:
 
 
 def decimal_text(number: float, places: int = 1) -> str:
-    """A number with so many decimals, a real minus sign, and no minus before zero.
+    """A number with this many decimals, a real minus sign, and no minus before zero.
 
     >>> decimal_text(-0.04), decimal_text(-1.26)
     ('0.0', '−1.3')

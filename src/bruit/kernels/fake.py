@@ -29,7 +29,7 @@ def beyond(words: Words, sampled: NDArray[Any], last: Words, places: NDArray[np.
 
 @compiled
 def keep(words: Words, sampled: NDArray[Any], limits: Words, nobody: int, kept: NDArray[Any]) -> None:
-    """The attribute whose own value is told: the sampled one where the word is below its limit, else `nobody`."""
+    """The attribute whose true value is reported: the sampled one where the word is below its limit, else `nobody`."""
     for i in range(words.size):
         kept[i] = sampled[i] if words[i] < limits[sampled[i]] else nobody
 

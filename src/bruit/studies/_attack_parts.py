@@ -58,7 +58,7 @@ class People:
         return {name: counts / self.n for name, counts in self.counts.items()}
 
     def some(self, n: float, generator: np.random.Generator) -> People:
-        """So many of them, drawn at random; all of them for 0."""
+        """A random sample of n people; all of them for 0."""
         if not 0 < n < self.n:
             return self
         chosen = generator.permutation(self.n)[: int(n)]
@@ -105,7 +105,7 @@ def people(table: str) -> People:
 
 
 def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
-    """Reports, and the number of the attribute that each person told truly.
+    """Reports, and the number of the attribute that was sampled for each person.
 
     The reports are those on which ``sampled_attribute(plan, people.table, rng=seed)`` counts.
     """

@@ -40,9 +40,9 @@ def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, Any] | list[d
 def _rate(
     *, attacker: str, method: str, synthetic: float, epsilon: float, people: float, rng: Entropy
 ) -> dict[str, float]:
-    """Per cent right; beside it, on the same reports, what who knows the true frequencies finds, or the closed form.
+    """Per cent right, and on the same reports that of the closed form or of who knows the true frequencies.
 
-    `people` is how many are asked, 0 for all; `synthetic` is 0 where nothing is learnt.
+    `people` is the size of the sample, 0 for everybody; `synthetic` is 0 where nothing is learnt.
     """
     from bruit.attacks import sampled_attribute, sampled_posterior
 
@@ -59,7 +59,7 @@ def _rate(
 
 
 def _who(*, method: str, epsilon: float, people: float, rng: Entropy) -> list[dict[str, Any]]:
-    """Of those who told an attribute truly, how many are found out: a row per attribute."""
+    """For each attribute, the share of its sampled people that the attack identifies."""
     from bruit.attacks import sampled_posterior
 
     plan, sample = _plan(method, epsilon), parts.acs().some(people, rng.generator())
@@ -248,7 +248,7 @@ def _draw_who(results: Results) -> Any:
 
 
 def _with_size(rows: Results, name: str) -> str:
-    """An attribute and how many values it has, which earlier results do not tell."""
+    """An attribute and its number of values, where the results have it."""
     try:
         return f"{name} ({rows.where(attribute=name).mean('size'):g})"
     except NoData:

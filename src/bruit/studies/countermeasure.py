@@ -65,7 +65,7 @@ def trial(*, attacker: str, fakes: str, prior: str, epsilon: float, people: floa
     """Everybody reports once, and an attacker names each one's sampled attribute.
 
     ``fakes="plan"`` is an attacker who reads the plan; ``"uniform"`` is the paper's, who learnt from uniform fakes.
-    `people` is how many are asked, 0 for all; the prior is that of all.
+    `people` is the size of the sample, 0 for everybody; the prior is that of all.
     """
     from bruit.attacks import sampled_attribute
 

@@ -18,7 +18,7 @@ RESERVED = ("trial", "repetition", "row")
 
 
 class NoData(DataError):
-    """Results do not have what was asked for, for instance because a part of the study was skipped."""
+    """Results lack a column or rows, for instance because a part of the study was skipped."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ Row = dict[str, Any]
 
 
 class _Outcome(NamedTuple):
-    """What became of a trial: its rows, or why there are none."""
+    """The rows of a trial, or why there are none."""
 
     trial: Trial
     rows: list[Row]
@@ -119,7 +119,7 @@ def run(
 
 
 def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> Results | None:
-    """The results of a finished run, or None; of the full one before the quick one, unless a size is asked for."""
+    """The results of a finished run, or None. Without a size, the full run comes before the quick one."""
     sizes = [size] if size is not None else list(reversed(SIZES))
     runs = (Store(Path(folder), study, size).results() for size in sizes)
     return next((results for results in runs if results is not None), None)
@@ -160,7 +160,7 @@ def _check(study: Study, outcome: _Outcome) -> None:
 
 
 def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) -> Generator[_Outcome, None, None]:
-    """What became of each trial, in the order in which they end."""
+    """The outcome of each trial, in the order in which they end."""
     task = (study.trial, study.name, study.version, seed)
     if not workers or not trials:
         for trial in trials:
@@ -172,7 +172,7 @@ def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) ->
         futures: list[Future[list[_Outcome]]] = [pool.submit(_work, *task, batch) for batch in batches]
         try:
             for future in as_completed(futures):
-                futures.remove(future)  # results are not held once they are told
+                futures.remove(future)  # results are not held once they are passed on
                 yield from future.result()
         except BrokenProcessPool:
             raise StudyError(
@@ -192,7 +192,7 @@ def _try(function: Callable[..., Rows], rng: Any, trial: Trial) -> _Outcome:
         return _Outcome(trial, _rows(trial, [metrics] if isinstance(metrics, Mapping) else list(metrics)))
     except (Skipped, MissingExtraError) as reason:
         return _Outcome(trial, [], skipped=str(reason))
-    except Exception as error:  # whatever a trial does wrong is told with its factors
+    except Exception as error:  # any error of a trial is reported with its factors
         return _Outcome(trial, [], failed=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
 
 
@@ -225,7 +225,7 @@ def _pool(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """In a new process: the parent alone answers Ctrl-C, and when it is killed, nobody is left behind."""
+    """In a new process: only the parent handles Ctrl-C, and the process ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -282,7 +282,7 @@ class Store:
             )
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the folder says of itself; None where nothing was run."""
+        """The manifest of the folder; None where nothing was run."""
         try:
             text = (self.folder / "manifest.json").read_bytes()
         except FileNotFoundError:

@@ -37,7 +37,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """Every combination of some values of factors, so many times each.
+    """Every combination of some values of factors, repeated.
 
     The last factor varies fastest.
 

@@ -35,7 +35,7 @@ def _law() -> dict[str, float]:
 
 
 def _survey(*, share: float, truth: float, rng: Entropy) -> dict[str, float]:
-    """Both coins are thrown for every student, as the slide tells it."""
+    """Both coins are thrown for every student, as on the slide."""
     draw = rng.generator()
     cheated = np.arange(N) < round(share * N)
     first, second = draw.random(N) < truth, draw.random(N) < 0.5

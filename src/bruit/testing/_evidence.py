@@ -1,4 +1,4 @@
-"""What the checks share: people to ask, limits beyond which chance is no excuse, and how a failure is told."""
+"""What the checks share: example people, limits of chance, and how a failure is raised."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def written(oracle: Mechanism) -> Mechanism:
 
 
 def z_limit(cells: int) -> float:
-    """What the largest of so many standard normal variables stays below, by absolute value."""
+    """The bound on the largest absolute value of this number of standard normal variables."""
     return float(-special.ndtri(ALARM / (2 * cells)))
 
 
@@ -73,13 +73,13 @@ def people(oracle: Mechanism, n: int) -> NDArray[np.int64]:
 
 
 def enough_people(oracle: Mechanism, least: int = 5_000, most: int = 10**12) -> int:
-    """So many that even the rarest report is seen some 200 times, and counts are nearly normal."""
+    """A number of people with which even the rarest report comes some 200 times, and counts are nearly normal."""
     # No message is less likely than e^−ε times its average over the values.
     return int(min(max(least, 200 * oracle.size * math.exp(oracle.epsilon)), most))
 
 
 def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
-    """What people with these codes have: the codes themselves, labels, nothing where missing is a category; numbers."""
+    """The values behind codes: labels, numbers or the codes themselves, and None for the category of missing values."""
     if isinstance(oracle, Number):
         return oracle.domain.decode(codes)
     names: list[Any] = list(oracle.domain.names)

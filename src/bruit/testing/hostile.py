@@ -109,7 +109,7 @@ class _Case(NamedTuple):
 
 
 def _table(plan: Plan) -> dict[str, NDArray[Any]]:
-    """Answers that nobody has refused."""
+    """Answers without gaps."""
     table = {}
     for name, attribute in plan.schema.items():
         declared = attribute.size - (attribute.domain.missing == "category")

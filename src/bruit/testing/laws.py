@@ -21,7 +21,7 @@ SEPARATION = 20.0
 SKEWNESS = 0.05
 #: How many reports may be drawn only for the sake of the rarest cells.
 FOR_EVERY_CELL = 4_000_000
-#: How much of the ε asked for may be lost to whole-number weights.
+#: How much of the requested ε may be lost to whole-number weights.
 LOSS = 1e-9
 
 
@@ -53,11 +53,11 @@ def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, mo
 
 
 def check_guarantee(oracle: Mechanism) -> None:
-    """The stated ε is true of the law, at most what was asked, and wastes less than one part in 10⁹ of it."""
+    """The stated ε is true of the law, at most the requested one, and less than one part in 10⁹ below it."""
     result = audit.exact(oracle)
     require(result.holds, f"The stated ε is not true of the law. {result!r}")
-    require(result.stated <= oracle.epsilon, f"The stated ε is above what was asked. {result!r}")
-    require(result.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below what was asked. {result!r}")
+    require(result.stated <= oracle.epsilon, f"The stated ε is above the requested one. {result!r}")
+    require(result.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below the requested one. {result!r}")
 
 
 def _seen(oracle: Mechanism, codes: NDArray[np.int64], n: int, columns: int, entropy: Entropy) -> Floats:

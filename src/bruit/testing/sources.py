@@ -30,7 +30,7 @@ from bruit.testing._evidence import Mechanism, require
 
 #: From column name to a list with one entry per person: text, a whole number, a boolean, a float, or None for a gap.
 Table: TypeAlias = Mapping[str, list[Any]]
-#: Makes a table of so many people.
+#: Makes a table of n people.
 TableMaker: TypeAlias = Callable[[int], Table]
 #: Opens a source: from a table and an empty folder, what the engines read, for as long as the context lasts.
 Source: TypeAlias = Callable[[Table, Path], AbstractContextManager[Any]]
@@ -67,7 +67,7 @@ def check_sources(
     design
         A mechanism, or a plan for one column or several.
     people
-        Makes a table of so many people. By default their values are drawn from the declared domains, with numbers
+        Makes a table of n people. By default their values are drawn from the declared domains, with numbers
         between the cells of a grid, and with gaps where the policy allows them.
     n
         How many people. With more than `bruit.engines.BATCH`, sources are read in several batches.
@@ -118,7 +118,7 @@ class _NotInstalledError(Exception):
 
 @dataclass(frozen=True)
 class _Case:
-    """A mechanism or plan, asked with a seed."""
+    """A mechanism or plan, and the seed of its reports."""
 
     design: Mechanism | Plan
     seed: int
@@ -132,7 +132,7 @@ class _Case:
 
     @property
     def column(self) -> str | None:
-        """What the engines must be told, of a mechanism that is no plan."""
+        """The column that the engines need for a mechanism that is no plan."""
         return None if isinstance(self.design, Plan) else COLUMN
 
     def expected(self, table: Table) -> Reports:
@@ -167,7 +167,7 @@ class _Case:
         return self.design.tally(reports if isinstance(self.design, Plan) else reports[COLUMN])
 
     def ways(self, source: Any) -> dict[str, Callable[[Any], Reports]]:
-        """How a source can be asked."""
+        """The ways to privatize a source."""
         ways: dict[str, Callable[[Any], Reports]] = {"through the engines": self.through_engines}
         if _in_memory(source):
             ways["by the design itself"] = self.by_itself

@@ -11,7 +11,7 @@ hear that. Each double is therefore booked as its shortest decimal, the text tha
 and these decimals are added exactly. The books differ from the doubles by at most 1.2 parts in
 10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
 
-How the file survives kills and full disks is told in ``storage.py``. It protects against
+``storage.py`` says how the file survives kills and full disks. It protects against
 accidents, not against somebody who edits it on purpose: the digests have no key.
 """
 

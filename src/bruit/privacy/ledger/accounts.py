@@ -94,7 +94,7 @@ class Books:
         )
 
     def add(self, entry: Entry) -> None:
-        """Book an entry; whether it fits was asked before."""
+        """Book an entry that was checked to fit."""
         self.epsilon.add(decimal(entry.guarantee.epsilon), entry.group, entry.part)
         self.delta.add(decimal(entry.guarantee.delta), entry.group, entry.part)
         self.entries.append(entry)

@@ -298,7 +298,7 @@ def kmeans_sensitivities(_: Results) -> Verdict:
 
 
 def random_start(_: Results) -> Verdict:
-    """Starting points drawn among records: how often somebody who joins is one; in a declared box nobody is asked."""
+    """Starting points drawn among records: how often a new record is among them; points of a box use no data."""
     k, people = 3, 150
     # Every choice of k among a few records and a newcomer, counted.
     few = 7
