@@ -51,7 +51,7 @@ def _means(rows: dict[float, Results], metric: str) -> str:
     return ", ".join(f"{rows[key].mean(metric):.3f} at ε = {key:g}" for key in shown)
 
 
-def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -> Verdict:
+def _always(results: Results, best: str, title: str, rivals: dict[str, str]) -> Verdict:
     """Whether one model is surely more precise than each rival at each ε; refuted where it is surely less so."""
     rows, comparisons, below, doubt = _rows(results), [], 0, 0
     for rival, name in rivals.items():
@@ -63,7 +63,7 @@ def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -
         least = min(gaps, key=lambda epsilon: gaps[epsilon].mean)
         where = "everywhere" if not rest else f"for sure at {_list(better)}, not at {_list(rest)}"
         comparisons.append(f"than {name} {where} (least: {gaps[least].points()} points at ε = {least:g})")
-    sentence = f"{told_as} is more precise {'; '.join(comparisons)}."
+    sentence = f"{title} is more precise {'; '.join(comparisons)}."
     if below:
         return refuted(sentence, worse=below, doubtful=doubt)
     return corrected(sentence, doubtful=doubt) if doubt else confirmed(sentence, doubtful=0)
