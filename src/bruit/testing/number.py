@@ -6,14 +6,12 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit.entropy import Entropy, Randomness
 from bruit.estimation import Target
-from bruit.estimation.number import NumberEstimate
 from bruit.numbers import Number, from_dict
-from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
-from bruit.testing.estimates import DISCRETENESS
+from bruit.testing._evidence import ALARM, people, require, stream, z_limit
+from bruit.testing.estimates import DISCRETENESS, repeated, variance_limits
 from bruit.testing.oracle import check_common
 from bruit.testing.tallies import Read
 
@@ -45,7 +43,8 @@ def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level:
     """
     entropy = stream(rng, "check_mean", number)
     for target in get_args(Target):
-        shares, estimates = _repeated(number, target, runs, entropy)
+        shares, answers = repeated(number, PEOPLE, target, runs, entropy)
+        estimates = list(answers)
         truth = float(shares @ number.points)
         stated = number.variance(shares, PEOPLE, target)
         means = np.array([estimate.mean for estimate in estimates])
@@ -59,18 +58,6 @@ def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level:
     _check_affine(number, entropy)
 
 
-def _repeated(number: Number, target: Target, runs: int, entropy: Entropy) -> tuple[Floats, list[NumberEstimate]]:
-    """The true distribution over the cells, and many estimates from collections of their own."""
-    counts = people(number, PEOPLE)
-    shares = counts / PEOPLE if target == "people" else frequencies(number.size)
-    generator = entropy.generator()
-    estimates = []
-    for _ in range(runs):
-        sample = counts if target == "people" else generator.multinomial(PEOPLE, shares)
-        estimates.append(number.estimate(number.simulate(sample, rng=entropy), target))
-    return shares, estimates
-
-
 def _check_centre(means: Floats, truth: float, stated: float, target: Target) -> None:
     error = np.sqrt(stated / means.size)
     require(
@@ -80,9 +67,8 @@ def _check_centre(means: Floats, truth: float, stated: float, target: Target) ->
 
 
 def _check_spread(means: Floats, stated: float, target: Target) -> None:
-    # (runs − 1)·ratio follows the χ² law.
-    ratio, free = float(means.var(ddof=1)) / stated, means.size - 1
-    low, high = (float(special.chdtri(free, p)) / free for p in (1 - ALARM / 2, ALARM / 2))
+    ratio = float(means.var(ddof=1)) / stated
+    low, high = variance_limits(means.size, ALARM / 2)
     require(
         low <= ratio <= high,
         f"Means for the {target} do not vary as stated: "
