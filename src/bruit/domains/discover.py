@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.categories import Categories, _is_missing
-from bruit.domains.domain import Domain, Missing, column
+from bruit.domains.categories import Categories
+from bruit.domains.domain import Domain, Missing, column, is_missing
 from bruit.domains.grid import Grid
 from bruit.errors import DataError, DataTypeError
 
@@ -44,7 +44,7 @@ def domain(name: str, values: Any, most: int) -> Read:
 def _domain(name: str, values: Any, most: int) -> Read:
     declared = _declared_categories(values)
     array = column(values)
-    gaps = np.array([_is_missing(value) for value in array.tolist()], bool)
+    gaps = np.array([is_missing(value) for value in array.tolist()], bool)
     missing: Missing = "category" if gaps.any() else "refuse"
     if declared is not None:
         return Read(Categories(labels=declared, missing=missing), "the list of its categories")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -82,6 +83,23 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
     return array
+
+
+def checked_codes(codes: Any, size: int) -> NDArray[Any]:
+    """Codes as an array of integers in 0..size−1; anything else is an error."""
+    array = column(codes, "codes")
+    if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < size)):
+        raise DataError(f"codes must be integers in 0..{size - 1}.")
+    return array
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if value is None:
+        return True
+    if isinstance(value, str | int):
+        return False
+    return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def in_memory(table: Any) -> Any:
