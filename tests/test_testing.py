@@ -400,7 +400,7 @@ CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_law, UnknownMessage, "not one of the messages"),
     (testing.check_law, NeverLies, "probability of zero"),
     (testing.check_guarantee, PromisesTooMuch, "not true of the law"),
-    (testing.check_guarantee, PromisesTooLittle, "above what was asked"),
+    (testing.check_guarantee, PromisesTooLittle, "above the requested one"),
     (testing.check_guarantee, Wasteful, "far below"),
     (testing.check_guarantee, NeverLies, "not true of the law"),
     (testing.check_unbiased, Biased, "biased"),

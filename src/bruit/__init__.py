@@ -84,9 +84,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'bruit' has no attribute {name!r}")
     if name not in _HOMES:
         return importlib.import_module(f"bruit.{name}")
-    found = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ import difflib
 import math
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -26,47 +26,27 @@ K_LIMITS = (2, 1_000_000)
 
 def positive(**parameter: Any) -> float:
     """A finite number above 0."""
-    name, value = _single(parameter)
-    number = _real(name, value, "a finite number above 0")
-    if not (math.isfinite(number) and number > 0):
-        raise ParameterError(f"{name} must be a finite number above 0, got {_shown(value)}.")
-    return number
+    return _real(parameter, "a finite number above 0", lambda number: math.isfinite(number) and number > 0)
 
 
 def non_negative(**parameter: Any) -> float:
     """A finite number, 0 or above."""
-    name, value = _single(parameter)
-    number = _real(name, value, "a finite number, 0 or above")
-    if not (math.isfinite(number) and number >= 0):
-        raise ParameterError(f"{name} must be a finite number, 0 or above, got {_shown(value)}.")
-    return number
+    return _real(parameter, "a finite number, 0 or above", lambda number: math.isfinite(number) and number >= 0)
 
 
 def finite(**parameter: Any) -> float:
     """Any finite number."""
-    name, value = _single(parameter)
-    number = _real(name, value, "a finite number")
-    if not math.isfinite(number):
-        raise ParameterError(f"{name} must be a finite number, got {_shown(value)}.")
-    return number
+    return _real(parameter, "a finite number", math.isfinite)
 
 
 def probability(**parameter: Any) -> float:
     """A number strictly between 0 and 1."""
-    name, value = _single(parameter)
-    number = _real(name, value, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ParameterError(f"{name} must be a number between 0 and 1, got {_shown(value)}.")
-    return number
+    return _real(parameter, "a number between 0 and 1", lambda number: 0 < number < 1)
 
 
 def fraction(**parameter: Any) -> float:
     """A number from 0 to 1, both included."""
-    name, value = _single(parameter)
-    number = _real(name, value, "a number from 0 to 1")
-    if not 0 <= number <= 1:
-        raise ParameterError(f"{name} must be a number from 0 to 1, got {_shown(value)}.")
-    return number
+    return _real(parameter, "a number from 0 to 1", lambda number: 0 <= number <= 1)
 
 
 def integer(*, low: int | None = None, high: int | None = None, **parameter: Any) -> int:
@@ -134,8 +114,8 @@ def suggestion(name: Any, known: Iterable[Any]) -> str:
     (" Did you mean 'marital'?", '')
     """
     spelt = {_folded(other): other for other in known if isinstance(other, str)}
-    found = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
-    return f" Did you mean {_shown(spelt[found[0]])}?" if found else ""
+    close = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
+    return f" Did you mean {_shown(spelt[close[0]])}?" if close else ""
 
 
 def _folded(name: str) -> str:
@@ -152,12 +132,16 @@ def _single(parameter: dict[str, Any]) -> tuple[str, Any]:
     return name, value
 
 
-def _real(name: str, value: Any, rule: str) -> float:
-    """`value` as a float; text and booleans are not numbers, however convertible."""
+def _real(parameter: dict[str, Any], rule: str, holds: Callable[[float], bool]) -> float:
+    """The parameter as a float that obeys the rule; text and booleans are not numbers, however convertible."""
+    name, value = _single(parameter)
     kind: type[BruitError] = ParameterTypeError
     if not isinstance(value, bool | str | bytes):
         try:
-            return float(value)
+            number = float(value)
+            if holds(number):
+                return number
+            kind = ParameterError
         except OverflowError:
             kind = ParameterError
         except (TypeError, ValueError):

@@ -163,24 +163,24 @@ def _digest_of_text(document: dict[str, Any]) -> str | None:
         return None
 
 
-def _check_format(found: str, name: str) -> None:
-    if found == name:
+def _check_format(format_name: str, name: str) -> None:
+    if format_name == name:
         return
     family, _, version = name.rpartition("/")
-    if found.rpartition("/")[0] == family:
+    if format_name.rpartition("/")[0] == family:
         raise FormatError(
-            f"This document is {found[:60]}, and this version of bruit reads {family} version {version}: "
+            f"This document is {format_name[:60]}, and this version of bruit reads {family} version {version}: "
             "use another version of bruit."
         )
-    raise FormatError(f"This is a {found[:60]} document, a {name} document is needed.")
+    raise FormatError(f"This is a {format_name[:60]} document, a {name} document is needed.")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a document; readers do not agree on which of two equal keys counts."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError
-    return found
+    return members
 
 
 def _refuse(constant: str) -> Any:

@@ -67,14 +67,14 @@ class DesignError(BruitError, ValueError):
 
     Attributes
     ----------
-    expected, found
+    expected, actual
         Digests of the two designs.
     """
 
-    def __init__(self, message: str, *, expected: str = "", found: str = "") -> None:
+    def __init__(self, message: str, *, expected: str = "", actual: str = "") -> None:
         super().__init__(message)
         self.expected = expected
-        self.found = found
+        self.actual = actual
 
 
 class FormatError(BruitError, ValueError):
@@ -86,13 +86,13 @@ class BudgetError(BruitError, RuntimeError):
 
     Attributes
     ----------
-    asked, remaining, total
+    requested, remaining, total
         The ε of the request, what was left, and the whole budget; the same of δ where δ ran out.
     """
 
-    def __init__(self, message: str, *, asked: float, remaining: float, total: float) -> None:
+    def __init__(self, message: str, *, requested: float, remaining: float, total: float) -> None:
         super().__init__(message)
-        self.asked = asked
+        self.requested = requested
         self.remaining = remaining
         self.total = total
 

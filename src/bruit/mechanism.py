@@ -227,7 +227,7 @@ class LocalMechanism(ABC):
             raise DesignError(
                 "This tally was made by another design: use the mechanism or plan that made its reports.",
                 expected=self.digest,
-                found=tally.design,
+                actual=tally.design,
             )
         if tally.counts.size != self._cells():
             raise DesignError("This tally has another number of cells than its design.")

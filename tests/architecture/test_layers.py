@@ -61,10 +61,10 @@ HOMES: dict[str, set[str]] = {
 #: (package or package.module, dependency) -> reason why it is imported away from home.
 AWAY_FROM_HOME: dict[tuple[str, str], str] = {
     ("testing.hostile", "pyarrow"): "makes files as strangers would, which no engine of ours writes",
-    ("studies._store", "pyarrow"): "results of studies are tables of mixed columns, not batches of reports",
+    ("studies.runner", "pyarrow"): "results of studies are tables of mixed columns, not batches of reports",
     ("studies.krr_learning", "sklearn"): "the course's own forest learns from reports, as any outsider's model does",
-    ("studies.numeric_cleaning", "sklearn"): "the course's own naive Bayes learns from reports, likewise",
-    ("studies._central_or_local_parts", "sklearn"): "ordinary models stand beside those with privacy",
+    ("studies.numeric_cleaning.trials", "sklearn"): "the course's own naive Bayes learns from reports, likewise",
+    ("studies.central_or_local.trials", "sklearn"): "ordinary models stand beside those with privacy",
 }
 
 #: Pseudo-random numbers: whole packages that never touch a person's report on the secure side.

@@ -32,7 +32,7 @@ LISTED = {
     ("errors", "every"): "this is `translated`, which cuts the link",
     ("privacy.composition", "OverflowError"): "a sum of ε is too large for a double; there are no data",
     ("privacy.zcdp", "OverflowError"): "a ρ is too large for a double; there are no data",
-    ("studies._store", "pa.ArrowException"): "results of studies are about people who do not exist",
+    ("studies.runner", "pa.ArrowException"): "results of studies are about people who do not exist",
     ("testing.hostile", "Exception"): "the check is handed junk, not data, and says what a mechanism raised",
     ("testing.bad_input", "Exception"): "the check is handed canaries, not data, and says what a mechanism raised",
 }

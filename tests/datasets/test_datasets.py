@@ -314,7 +314,7 @@ def test_the_default_frame_is_of_the_first_library_installed(
     pytest.importorskip("pandas")
     iris = datasets.load("iris")
     assert type(iris.to_frame()).__module__.startswith("pandas")
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name != "pyarrow" else name)
+    monkeypatch.setattr("bruit.tables.table.importlib.util.find_spec", lambda name: name if name == "pyarrow" else None)
     assert type(iris.to_frame()).__module__.startswith("pyarrow")
     with pytest.raises(MissingExtraError, match=r"bruit\[polars\]"):
         iris.to_frame("polars")

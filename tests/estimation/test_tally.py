@@ -54,7 +54,7 @@ def test_counts_too_big_for_json_readers_survive():
 def test_tallies_of_different_designs_do_not_add():
     with pytest.raises(DesignError, match="different designs") as caught:
         Tally(design="a", counts=[1], n=1) + Tally(design="b", counts=[1], n=1)
-    assert (caught.value.expected, caught.value.found) == ("a", "b")
+    assert (caught.value.expected, caught.value.actual) == ("a", "b")
     with pytest.raises(TypeError):
         Tally(design="a", counts=[1], n=1) + 1
 

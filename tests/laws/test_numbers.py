@@ -118,5 +118,5 @@ def test_a_broken_twin_breaks_the_law(broken: Any, check: Callable[[Any], None],
 
 
 def test_the_printed_staircase_breaks_its_promise() -> None:
-    with pytest.raises(AssertionError, match="above what was asked"):
+    with pytest.raises(AssertionError, match="above the requested one"):
         testing.check_guarantee(Staircase.as_printed(1.0, cells=64))

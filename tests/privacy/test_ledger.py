@@ -33,9 +33,8 @@ from bruit.errors import (
     ParameterError,
     ParameterTypeError,
 )
-from bruit.privacy import _ledger_books, _ledger_file
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Ledger
+from bruit.privacy.ledger import Ledger, accounts, storage
 from bruit.privacy.zcdp import pure_rho
 
 SECRET = "a label nobody should quote"
@@ -90,7 +89,7 @@ def test_a_refusal_says_what_was_asked_what_is_left_and_what_to_do(start):
         "Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. Lower epsilon, or open a new ledger."
     )
     evidence = refusal.value
-    assert (evidence.asked, evidence.remaining, evidence.total) == (0.5, 0.2, 1.0)
+    assert (evidence.requested, evidence.remaining, evidence.total) == (0.5, 0.2, 1.0)
 
 
 def test_epsilon_and_delta_must_both_hold(start):
@@ -293,7 +292,7 @@ def test_a_result_lies_in_the_ledger_s_own_folder(book, path, name):
         book.keeping(name)
     body = {**book.entries[0].row(), "index": 3, "result": name}
     with path.open("ab") as stream:
-        stream.write(_ledger_file.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
+        stream.write(storage.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
     with pytest.raises(FormatError, match="Line 5"):
         Ledger.open(path)
 
@@ -302,7 +301,7 @@ def test_a_result_lies_in_the_ledger_s_own_folder(book, path, name):
 def test_a_rho_in_a_file_is_a_number_or_nothing(book, path, rho):
     body = {**book.entries[0].row(), "index": 3, "rho": rho}
     with path.open("ab") as stream:
-        stream.write(_ledger_file.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
+        stream.write(storage.entry_line(body, json.loads(path.read_text().splitlines()[-1])["digest"]))
     with pytest.raises(FormatError, match="Line 5"):
         Ledger.open(path)
 
@@ -542,7 +541,7 @@ def test_damage_is_found_and_its_line_is_named(book, path, name):
 
 @pytest.mark.parametrize("body", [{"epsilon": 1.0}, {"epsilon": -1.0, "delta": 0.0, "neighbours": "replace"}])
 def test_a_header_without_a_sensible_budget_is_refused(path, body):
-    path.write_bytes(_ledger_file.header_line(body))
+    path.write_bytes(storage.header_line(body))
     with pytest.raises(FormatError, match="Line 1"):
         Ledger.open(path)
 
@@ -561,11 +560,11 @@ def test_a_header_without_a_sensible_budget_is_refused(path, body):
 )
 def test_a_chained_line_that_bruit_would_not_write_is_refused(path, change):
     Ledger.open(path, epsilon=1.0)
-    _, digest = _ledger_file.read_header([path.read_bytes()])
+    _, digest = storage.read_header([path.read_bytes()])
     body = {"index": 0, "label": "x", "epsilon": 0.1, "delta": 0.0}
     body |= {"group": None, "part": None, "time": "now"}
     with path.open("ab") as stream:
-        stream.write(_ledger_file.entry_line({**body, **change}, digest))
+        stream.write(storage.entry_line({**body, **change}, digest))
     with pytest.raises(FormatError, match="Line 2"):
         Ledger.open(path)
 
@@ -706,7 +705,7 @@ def test_a_failed_first_part_does_not_name_the_group(book, monkeypatch):
 
 @pytest.mark.parametrize("step", ["read", "add"])
 def test_an_interruption_after_the_line_is_written_forgets_nothing(book, path, monkeypatch, step):
-    real = getattr(_ledger_books.Books, step)
+    real = getattr(accounts.Books, step)
 
     def interrupted(books, thing):
         if step == "add":
@@ -714,7 +713,7 @@ def test_an_interruption_after_the_line_is_written_forgets_nothing(book, path, m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_ledger_books.Books, step, interrupted)
+        patch.setattr(accounts.Books, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
             book.spend(promise(), "interrupted")
     assert len(book) == 4
@@ -736,7 +735,7 @@ def test_a_ledger_that_may_not_be_written_can_still_be_read(book, path, monkeypa
 
 
 def test_a_ledger_held_by_a_stopped_program_is_an_error_after_a_while(book, path, monkeypatch):
-    monkeypatch.setattr(_ledger_file, "PATIENCE", 0.05)
+    monkeypatch.setattr(storage, "PATIENCE", 0.05)
     before = path.read_bytes()
     with path.open("rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
@@ -799,7 +798,7 @@ class ChecksBeforeLocking(Ledger):
 
     def spend(self, guarantee, label, *, rho=None):
         if self.remaining.epsilon < guarantee.epsilon:
-            raise BudgetError("spent", asked=0.0, remaining=0.0, total=0.0)
+            raise BudgetError("spent", requested=0.0, remaining=0.0, total=0.0)
         self.meeting.wait(timeout=10)  # both have asked, nobody has booked
         return super().spend(guarantee, label, rho=rho)
 

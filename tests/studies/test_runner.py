@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bruit.errors import DesignError, FormatError, StudyError
-from bruit.studies import read, run
+from bruit.studies import Block, Study, read, run, runner
 
 
 def _bytes(folder, size="quick"):
@@ -20,6 +20,18 @@ def test_one_and_two_processes_and_none_give_the_same_bytes(toy, tmp_path):
     for workers in (0, 1, 2):
         run(toy, seed=3, workers=workers, folder=tmp_path / str(workers))
     assert _bytes(tmp_path / "0") == _bytes(tmp_path / "1") == _bytes(tmp_path / "2")
+
+
+def test_parts_that_lack_columns_of_others_give_the_same_bytes(tmp_path, monkeypatch):
+    def trial(*, part, rng, word=""):
+        return {"share": 0.5} if part == "numbers" else {"text": word}
+
+    blocks = [Block({"part": ["numbers"]}, 2), Block({"part": ["texts"], "word": ["a", "b"]})]
+    study = Study(name="toy", title="Toy", question="?", method="!", trial=trial, quick=blocks)
+    run(study, workers=0, folder=tmp_path / "together")
+    monkeypatch.setattr(runner, "PATIENCE", -1.0)
+    run(study, workers=0, folder=tmp_path / "apart")
+    assert _bytes(tmp_path / "together") == _bytes(tmp_path / "apart")
 
 
 def test_another_seed_gives_other_results(toy, tmp_path):

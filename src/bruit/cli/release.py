@@ -277,7 +277,7 @@ def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
         raise BudgetError(
             f"Budget exceeded: this release needs ε={asked!r}, {left!r} remain of {total!r}. Lower --epsilon, or start "
             "another ledger if these are other people.",
-            asked=asked,
+            requested=asked,
             remaining=left,
             total=total,
         )

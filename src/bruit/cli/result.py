@@ -45,7 +45,7 @@ def result(
 
 
 def _load(path: Path) -> Released:
-    from bruit.privacy._ledger_file import FORMAT
+    from bruit.privacy.ledger.storage import FORMAT
     from bruit.releases import Released
 
     text = path.read_bytes()

@@ -221,5 +221,5 @@ def _check_plan(digest: str, path: Path, headers: dict[str, dict[str, str]]) -> 
     for file, other in stated.items():
         if other != digest:
             raise DesignError(
-                f"The reports in {file} were made by another plan: use theirs (--plan).", expected=digest, found=other
+                f"The reports in {file} were made by another plan: use theirs (--plan).", expected=digest, actual=other
             )

@@ -365,7 +365,7 @@ class Plan:
             raise DesignError(
                 "This tally was made by another plan: use the plan that made its reports.",
                 expected=self.digest,
-                found=tally.design,
+                actual=tally.design,
             )
         if tally.counts.size != self.design.cells:
             raise DesignError("This tally has another number of cells than its plan.")

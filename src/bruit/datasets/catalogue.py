@@ -162,9 +162,7 @@ def _nursery() -> Entry:
         columns=(
             text("parents", "usual pretentious great_pret", "parents' occupation"),
             text(
-                "has_nurs",
-                "proper less_proper improper critical very_crit",
-                "how well the child is looked after now",
+                "has_nurs", "proper less_proper improper critical very_crit", "how well the child is looked after now"
             ),
             text("form", "complete completed incomplete foster", "form of the family"),
             text("children", "1 2 3 more", "number of children"),

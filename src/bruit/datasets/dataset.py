@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -24,8 +23,9 @@ from bruit import _checks
 from bruit.datasets.catalogue import Column, Entry, entries
 from bruit.datasets.reading import read
 from bruit.domains import Categories, Grid, Schema
-from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.errors import FormatError, ParameterError
 from bruit.tables import Table, counted
+from bruit.tables.table import frame
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -127,16 +127,11 @@ class Dataset:
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """The table as a pandas, polars or pyarrow frame; by default the first one installed."""
-        chosen = _installed() if backend is None else _checks.one_of(_BACKENDS, backend=backend)
-        if find_spec(chosen) is None:
-            raise MissingExtraError(f"to_frame(backend={chosen!r})", chosen)
-        import narwhals
-
         # Texts go as lists: polars would keep an object array as opaque objects.
         columns = {
             name: array.tolist() if array.dtype == object else array.copy() for name, array in self._table.items()
         }
-        return narwhals.from_dict(columns, backend=chosen).to_native()
+        return frame(columns, backend)
 
     def describe(self) -> Table:
         """What the set is, where it comes from, and what its columns mean; no value of the data."""
@@ -216,13 +211,13 @@ def _load_bundled(name: str) -> Dataset:
 
 def _verified(entry: Entry, packed: bytes) -> Dataset:
     """The table, if its file is the one that the catalogue describes."""
-    found = _sha256(packed)
-    if found != entry.checksum:
+    checksum = _sha256(packed)
+    if checksum != entry.checksum:
         raise FormatError(
             f"The bundled file of {entry.name!r} is damaged: its SHA-256 is not the one in the "
             "catalogue. Install bruit again."
         )
-    return Dataset(entry, found, read(entry, packed))
+    return Dataset(entry, checksum, read(entry, packed))
 
 
 def _acs_path(path: str | os.PathLike[str] | None) -> Path:
@@ -230,10 +225,10 @@ def _acs_path(path: str | os.PathLike[str] | None) -> Path:
         f"Give path=, or set {DATA_VARIABLE}, to a file with its 18 columns or to a folder that "
         f"holds {ACS_FILE}; docs/datasets.md tells how to make that file."
     )
-    given = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
-    if not given:
+    location = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
+    if not location:
         raise ParameterError(f"acs_employment is not bundled. {advice}")
-    place = Path(given).expanduser()
+    place = Path(location).expanduser()
     place = place / ACS_FILE if place.is_dir() else place
     if not place.is_file():
         raise ParameterError(f"There is no file {str(place)!r}. {advice}")
@@ -242,14 +237,6 @@ def _acs_path(path: str | os.PathLike[str] | None) -> Path:
 
 def _sha256(packed: bytes) -> str:
     return hashlib.sha256(packed).hexdigest()
-
-
-_BACKENDS: tuple[Backend, ...] = get_args(Backend)
-
-
-def _installed() -> Backend:
-    """The first backend that can be imported; pyarrow always can, bruit depends on it."""
-    return next((name for name in _BACKENDS if find_spec(name) is not None), "pyarrow")
 
 
 def _domain_text(column: Column) -> str:

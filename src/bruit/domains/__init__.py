@@ -1,10 +1,9 @@
 """What may be asked: categories, grids for numbers, dates, attributes, schemas, and the policy for missing values."""
 
-from bruit.domains.attribute import Attribute
 from bruit.domains.categories import Categories
 from bruit.domains.dates import Dates
 from bruit.domains.domain import MISSING_LABEL, Domain, Missing
 from bruit.domains.grid import Grid
-from bruit.domains.schema import Schema
+from bruit.domains.schema import Attribute, Schema
 
 __all__ = ["MISSING_LABEL", "Attribute", "Categories", "Dates", "Domain", "Grid", "Missing", "Schema"]

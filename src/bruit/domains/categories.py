@@ -26,8 +26,10 @@ from bruit.domains.domain import (
     Codes,
     DictionaryColumn,
     Missing,
+    checked_codes,
     code_dtype,
     column,
+    is_missing,
     keep_present,
 )
 from bruit.errors import (
@@ -45,7 +47,7 @@ Label: TypeAlias = str | int | bool
 
 @dataclass(frozen=True, kw_only=True)
 class Categories:
-    """A finite list of answers, declared before anything is asked.
+    """A finite list of answers, declared before any data is seen.
 
     Parameters
     ----------
@@ -113,9 +115,7 @@ class Categories:
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The labels behind codes, as an array of objects (or of integers for plain codes)."""
-        array = column(codes, "codes")
-        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
-            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        array = checked_codes(codes, self.size)
         if self.labels is None and self.missing != "category":
             return array
         names = np.empty(self.size, object)
@@ -169,7 +169,7 @@ class Categories:
         known: dict[Any, int] = {}
         table = np.empty(len(entries) + 1, np.int64)
         table[-1] = ABSENT  # position −1 is a missing value
-        if self.labels is None and len({isinstance(item, bool) for item in entries if not _is_missing(item)}) > 1:
+        if self.labels is None and len({isinstance(item, bool) for item in entries if not is_missing(item)}) > 1:
             raise DataTypeError(self._rule)  # True is 1, but the two do not stand for the same in one column
         for place, value in enumerate(entries):
             key = type(value), value  # True, 1 and 1.0 are one key, but not one label
@@ -189,7 +189,7 @@ class Categories:
 
     def _look_up(self, value: Any) -> int:
         """The code of one value, ABSENT if it is missing, −1 if it is not in the list."""
-        if _is_missing(value):
+        if is_missing(value):
             return int(ABSENT)
         if self.labels is not None:
             return self._index.get(self._clean(value), -1)
@@ -298,12 +298,3 @@ def _clean_int(value: Any) -> Any:
 
 
 _NOT_A_LABEL = object()
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA."""
-    if value is None:
-        return True
-    if isinstance(value, str | int):
-        return False
-    return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")

@@ -20,7 +20,9 @@ from bruit.domains.domain import (
     Codes,
     DictionaryColumn,
     Missing,
+    checked_codes,
     column,
+    is_missing,
     keep_present,
 )
 from bruit.errors import (
@@ -45,7 +47,6 @@ _SECONDS = "M8[s]"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?")
-_MISSING_KINDS = ("NAType", "NaTType")
 
 _RULE = (
     "values must be dates or times: date and datetime objects, a column of such a type, "
@@ -131,9 +132,7 @@ class Dates:
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The first moment of each period; not-a-time for the category of missing values."""
-        array = column(codes, "codes")
-        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
-            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        array = checked_codes(codes, self.size)
         starts = self._starts(array.astype(np.int64))
         starts[array == self.k] = np.datetime64("NaT")
         return starts
@@ -197,7 +196,7 @@ class Dates:
 
     def _moment(self, value: Any) -> Any:
         """One value as a moment of NumPy; what is no date is an error that does not show it."""
-        if value is None or type(value).__name__ in _MISSING_KINDS or value != value:  # noqa: PLR0124 -- NaN
+        if is_missing(value) or value != value:  # noqa: PLR0124 -- not-a-time of NumPy
             return np.datetime64("NaT")
         if isinstance(value, datetime):
             if value.tzinfo is not None:

@@ -86,24 +86,6 @@ def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Do
     return domains
 
 
-def spelling(name: str, domain: Domain) -> str | None:
-    """The text that declares a domain, None where a line has no room for it.
-
-    >>> spelling("size", Categories(labels=["1..2", "more"])), spelling("age", Grid(17, 90))
-    ('size="1..2",more', 'age=17..90')
-    """
-    if isinstance(domain, Grid):
-        whole = Grid(domain.low, domain.high, missing=domain.missing)
-        cells = "" if whole == domain else f"/{domain.cells}"
-        return f"{_quoted(name)}={domain.low}..{domain.high}{cells}"
-    if isinstance(domain, Dates):
-        return f"{_quoted(name)}={domain.first}..{domain.last}/{domain.every}"
-    labels = getattr(domain, "labels", None)
-    if not labels or not all(isinstance(label, str) and "\n" not in label and "\r" not in label for label in labels):
-        return None
-    return f"{_quoted(name)}={','.join(_quoted(label) for label in labels)}"
-
-
 def _domain(name: str, rest: str, missing: Missing) -> Domain | None:
     if rest == "?":
         return None
@@ -196,9 +178,3 @@ def _unread(error: Exception, name: str, path: Path) -> BruitError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"There is no file {str(path)!r} with the answers of {name!r}.")
     return FormatError(f"{str(path)!r} must be a text in UTF-8, with one answer per line.")
-
-
-def _quoted(text: str) -> str:
-    """A name or label, in quotes where it would be read as something else."""
-    plain = not re.search(r'[=",?@]|\.\.|^\s|\s$', text) and text
-    return text if plain else '"' + text.replace('"', '""') + '"'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -92,6 +93,23 @@ def _has_zone(values: Any) -> bool:
     """Whether a column of pandas, polars or pyarrow holds times with a time zone."""
     kinds = [getattr(values, name, None) for name in ("dtype", "type")]
     return any(getattr(kind, name, None) for kind in kinds for name in ("tz", "time_zone"))
+
+
+def checked_codes(codes: Any, size: int) -> NDArray[Any]:
+    """Codes as an array of integers in 0..size−1; anything else is an error."""
+    array = column(codes, "codes")
+    if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < size)):
+        raise DataError(f"codes must be integers in 0..{size - 1}.")
+    return array
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if value is None:
+        return True
+    if isinstance(value, str | int):
+        return False
+    return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def in_memory(table: Any) -> Any:

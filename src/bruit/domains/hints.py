@@ -48,7 +48,7 @@ def about_numbers(values: Iterable[Any]) -> str:
 
 
 def _sentence(*kinds: tuple[str, bool]) -> str:
-    return next((f" {_SENTENCES[kind]}" for kind, found in kinds if found), "")
+    return next((f" {_SENTENCES[kind]}" for kind, applies in kinds if applies), "")
 
 
 def _texts(values: Iterable[Any]) -> list[str]:

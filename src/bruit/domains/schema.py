@@ -1,28 +1,100 @@
-"""A table's declared columns: names and domains, in order."""
+"""Attributes, which are named columns with a domain, and schemas, which are several of them in order."""
 
 from __future__ import annotations
 
-import importlib.util
+import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.domains import reading
-from bruit.domains.attribute import Attribute
-from bruit.domains.domain import in_memory
+from bruit.domains import discover
+from bruit.domains.categories import Categories, Label
+from bruit.domains.dates import Dates
+from bruit.domains.domain import Codes, Domain, in_memory
+from bruit.domains.grid import Grid
 from bruit.errors import (
     DataError,
     DataTypeError,
     DisclosureWarning,
     FormatError,
-    MissingExtraError,
     ParameterError,
     ParameterTypeError,
+    in_column,
     translated,
 )
+from bruit.tables.table import frame
 
-_BACKENDS = ("pandas", "polars", "pyarrow")
+_KINDS: dict[str, type[Categories | Dates | Grid]] = {"categories": Categories, "dates": Dates, "grid": Grid}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A named column and what may stand in it.
+
+    Examples
+    --------
+    >>> Attribute("sex", ["F", "M"]).labels
+    ('F', 'M')
+    """
+
+    name: str
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ParameterTypeError("An attribute's name must be a text that is not empty.")
+        object.__setattr__(self, "name", unicodedata.normalize("NFC", self.name))
+        object.__setattr__(self, "domain", as_domain(self.domain))
+
+    @property
+    def size(self) -> int:
+        """How many codes the domain has."""
+        return self.domain.size
+
+    @property
+    def labels(self) -> tuple[Label | float, ...]:
+        """One label per code: a category's label, the start of a period, or the point of a grid."""
+        return self.domain.names
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """Codes of a column of data, whose errors name it; with `clip`, a number beyond a bound counts as the bound."""
+        with in_column(self.name):
+            return self.domain.encode(values, clip=clip)
+
+    def values(self, codes: Codes) -> NDArray[Any]:
+        """The values behind codes as a table has them: with a gap where the code is that of missing values."""
+        values = self.domain.decode(codes)
+        if self.domain.missing != "category":
+            return values
+        with_gaps = values.astype(object)
+        with_gaps[codes == self.size - 1] = None
+        return with_gaps
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"name": self.name, "domain": self.domain.to_dict()}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Attribute:
+        """The inverse of `to_dict`."""
+        rule = "An attribute must have a name and a domain of a known kind."
+        with translated((KeyError, TypeError), lambda _: FormatError(rule)):
+            kind = _KINDS[body["domain"]["kind"]]
+            return cls(body["name"], kind.from_dict(body["domain"]))
+
+
+def as_domain(declared: Any) -> Domain:
+    """A domain as given, or categories from a plain list of labels."""
+    if isinstance(declared, Domain):
+        return declared
+    if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):
+        return Categories(labels=tuple(declared))
+    raise ParameterTypeError("A domain must be a list of labels, Categories(…), Grid(low, high) or Dates(first, last).")
 
 
 class Schema(Mapping[str, Attribute]):
@@ -80,13 +152,7 @@ class Schema(Mapping[str, Attribute]):
         decoded = {name: self._known(name).domain.decode(column) for name, column in codes.items()}
         if backend is None:
             return decoded
-        _checks.one_of(_BACKENDS, backend=backend)
-        if not importlib.util.find_spec(backend):
-            raise MissingExtraError(f"A {backend} frame", backend)
-        import narwhals
-
-        columns = {name: column.tolist() for name, column in decoded.items()}
-        return narwhals.from_dict(columns, backend=cast(Any, backend)).to_native()
+        return frame({name: column.tolist() for name, column in decoded.items()}, backend)
 
     @classmethod
     def from_frame(cls, frame: Any, *, columns: Iterable[str] | None = None, most_values: int = 64) -> Schema:
@@ -121,18 +187,18 @@ class Schema(Mapping[str, Attribute]):
         """
         _checks.integer(low=2, most_values=most_values)
         rows = in_memory(frame)
-        wanted = reading.names(rows) if columns is None else list(columns)
-        found = {name: reading.domain(name, _column(rows, name), most_values) for name in wanted}
-        told = [f"of {name!r} {read.disclosed}" for name, read in found.items() if read.disclosed]
-        if told:
+        wanted = discover.names(rows) if columns is None else list(columns)
+        domains = {name: discover.domain(name, _column(rows, name), most_values) for name in wanted}
+        disclosed = [f"of {name!r} {read.disclosed}" for name, read in domains.items() if read.disclosed]
+        if disclosed:
             warnings.warn(
-                f"This schema was read from the data: {'; '.join(told)}. That is disclosed to whoever sees the schema "
-                "or a plan made of it, even if one person alone is the reason, and no guarantee covers it. Declare "
-                "the domains when that matters.",
+                f"This schema was read from the data: {'; '.join(disclosed)}. That is disclosed to whoever sees the "
+                "schema or a plan made of it, even if one person alone is the reason, and no guarantee covers it. "
+                "Declare the domains when that matters.",
                 DisclosureWarning,
                 stacklevel=2,
             )
-        return cls({name: read.domain for name, read in found.items()})
+        return cls({name: read.domain for name, read in domains.items()})
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain values, for documents."""
@@ -193,8 +259,8 @@ def _absent(table: Any, name: str) -> str:
 
 
 def _names(table: Any) -> list[str]:
-    """The columns of a table, where it tells them."""
+    """The names of the columns of a table, where it has them."""
     try:
-        return reading.names(table)
+        return discover.names(table)
     except DataTypeError:
         return []

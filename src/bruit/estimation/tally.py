@@ -177,7 +177,7 @@ class RawTally:
     def reveal(self, *, design: str) -> Counts:
         """The sums, for the release of that design only, after it has booked what it is about to spend."""
         if design != self._design:
-            raise DesignError("This raw tally was folded for another release.", expected=design, found=self._design)
+            raise DesignError("This raw tally was folded for another release.", expected=design, actual=self._design)
         return self._counts
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -251,7 +251,7 @@ def _same_design(first: Tally | RawTally, second: Tally | RawTally) -> None:
         raise DesignError(
             "These tallies come from different designs and cannot be added: make both with the same mechanism or plan.",
             expected=first.design,
-            found=second.design,
+            actual=second.design,
         )
 
 

@@ -34,11 +34,6 @@ def plot_beliefs(guarantees: Guarantee | Iterable[Guarantee], ax: Axes | None = 
     ax
         matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
 
-    Returns
-    -------
-    Axes
-        To be shown by a notebook, changed further, or given to `save`.
-
     Examples
     --------
     >>> ax = plot_beliefs([Guarantee(epsilon=e, neighbours="value") for e in (0.5, 1, 2)])
@@ -58,14 +53,14 @@ def plot_beliefs(guarantees: Guarantee | Iterable[Guarantee], ax: Axes | None = 
 
 def _curves(guarantees: Guarantee | Iterable[Guarantee]) -> list[Guarantee]:
     """The guarantees, smallest ε first."""
-    given = [guarantees] if isinstance(guarantees, Guarantee) else list(guarantees)
-    if not all(isinstance(item, Guarantee) for item in given):
+    curves = [guarantees] if isinstance(guarantees, Guarantee) else list(guarantees)
+    if not all(isinstance(item, Guarantee) for item in curves):
         raise ParameterTypeError("guarantees must be Guarantee values, such as a mechanism's own.")
-    if not 1 <= len(given) <= MOST_CURVES:
-        raise ParameterError(f"guarantees must be 1 to {MOST_CURVES}, got {len(given)}: more curves cannot be read.")
-    if len({item.neighbours for item in given}) > 1:
+    if not 1 <= len(curves) <= MOST_CURVES:
+        raise ParameterError(f"guarantees must be 1 to {MOST_CURVES}, got {len(curves)}: more curves cannot be read.")
+    if len({item.neighbours for item in curves}) > 1:
         raise ParameterError("guarantees must speak of the same neighbours to be compared.")
-    return sorted(given, key=lambda item: item.epsilon)
+    return sorted(curves, key=lambda item: item.epsilon)
 
 
 def _draw(ax: Axes, curves: list[Guarantee]) -> None:
@@ -124,10 +119,11 @@ def _explain(ax: Axes, first: Guarantee) -> None:
 
 
 def _words(curves: list[Guarantee]) -> str:
-    told = "; ".join(
+    points = "; ".join(
         f"{style.epsilon_text(item.epsilon)}: from 10 % to {at_most(item.belief(0.1)[1])}, "
         f"from 50 % to {at_most(item.belief(0.5)[1])}"
         for item in curves
     )
     source = "a report" if curves[0].local else "the release"
-    return f"Curves of the greatest belief that somebody can hold after seeing {source}, by the belief before. {told}."
+    rule = f"the greatest belief that somebody can hold after seeing {source}, by the belief before"
+    return f"Curves of {rule}. {points}."

@@ -45,8 +45,6 @@ def plot_estimate(
 
     Parameters
     ----------
-    estimate
-        What to draw.
     truth
         True shares, from 0 to 1, drawn as open diamonds: one per value in the declared order, or a mapping from labels.
     level
@@ -56,11 +54,6 @@ def plot_estimate(
     order
         ``"frequency"`` (largest first) or ``"declared"``; None takes the first for labels that are texts and the second
         for numbers.
-
-    Returns
-    -------
-    Axes
-        To be shown by a notebook, changed further, or given to `save`.
 
     Examples
     --------
@@ -152,7 +145,7 @@ _DIAMOND: dict[str, Any] = {
 
 
 def _title_lines(estimate: Estimate, width: int) -> list[str]:
-    """Who asked how, in as many lines as the width needs."""
+    """Mechanism, ε and number of people, in as many lines as the width needs."""
     notes = [estimate.mechanism, style.epsilon_text(estimate.guarantee.epsilon), f"n = {estimate.n:,}"]
     notes += ["simulated"] if estimate.simulated else []
     lines = [notes[0]]
@@ -206,15 +199,15 @@ def _true_shares(truth: Any, labels: tuple[Any, ...]) -> Floats:
 def _words(estimate: Estimate, places: list[int], truth: Floats | None, level: float) -> str:
     """The picture in words."""
     ends = 100 * estimate.interval(level)
-    told = [
+    rows = [
         f"{style.readable(estimate.labels[i], 60)} {style.decimal_text(100 * estimate.frequency[i])} % "
         f"({style.decimal_text(ends[i, 0])} to {style.decimal_text(ends[i, 1])}{_truth_words(truth, i)})"
         for i in places[:TOLD_ROWS]
     ]
-    left = len(estimate.labels) - len(told)
+    left = len(estimate.labels) - len(rows)
     more = f"; and {left:,} more {'value' if left == 1 else 'values'}" if left else ""
     heading = ", ".join(_title_lines(estimate, 80)).replace(" · ", ", ")
-    text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(told)}{more}."
+    text = f"Estimated shares of people with {interval_of(level)}s, {heading}: {'; '.join(rows)}{more}."
     return " ".join(text.split())
 
 

@@ -52,6 +52,6 @@ def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = 
 
 
 def _name(path: str | os.PathLike[str], ending: str) -> Path:
-    given = Path(path)
-    stem = given.stem if given.suffix.lower() in (".svg", ".png") else given.name
-    return given.with_name(stem + ending)
+    target = Path(path)
+    stem = target.stem if target.suffix.lower() in (".svg", ".png") else target.name
+    return target.with_name(stem + ending)

@@ -1,4 +1,4 @@
-"""How much noise that is drawn again until it fits really tells: true ε against nominal ε, as a picture."""
+"""The true ε of noise that is drawn again until it is within bounds, against the nominal ε, as a picture."""
 
 from __future__ import annotations
 

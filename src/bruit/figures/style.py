@@ -140,7 +140,7 @@ def readable(label: Any, width: int = 24) -> str:
 
 
 def epsilon_text(epsilon: float) -> str:
-    """ε to four digits: what was asked shows as asked, although what is stated may be a hair below.
+    """ε to four digits, so that a requested ε shows as such although the stated one may be a little below.
 
     >>> epsilon_text(0.9999999999)
     'ε = 1'
@@ -149,7 +149,7 @@ def epsilon_text(epsilon: float) -> str:
 
 
 def decimal_text(number: float, places: int = 1) -> str:
-    """A number with so many decimals, a real minus sign, and no minus before zero.
+    """A number with this many decimals, a real minus sign, and no minus before zero.
 
     >>> decimal_text(-0.04), decimal_text(-1.26)
     ('0.0', '−1.3')
@@ -199,10 +199,10 @@ def _fonts_for(needed: frozenset[str]) -> tuple[list[str], frozenset[str]]:
     families = [_FONT]
     missing = needed - _characters(font_manager.findfont(_FONT), needed)
     for name, path in _other_fonts() if missing else ():
-        found = _characters(path, missing)
-        if found:
+        covered = _characters(path, missing)
+        if covered:
             families.append(name)
-            missing -= found
+            missing -= covered
         if not missing:
             break
     return families, missing

@@ -90,6 +90,6 @@ def _mark_epsilons(ax: Axes, points: NDArray[np.float64]) -> None:
 
 def _words(k: int, n: int, points: NDArray[np.float64], curves: dict[str, NDArray[np.float64]]) -> str:
     middle = int(np.argmin(np.abs(points - 1)))
-    told = "; ".join(f"{name} {curve[middle]:.2g}" for name, curve in curves.items() if np.isfinite(curve[middle]))
+    values = "; ".join(f"{name} {curve[middle]:.2g}" for name, curve in curves.items() if np.isfinite(curve[middle]))
     where = f"against ε for {k:,} values and {counted(n, 'person')}"
-    return f"Variance for a rare value {where}. At ε = {points[middle]:.2g}: {told}."
+    return f"Variance for a rare value {where}. At ε = {points[middle]:.2g}: {values}."

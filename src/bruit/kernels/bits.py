@@ -40,12 +40,12 @@ def row_bytes(k: int) -> int:
     return (k + 7) // 8
 
 
-def honest_rows(rows: Bytes, k: int) -> Bytes:
+def valid_rows(rows: Bytes, k: int) -> Bytes:
     """The rows without a bit beyond the k-th: `rows` itself if all are so."""
     if k % 8 == 0:
         return rows
-    honest = rows[:, -1] < 1 << k % 8
-    return rows if honest.all() else rows[honest]
+    valid = rows[:, -1] < 1 << k % 8
+    return rows if valid.all() else rows[valid]
 
 
 def count_columns(rows: Bytes, k: int, counts: Sums) -> int:
@@ -57,7 +57,7 @@ def count_columns(rows: Bytes, k: int, counts: Sums) -> int:
     sums = np.zeros(row_bytes(k) * 8, np.int64)
     step = max(1, _CHUNK // rows.shape[1])
     for start in range(0, len(rows), step):
-        chunk = honest_rows(rows[start : start + step], k)
+        chunk = valid_rows(rows[start : start + step], k)
         refused += min(step, len(rows) - start) - len(chunk)
         _count(np.ascontiguousarray(chunk), sums)
     counts += sums[:k]
@@ -84,18 +84,18 @@ def bernoulli(words: Words, probability: np.uint64, lanes: Words, tied: Words) -
     its bit is 0, and `settle` decides.
     """
     size = lanes.size
-    given = np.uint64(probability)
+    threshold = np.uint64(probability)
     zero = np.uint64(0)
     # The last of the eight digits first. Written out, so that the compiler keeps them in registers.
     digits = (
-        zero - ((given >> np.uint64(56)) & np.uint64(1)),
-        zero - ((given >> np.uint64(57)) & np.uint64(1)),
-        zero - ((given >> np.uint64(58)) & np.uint64(1)),
-        zero - ((given >> np.uint64(59)) & np.uint64(1)),
-        zero - ((given >> np.uint64(60)) & np.uint64(1)),
-        zero - ((given >> np.uint64(61)) & np.uint64(1)),
-        zero - ((given >> np.uint64(62)) & np.uint64(1)),
-        zero - ((given >> np.uint64(63)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(56)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(57)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(58)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(59)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(60)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(61)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(62)) & np.uint64(1)),
+        zero - ((threshold >> np.uint64(63)) & np.uint64(1)),
     )
     for i in range(size):
         below = zero

@@ -1,4 +1,4 @@
-"""Distance laws: from one random word to an outcome so many steps to the left or to the right of the value.
+"""Distance laws: from one random word to an outcome some steps to the left or to the right of the value.
 
 One table serves all values: the cumulative weights of the distances 0, 1, 2, … The words of a value are shared out to
 its left side (with the value itself) first, then to its right, and a binary search of a fixed number of steps finds the

@@ -19,17 +19,17 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 @compiled
 def beyond(words: Words, sampled: NDArray[Any], last: Words, places: NDArray[np.int64]) -> int:
     """Write down where a word is above the last one of its person's own law, and return how many are."""
-    found = 0
+    count = 0
     for i in range(words.size):
         if words[i] > last[sampled[i]]:
-            places[found] = i
-            found += 1
-    return found
+            places[count] = i
+            count += 1
+    return count
 
 
 @compiled
 def keep(words: Words, sampled: NDArray[Any], limits: Words, nobody: int, kept: NDArray[Any]) -> None:
-    """The attribute whose own value is told: the sampled one where the word is below its limit, else `nobody`."""
+    """The attribute whose true value is reported: the sampled one where the word is below its limit, else `nobody`."""
     for i in range(words.size):
         kept[i] = sampled[i] if words[i] < limits[sampled[i]] else nobody
 
@@ -39,11 +39,11 @@ def unfair(draws: Halves, k: int) -> int:
     """How many draws would favour some of k values: those whose product has one of the 2³² mod k least low halves."""
     values = np.uint64(k)
     least = np.uint64(1 << 32) % values
-    found = 0
+    count = 0
     for i in range(draws.size):
         if ((np.uint64(draws[i]) * values) & _LOW_HALF) < least:
-            found += 1
-    return found
+            count += 1
+    return count
 
 
 @compiled
@@ -51,12 +51,12 @@ def unfair_places(draws: Halves, k: int, places: NDArray[np.int64]) -> int:
     """Write down where those draws are, and return how many there are."""
     values = np.uint64(k)
     least = np.uint64(1 << 32) % values
-    found = 0
+    count = 0
     for i in range(draws.size):
         if ((np.uint64(draws[i]) * values) & _LOW_HALF) < least:
-            places[found] = i
-            found += 1
-    return found
+            places[count] = i
+            count += 1
+    return count
 
 
 @compiled

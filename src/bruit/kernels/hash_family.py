@@ -67,7 +67,7 @@ def bucket_sizes(g: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def agreement(g: int, hashes: int = 2) -> Fraction:
-    """The probability that so many independent uniform hashes are all in one bucket: g^(1 − hashes), or a hair more.
+    """The probability that all of some independent uniform hashes are in one bucket: g^(1 − hashes), or a hair more.
 
     >>> agreement(4)
     Fraction(1, 4)

@@ -47,14 +47,14 @@ def _plus(first: float, above: int, second: float, below: int) -> tuple[float, i
 
 
 @compiled
-def _times(first: float, one: int, second: float, other: int) -> tuple[float, int]:
+def _times(first: float, first_exponent: int, second: float, second_exponent: int) -> tuple[float, int]:
     """The product of two numbers."""
     product = first * second
     if product == 0.0:
         return 0.0, 0
     if product < 0.5:
-        return 2.0 * product, one + other - 1
-    return product, one + other
+        return 2.0 * product, first_exponent + second_exponent - 1
+    return product, first_exponent + second_exponent
 
 
 @compiled

@@ -42,13 +42,13 @@ def nearest_sums(numbers: Any, low: Any, high: Any, steps: int, centres: Any, we
         for centre in range(count):
             distances[centre] = alone[centre]
         for column in range(0, fours, 4):  # four at a time: distances are fetched and stored a quarter as often
-            one, two, three, four = place[column], place[column + 1], place[column + 2], place[column + 3]
+            first, second, third, fourth = place[column], place[column + 1], place[column + 2], place[column + 3]
             for centre in range(count):
                 distances[centre] -= (
-                    one * slopes[column, centre]
-                    + two * slopes[column + 1, centre]
-                    + three * slopes[column + 2, centre]
-                    + four * slopes[column + 3, centre]
+                    first * slopes[column, centre]
+                    + second * slopes[column + 1, centre]
+                    + third * slopes[column + 2, centre]
+                    + fourth * slopes[column + 3, centre]
                 )
         for column in range(fours, columns):
             for centre in range(count):

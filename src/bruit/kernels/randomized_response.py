@@ -21,13 +21,13 @@ def randomize(
     """
     first = np.uint64(keep)
     width = np.uint64(outside)
-    one = np.uint64(1)
+    unit = np.uint64(1)
     inverse = 1.0 / np.float64(width)
     for i in range(codes.size):
         rest = words[i] - first
         guess = np.uint64(np.int64(np.float64(rest) * inverse))
         if guess * width > rest:
-            guess -= one
+            guess -= unit
         if rest - guess * width >= width:
-            guess += one
+            guess += unit
         out[i] = codes[i] if words[i] < first else guess

@@ -73,14 +73,14 @@ def repair(
 
 
 @compiled
-def check_sizes(words: NDArray[Any], omega: int, honest: NDArray[np.bool_]) -> int:
+def check_sizes(words: NDArray[Any], omega: int, valid: NDArray[np.bool_]) -> int:
     """Write down which rows have exactly ω bits set, and return how many have not."""
     refused = 0
     for i in range(words.shape[0]):
         members = 0
         for j in range(words.shape[1]):
             members += ones(np.uint64(words[i, j]))
-        honest[i] = members == omega
+        valid[i] = members == omega
         refused += members != omega
     return refused
 

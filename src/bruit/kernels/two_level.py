@@ -54,7 +54,7 @@ def choose(word: Any, law: Weights) -> tuple[Any, Any]:
 def count(messages: NDArray[Any], counts: NDArray[np.int64]) -> int:
     """Add the number of times each message occurs to `counts`; return how many were out of range.
 
-    For so many messages that the same cell seldom comes twice in a row: one row of counts is enough.
+    For many messages, where the same cell seldom comes twice in a row: one row of counts is enough.
     """
     refused = 0
     for i in range(messages.size):

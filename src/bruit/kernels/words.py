@@ -12,9 +12,9 @@ from bruit.kernels._compile import compiled
 def above(words: NDArray[np.uint64], last: np.uint64, places: NDArray[np.int64]) -> int:
     """Write down where words exceed `last`, and return how many do."""
     limit = np.uint64(last)
-    found = 0
+    count = 0
     for i in range(words.size):
         if words[i] > limit:
-            places[found] = i
-            found += 1
-    return found
+            places[count] = i
+            count += 1
+    return count

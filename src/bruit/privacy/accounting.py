@@ -1,6 +1,6 @@
 """Tighter totals of many releases: zero-concentrated privacy (zCDP) and privacy-loss distributions (PLD).
 
-A ledger adds ε, which is right for any releases and generous to nobody when there are many. If a small δ is allowed,
+A ledger adds ε, which is valid for any releases and loose when there are many. If a small δ is allowed,
 a hundred releases of ε = 0.1 amount to ε = 5.2 at δ = 10⁻⁶ rather than to 10. These functions say so of what a ledger
 has booked; they analyse, and change neither its entries nor its budget, which stays a sum.
 
@@ -27,9 +27,9 @@ from typing import Any, Literal, TypeAlias
 from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.privacy import loss_distribution
-from bruit.privacy._ledger_books import Account, Books, Entry
 from bruit.privacy.composition import _same_neighbours
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.ledger.accounts import Account, Books, Entry
 from bruit.privacy.zcdp import above, pure_rho, rho_to_epsilon
 
 __all__ = ["Method", "Totals", "total"]

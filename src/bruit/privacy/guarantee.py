@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from bruit import _checks
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 
-#: Whom a guarantee speaks of.
+#: The neighbouring relation of a guarantee.
 Neighbours = Literal["value", "attribute", "person", "add-remove", "replace"]
 
 #: By how much a bound of belief is moved outwards.
@@ -26,7 +26,7 @@ _MEANING: dict[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A bound on what an output can tell about a person, and whom it speaks of.
+    """A bound on what an output reveals about a person, and its neighbouring relation.
 
     For every pair of neighbours x, x' and every set S of outputs,
     P(M(x) ∈ S) ≤ e^ε · P(M(x') ∈ S) + δ.
@@ -62,7 +62,7 @@ class Guarantee:
 
     @property
     def local(self) -> bool:
-        """Whether it holds without trusting whoever collects."""
+        """Whether it holds without a trusted collector."""
         return self.neighbours in ("value", "attribute", "person")
 
     def belief(self, prior: float) -> tuple[float, float]:

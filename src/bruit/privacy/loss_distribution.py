@@ -6,7 +6,7 @@ Murtagh and Vadhan 2016). Every ε is a whole number of units; where the decimal
 is large enough, each is rounded up to one.
 
 The law is computed by sums and products of positive numbers, so that each probability is right to a few parts in 10¹³,
-however small it is, and δ is asked for with that much to spare. Rejected: convolution by the fast Fourier transform,
+however small it is, and δ is lowered by that much. Rejected: convolution by the fast Fourier transform,
 whose error is about 10⁻¹⁶ of the *largest* probability: at δ = 10⁻¹³ it stated an ε of 3.48 for 3.61. The argument is
 in ``accounting.proof.md``.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import ParameterError
-from bruit.privacy._ledger_books import decimal
+from bruit.privacy.ledger.accounts import decimal
 
 Floats = NDArray[np.float64]
 

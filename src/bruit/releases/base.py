@@ -197,7 +197,7 @@ class Release(ABC):
         if not isinstance(raw, RawTally):
             raise DataTypeError("release needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
-            raise DesignError("This raw tally was folded for another release.", expected=self.digest, found=raw.design)
+            raise DesignError("This raw tally was folded for another release.", expected=self.digest, actual=raw.design)
 
 
 def fold_column(

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from bruit.domains import Categories
-from bruit.domains.attribute import as_domain
 from bruit.domains.domain import Domain
+from bruit.domains.schema import as_domain
 from bruit.engines import batch as batching
 from bruit.entropy import Randomness
 from bruit.errors import ParameterError

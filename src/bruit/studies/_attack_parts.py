@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies.results import Results
-from bruit.studies.study import Skipped
+from bruit.studies import Results, Skipped
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -59,7 +58,7 @@ class People:
         return {name: counts / self.n for name, counts in self.counts.items()}
 
     def some(self, n: float, generator: np.random.Generator) -> People:
-        """So many of them, drawn at random; all of them for 0."""
+        """A random sample of n people; all of them for 0."""
         if not 0 < n < self.n:
             return self
         chosen = generator.permutation(self.n)[: int(n)]
@@ -69,7 +68,7 @@ class People:
 def people_of(schema: Schema, table: Mapping[str, NDArray[Any]]) -> People:
     """A table with its counts."""
     codes = schema.encode(table)
-    counts = {name: np.bincount(codes[name], minlength=found.size) for name, found in schema.items()}
+    counts = {name: np.bincount(codes[name], minlength=attribute.size) for name, attribute in schema.items()}
     return People(schema, table, counts)
 
 
@@ -106,7 +105,7 @@ def people(table: str) -> People:
 
 
 def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
-    """Reports, and the number of the attribute that each person told truly.
+    """Reports, and the number of the attribute that was sampled for each person.
 
     The reports are those on which ``sampled_attribute(plan, people.table, rng=seed)`` counts.
     """
@@ -120,27 +119,27 @@ def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[A
 def noisy_prior(people: People, generator: np.random.Generator) -> dict[str, Floats]:
     """What the paper calls a correct prior: true counts with Laplace noise at ε = 0.1 in all, at least 1 each."""
     scale = len(people.schema) / PRIOR_EPSILON
-    found = {}
+    prior = {}
     for name, counts in people.counts.items():
         noisy = np.maximum(counts + generator.laplace(0, scale, counts.size), 1)
-        found[name] = noisy / noisy.sum()
-    return found
+        prior[name] = noisy / noisy.sum()
+    return prior
 
 
 def mean_variance(plan: Plan, people: People) -> float:
     """The exact variance of an estimated frequency, the mean over an attribute's values and then over attributes."""
-    found = plan.variance(people.n, people.frequencies, "people")
-    return float(np.mean([variance.mean() for variance in found.values()]))
+    variances = plan.variance(people.n, people.frequencies, "people")
+    return float(np.mean([variance.mean() for variance in variances.values()]))
 
 
-def epsilon_for(variance: float, asked: People) -> float:
+def epsilon_for(variance: float, people: People) -> float:
     """The ε at which SMP[GRR] has this variance, by halving an interval."""
     from bruit.collection import Plan
 
     low, high = 0.01, 20.0
     while high - low > 1e-3:
         middle = (low + high) / 2
-        if mean_variance(Plan(asked.schema, middle, "SMP[GRR]"), asked) > variance:
+        if mean_variance(Plan(people.schema, middle, "SMP[GRR]"), people) > variance:
             low = middle
         else:
             high = middle
@@ -165,3 +164,20 @@ def error(rows: Results, metric: str = "rate") -> float:
 def published(method: str, synthetic: int, epsilon: float) -> float:
     """A published rate, in per cent."""
     return PUBLISHED[method, synthetic][EPSILONS.index(epsilon)]
+
+
+def shown(results: Results) -> list[float]:
+    """The ε that tables show, of those that were tried."""
+    return [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+
+
+def rates(rows: Results, epsilons: list[float]) -> list[str]:
+    """Mean rates at these ε, for a table; a dash where there is none."""
+    means = {epsilon: part.mean("rate") for epsilon, part in rows.by("epsilon")}
+    return [f"{means[epsilon]:.2f}" if epsilon in means else "–" for epsilon in epsilons]
+
+
+def apart(first: Results, second: Results, metric: str = "ten") -> float:
+    """By how many standard errors the first mean rate is above the second."""
+    difference = first.mean(metric) - second.mean(metric)
+    return difference / math.hypot(error(first, metric), error(second, metric))

@@ -9,6 +9,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import NoData, Results
 from bruit.studies.study import Block, Plot, Study
@@ -39,36 +40,36 @@ def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, Any] | list[d
 def _rate(
     *, attacker: str, method: str, synthetic: float, epsilon: float, people: float, rng: Entropy
 ) -> dict[str, float]:
-    """Per cent right; beside it, on the same reports, what who knows the true frequencies finds, or the closed form.
+    """Per cent right, and on the same reports that of the closed form or of who knows the true frequencies.
 
-    `people` is how many are asked, 0 for all; `synthetic` is 0 where nothing is learnt.
+    `people` is the size of the sample, 0 for everybody; `synthetic` is 0 where nothing is learnt.
     """
     from bruit.attacks import sampled_attribute, sampled_posterior
 
-    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.generator())
+    plan, sample = _plan(method, epsilon), parts.acs().some(people, rng.generator())
     seed = int(rng.integers(2**63, 1)[0])
-    reports, sampled = parts.replayed(plan, asked, seed)
+    reports, sampled = parts.replayed(plan, sample, seed)
     closed = parts.percent(sampled_posterior(plan, reports).argmax(axis=1) == sampled)
-    row = {"n": asked.n, "baseline": 100 / plan.d, "closed": closed}
+    row = {"n": sample.n, "baseline": 100 / plan.d, "closed": closed}
     if attacker == "bayes":
-        informed = sampled_posterior(plan, reports, asked.frequencies).argmax(axis=1)
+        informed = sampled_posterior(plan, reports, sample.frequencies).argmax(axis=1)
         return {**row, "rate": closed, "informed": parts.percent(informed == sampled)}
-    learnt = sampled_attribute(plan, asked.table, attacker=attacker, synthetic=synthetic, rng=seed)
+    learnt = sampled_attribute(plan, sample.table, attacker=attacker, synthetic=synthetic, rng=seed)
     return {**row, "rate": 100 * learnt.accuracy}
 
 
 def _who(*, method: str, epsilon: float, people: float, rng: Entropy) -> list[dict[str, Any]]:
-    """Of those who told an attribute truly, how many are found out: a row per attribute."""
+    """For each attribute, the share of its sampled people that the attack identifies."""
     from bruit.attacks import sampled_posterior
 
-    plan, asked = _plan(method, epsilon), parts.acs().some(people, rng.generator())
+    plan, sample = _plan(method, epsilon), parts.acs().some(people, rng.generator())
     seed = int(rng.integers(2**63, 1)[0])
-    reports, sampled = parts.replayed(plan, asked, seed)
+    reports, sampled = parts.replayed(plan, sample, seed)
     right = sampled_posterior(plan, reports).argmax(axis=1) == sampled
     return [
-        {"attribute": name, "size": attribute.size, "told": told.sum(), "found": parts.percent(right[told])}
+        {"attribute": name, "size": attribute.size, "told": tellers.sum(), "found": parts.percent(right[tellers])}
         for place, (name, attribute) in enumerate(plan.schema.items())
-        if (told := sampled == place).any()
+        if (tellers := sampled == place).any()
     ]
 
 
@@ -89,11 +90,11 @@ def _inferred(results: Results) -> Verdict:
         sure.append((rate - rows.mean("baseline")) / parts.error(rows))
         low[method] = min(rate, low.get(method, rate))
         high[method] = max(rate, high.get(method, rate))
-    told = " and ".join(f"{low[method]:.1f} to {high[method]:.1f} % with {method}" for method in low)
+    evidence = " and ".join(f"{low[method]:.1f} to {high[method]:.1f} % with {method}" for method in low)
     if min(sure) < SURE:
-        return refuted(f"At some ε no more than by chance: {told}, by chance 5.6 %.", least=min(low.values()))
+        return refuted(f"At some ε no more than by chance: {evidence}, by chance 5.6 %.", least=min(low.values()))
     return confirmed(
-        f"The closed-form attack is right for {told} over ε = 1 … 10, where chance gives 5.6 %.",
+        f"The closed-form attack is right for {evidence} over ε = 1 … 10, where chance gives 5.6 %.",
         least=min(low.values()),
         most=max(high.values()),
     )
@@ -101,15 +102,15 @@ def _inferred(results: Results) -> Verdict:
 
 def _minimal(results: Results) -> Verdict:
     gaps = {key: rows.mean("informed") - rows.mean("rate") for key, rows in _bayes(results).by("method", "epsilon")}
-    (method, epsilon), worst = max(gaps.items(), key=lambda one: one[1])
+    (method, epsilon), worst = max(gaps.items(), key=lambda item: item[1])
     mean = float(np.mean(list(gaps.values())))
-    told = (
+    evidence = (
         f"Who is given the true frequencies finds {mean:+.2f} points more on average, at most {worst:+.2f} "
         f"({method}, ε = {epsilon:g})"
     )
     if worst > parts.NEAR:
-        return corrected(f"Not quite: {told}.", mean=mean, worst=worst)
-    return confirmed(f"{told}: the plan, which is public, and the reports suffice.", mean=mean, worst=worst)
+        return corrected(f"Not quite: {evidence}.", mean=mean, worst=worst)
+    return confirmed(f"{evidence}: the plan, which is public, and the reports suffice.", mean=mean, worst=worst)
 
 
 def _state_of_the_art(results: Results) -> Verdict:
@@ -119,14 +120,14 @@ def _state_of_the_art(results: Results) -> Verdict:
         errors.append(parts.error(rows))
     mean, least, most = float(np.mean(gaps)), min(gaps), max(gaps)
     sizes = ", ".join(f"{size:g}n" for size in sorted(_xgboost(results).values("synthetic")))
-    told = (
+    evidence = (
         f"On the same reports the closed form, which learns nothing, finds {mean:+.2f} points more than XGBoost with "
         f"1,800 trees ({least:+.2f} to {most:+.2f} over {len(gaps)} settings with {sizes} profiles)"
     )
     if mean < -1 - SURE * max(errors):
-        return confirmed(f"{told}: XGBoost is better.", mean=mean, least=least)
+        return confirmed(f"{evidence}: XGBoost is better.", mean=mean, least=least)
     return corrected(
-        f"{told}; it needs marginal frequencies only, and nobody who knows them can be right more often.",
+        f"{evidence}; it needs marginal frequencies only, and nobody who knows them can be right more often.",
         mean=mean,
         least=least,
     )
@@ -134,21 +135,21 @@ def _state_of_the_art(results: Results) -> Verdict:
 
 def _equitable(results: Results) -> Verdict:
     rows = results.where(part="who", method="RS+FD[GRR]", epsilon=1.0)
-    found = {name: part.summary("found") for name, part in rows.by("attribute")}
-    most, least = (choose(found, key=lambda name: found[name].mean) for choose in (max, min))
-    apart = found[most].mean - found[least].mean
-    told = (
-        f"Of people who told {most} truly {found[most].mean:.0f} % are found out at ε = 1, of those who told {least} "
-        f"{found[least].mean:.1f} %"
+    shares = {name: part.summary("found") for name, part in rows.by("attribute")}
+    most, least = (choose(shares, key=lambda name: shares[name].mean) for choose in (max, min))
+    apart = shares[most].mean - shares[least].mean
+    evidence = (
+        f"Of people who told {most} truly {shares[most].mean:.0f} % are found out at ε = 1, of those who told {least} "
+        f"{shares[least].mean:.1f} %"
     )
     # Each attribute is told by n/18 people or so in each run: half a point for each of 500 is two.
     reach = SURE * 100 * 0.5 / rows.where(attribute=most)["told"].sum() ** 0.5
     if apart < reach:
-        return confirmed(f"{told}: alike.", most=found[most].mean, least=found[least].mean)
+        return confirmed(f"{evidence}: alike.", most=shares[most].mean, least=shares[least].mean)
     return corrected(
-        f"{told}: fakes hide well where values are near uniform, and badly where one of several values is common.",
-        most=found[most].mean,
-        least=found[least].mean,
+        f"{evidence}: fakes hide well where values are near uniform, and badly where one of several values is common.",
+        most=shares[most].mean,
+        least=shares[least].mean,
     )
 
 
@@ -173,7 +174,7 @@ def _closed_form_curve(results: Results) -> Verdict:
 def _near(gaps: dict[str, float], who: str) -> Verdict:
     if not gaps:
         raise NoData("None of these results has a published one beside it.")
-    where, worst = max(gaps.items(), key=lambda one: abs(one[1]))
+    where, worst = max(gaps.items(), key=lambda item: abs(item[1]))
     if abs(worst) > parts.NEAR:
         return refuted(
             f"Of {len(gaps)} rates of {who} one lies {abs(worst):.2f} points from the published one ({where}).",
@@ -187,15 +188,12 @@ def _near(gaps: dict[str, float], who: str) -> Verdict:
 
 
 def _draw_rates(results: Results) -> Any:
-    from bruit.figures import style
-    from bruit.studies import drawing
-
     shown = drawing.panels(2, height=3.5)
-    told = []
+    notes = []
     for ax, method, top in zip(shown, METHODS, (30, 100), strict=True):
         drawing.dress(ax, f"Sampled attribute of {method} found", x="ε, papers' calibration", y="people found out (%)")
-        found = _bayes(results).where(method=method).curve("rate", "epsilon")
-        drawing.curve(ax, found, "closed form", 0)
+        closed = _bayes(results).where(method=method).curve("rate", "epsilon")
+        drawing.curve(ax, closed, "closed form", 0)
         for place, synthetic in enumerate((5, 1)):
             if (method, synthetic) in parts.PUBLISHED:
                 own = np.array(parts.PUBLISHED[method, synthetic])
@@ -209,13 +207,12 @@ def _draw_rates(results: Results) -> Any:
         ax.set(ylim=(0, top), xlim=(0.7, 10.3))
         drawing.ticks(ax, EPSILONS)
         drawing.name_lines(ax)
-        told.append(f"{method} {found.mean[0]:.1f} % at ε = {found.x[0]:g}, {found.mean[-1]:.1f} % at {found.x[-1]:g}")
-    style.describe(
+        notes.append(f"{method} {closed.ends(unit=' %')}")
+    return drawing.describe(
         shown[0],
-        f"Per cent of people whose sampled attribute the closed form finds: {'; '.join(told)}. The published curves "
+        f"Per cent of people whose sampled attribute the closed form finds: {'; '.join(notes)}. The published curves "
         "of XGBoost lie on it; chance is 5.6 %.",
     )
-    return style.whole(shown[0])
 
 
 def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
@@ -230,25 +227,18 @@ def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
 
 def _draw_who(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="who", epsilon=1.0)
     ax = drawing.axes("Who is found out at ε = 1", x="of those who told it truly, found out (%)",
                       y="attribute (number of values)", height=5.6)  # fmt: skip
     first = {name: part.mean("found") for name, part in rows.where(method=METHODS[0]).by("attribute")}
     order = sorted(first, key=lambda name: first[name])
-    for method, colour, mark in zip(METHODS, style.PALETTE, drawing.MARKS, strict=False):
-        found = {name: part.summary("found") for name, part in rows.where(method=method).by("attribute")}
-        for place, name in enumerate(order):
-            reach = np.clip([found[name].low, found[name].high], 0, 100)
-            ax.plot(reach, [place, place], color=colour, linewidth=4, alpha=0.3)
-            label = method if place == 0 else None
-            ax.plot(found[name].mean, place, mark, color=colour, markersize=6, label=label)
+    for place, method in enumerate(METHODS):
+        shares = {name: part.summary("found") for name, part in rows.where(method=method).by("attribute")}
+        drawing.intervals(ax, {_with_size(rows, name): shares[name] for name in order}, place, method)
     ax.axvline(100 / 18, color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
     ax.annotate("chance", (100 / 18, len(order) - 0.4), xytext=(4, 0), textcoords="offset points", color=style.MUTED)
-    ax.set_yticks(range(len(order)), [_with_size(rows, name) for name in order])
-    ax.set_ylim(-0.7, len(order) + 0.2)
-    ax.set_xlim(-2, 102)
+    ax.set(ylim=(-0.7, len(order) + 0.2), xlim=(-2, 102))
     ax.legend(loc="lower right", frameon=False)
     return drawing.describe(
         ax,
@@ -258,7 +248,7 @@ def _draw_who(results: Results) -> Any:
 
 
 def _with_size(rows: Results, name: str) -> str:
-    """An attribute and how many values it has, which earlier results do not tell."""
+    """An attribute and its number of values, where the results have it."""
     try:
         return f"{name} ({rows.where(attribute=name).mean('size'):g})"
     except NoData:
@@ -266,14 +256,12 @@ def _with_size(rows: Results, name: str) -> str:
 
 
 def _table(results: Results) -> Table:
-    shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+    shown = parts.shown(results)
     lines = []
     for (method, attacker, synthetic), rows in results.where(part="rate").by("method", "attacker", "synthetic"):
-        found = {epsilon: part.summary("rate") for epsilon, part in rows.by("epsilon")}
         who = "closed form" if attacker == "bayes" else f"XGBoost, {synthetic:g}n"
-        runs = max(one.count for one in found.values())
-        cells = [f"{found[epsilon].mean:.2f}" if epsilon in found else "–" for epsilon in shown]
-        lines.append((method, who, f"{runs}", *cells))
+        runs = max(part.summary("rate").count for _, part in rows.by("epsilon"))
+        lines.append((method, who, f"{runs}", *parts.rates(rows, shown)))
     for (method, synthetic), own in parts.PUBLISHED.items():
         if method in METHODS:
             cells = [f"{own[EPSILONS.index(epsilon)]:.2f}" for epsilon in shown]

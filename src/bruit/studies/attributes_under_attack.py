@@ -8,6 +8,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -29,13 +30,13 @@ SURE = 4.5
 _SLIDES = "several-attributes slides"
 
 
-def _plan(people: parts.People, asked: parts.People, rng: Entropy, *, method: str, unit: str, epsilon: float) -> Plan:
+def _plan(people: parts.People, sample: parts.People, rng: Entropy, *, method: str, unit: str, epsilon: float) -> Plan:
     """A plan; fakes that need a prior take it from an earlier release about everybody."""
     from bruit.collection import Plan
 
     if method == MATCHED:
-        goal = _plan(people, asked, rng, method="RS+FD[GRR]", unit=unit, epsilon=epsilon)
-        return Plan(people.schema, parts.epsilon_for(parts.mean_variance(goal, asked), asked), "SMP[GRR]")
+        goal = _plan(people, sample, rng, method="RS+FD[GRR]", unit=unit, epsilon=epsilon)
+        return Plan(people.schema, parts.epsilon_for(parts.mean_variance(goal, sample), sample), "SMP[GRR]")
     settings: dict[str, Any] = {"published": unit == "papers"}
     if method.startswith("RS+RFD"):
         settings["prior"] = parts.noisy_prior(people, rng.generator())
@@ -53,23 +54,23 @@ def trial(
     from bruit.attacks import reidentification, risks
 
     everybody = parts.people(table)
-    asked = everybody.some(people, rng.generator())
-    plan = _plan(everybody, asked, rng, method=method, unit=unit, epsilon=epsilon)
-    tally = plan.simulate(asked.counts, rng)
+    sample = everybody.some(people, rng.generator())
+    plan = _plan(everybody, sample, rng, method=method, unit=unit, epsilon=epsilon)
+    tally = plan.simulate(sample.counts, rng)
     answers = plan.estimate(tally)
     # Of few people none may be drawn for an attribute, of which nothing is then known.
-    reported = {name: share for name, share in asked.frequencies.items() if plan.design.reported(name, tally)}
+    reported = {name: share for name, share in sample.frequencies.items() if plan.design.reported(name, tally)}
     errors = [np.mean((answers[name].frequency - share) ** 2) for name, share in reported.items()]
-    found = reidentification([plan] * int(surveys), asked.table, rng=rng)
-    looked = risks(plan, asked.frequencies, people=500, rng=int(rng.integers(2**31, 1)[0]))
+    matches = reidentification([plan] * int(surveys), sample.table, rng=rng)
+    looked = risks(plan, sample.frequencies, people=500, rng=int(rng.integers(2**31, 1)[0]))
     guessed = [risk for risk in looked if risk.attack.startswith("value")]
     return {
-        "n": asked.n,
+        "n": sample.n,
         "mse": float(np.mean(errors)),
-        "variance": parts.mean_variance(plan, asked),
-        "first": 100 * found[1].accuracy,
-        "ten": 100 * found[10].accuracy,
-        "chance": 100 * found[10].baseline,
+        "variance": parts.mean_variance(plan, sample),
+        "first": 100 * matches[1].accuracy,
+        "ten": 100 * matches[10].accuracy,
+        "chance": 100 * matches[10].baseline,
         "guess": 100 * float(np.mean([risk.rate - risk.baseline for risk in guessed])),
         "person": plan.guarantee("person").epsilon,
     }
@@ -84,23 +85,25 @@ def _trade_off(results: Results) -> Verdict:
     ties, worse = [], []
     for table, part in rows.by("table"):
         cells = dict(part.by("method", "epsilon"))
-        variance = np.array([one.mean("variance") for one in cells.values()])
-        ties.append(_rank_correlation(-variance, np.array([one.mean("ten") for one in cells.values()])))
+        variance = np.array([cell.mean("variance") for cell in cells.values()])
+        ties.append(_rank_correlation(-variance, np.array([cell.mean("ten") for cell in cells.values()])))
         for epsilon in part.values("epsilon"):
-            same = {method: one for (method, at), one in cells.items() if at == epsilon}
+            same = {method: cell for (method, at), cell in cells.items() if at == epsilon}
             worse += [(table, epsilon, *pair) for pair in _beaten(same)]
-    told = f"The less variance, the more people are found again: rank correlation {min(ties):.2f} to {max(ties):.2f}"
+    evidence = (
+        f"The less variance, the more people are found again: rank correlation {min(ties):.2f} to {max(ties):.2f}"
+    )
     if min(ties) < 0.3:
         return refuted(
             f"There is no such trade-off everywhere: rank correlation from {min(ties):.2f}.", least=min(ties)
         )
     if not worse:
-        return confirmed(f"{told}, and no method is worse in both.", least=min(ties))
-    table, epsilon, bad, good, figures = max(worse, key=lambda one: one[-1][1] - one[-1][2])
+        return confirmed(f"{evidence}, and no method is worse in both.", least=min(ties))
+    table, epsilon, bad, good, figures = max(worse, key=lambda case: case[-1][1] - case[-1][2])
     return corrected(
-        f"{told}; but methods are not all on that curve: at the same ε for a person {bad} has {figures[0]:.1f} times "
-        f"the variance of {good} and {figures[1]:.1f} against {figures[2]:.1f} % found among ten ({TABLES[table]}, "
-        f"ε = {epsilon:g}).",
+        f"{evidence}; but methods are not all on that curve: at the same ε for a person {bad} has {figures[0]:.1f} "
+        f"times the variance of {good} and {figures[1]:.1f} against {figures[2]:.1f} % found among ten "
+        f"({TABLES[table]}, ε = {epsilon:g}).",
         least=min(ties),
         beaten=len(worse),
     )
@@ -108,32 +111,30 @@ def _trade_off(results: Results) -> Verdict:
 
 def _beaten(same: dict[str, Results]) -> list[tuple[str, str, tuple[float, float, float]]]:
     """Pairs of methods of which the first has more variance and lets more people be found, beyond chance."""
-    found = []
-    for bad, one in same.items():
-        for good, other in same.items():
-            ratio = one.mean("variance") / other.mean("variance")
-            apart = one.mean("ten") - other.mean("ten")
-            if ratio > 1.1 and apart > SURE * float(np.hypot(parts.error(one, "ten"), parts.error(other, "ten"))):
-                found.append((bad, good, (ratio, one.mean("ten"), other.mean("ten"))))
-    return found
+    pairs = []
+    for bad, first in same.items():
+        for good, second in same.items():
+            ratio = first.mean("variance") / second.mean("variance")
+            if ratio > 1.1 and parts.apart(first, second) > SURE:
+                pairs.append((bad, good, (ratio, first.mean("ten"), second.mean("ten"))))
+    return pairs
 
 
 def _rank_correlation(a: parts.Floats, b: parts.Floats) -> float:
-    ranks = [np.argsort(np.argsort(one, kind="stable"), kind="stable") for one in (a, b)]
+    ranks = [np.argsort(np.argsort(numbers, kind="stable"), kind="stable") for numbers in (a, b)]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _advance(results: Results) -> Verdict:
     rows = _after(results).where(unit="person", epsilon=max(results.values("epsilon")))
     hidden, same, plain = (rows.where(method=method) for method in ("RS+FD[GRR]", MATCHED, "SMP[GRR]"))
-    wins, told = [], []
-    for table, one in hidden.by("table"):
+    wins, notes = [], []
+    for table, faked in hidden.by("table"):
         other = same.where(table=table)
-        reach = SURE * float(np.hypot(parts.error(one, "ten"), parts.error(other, "ten")))
-        wins.append(other.mean("ten") - one.mean("ten") > reach)
-        told.append(f"{TABLES[table]} {one.mean('ten'):.1f} against {other.mean('ten'):.1f} %")
+        wins.append(parts.apart(other, faked) > SURE)
+        notes.append(f"{TABLES[table]} {faked.mean('ten'):.1f} against {other.mean('ten'):.1f} %")
     table = hidden.values("table")[0]
-    first, second, third = (one.where(table=table) for one in (hidden, plain, same))
+    first, second, third = (part.where(table=table) for part in (hidden, plain, same))
     cost = first.mean("variance") / second.mean("variance")
     start = (
         f"At ε = {first.mean('epsilon'):g} for a person ({TABLES[table]}) RS+FD[GRR] lets {first.mean('ten'):.1f} % be "
@@ -145,7 +146,7 @@ def _advance(results: Results) -> Verdict:
         return confirmed(f"{start}.", cost=cost)
     return corrected(
         f"{start}; SMP with that variance has ε = {third.mean('person'):.1f} and is beaten clearly in {sum(wins)} of "
-        f"{len(wins)} tables ({', '.join(told)}): hiding helps against this attack, and is paid in the guarantee.",
+        f"{len(wins)} tables ({', '.join(notes)}): hiding helps against this attack, and is paid in the guarantee.",
         cost=cost,
         person=third.mean("person"),
         wins=sum(wins),
@@ -154,30 +155,31 @@ def _advance(results: Results) -> Verdict:
 
 def _both_better(results: Results) -> Verdict:
     rows = _after(results).where(unit="papers")
-    gains, found = [], []
+    gains, cases = [], []
     for (table, epsilon), part in rows.by("table", "epsilon"):
         fake, realistic = (part.where(method=method) for method in ("RS+FD[GRR]", "RS+RFD[GRR]"))
         gains.append(fake.mean("variance") / realistic.mean("variance"))
-        apart = realistic.mean("ten") - fake.mean("ten")
-        sure = apart / float(np.hypot(parts.error(realistic, "ten"), parts.error(fake, "ten")))
-        found.append((sure, f"{TABLES[table]}, ε = {epsilon:g}", fake.mean("ten"), realistic.mean("ten")))
-    told = f"The variance falls, by a factor of {min(gains):.2f} to {max(gains):.2f}"
+        place = f"{TABLES[table]}, ε = {epsilon:g}"
+        cases.append((parts.apart(realistic, fake), place, fake.mean("ten"), realistic.mean("ten")))
+    evidence = f"The variance falls, by a factor of {min(gains):.2f} to {max(gains):.2f}"
     if min(gains) < 1:
-        told = f"The variance changes by a factor of {1 / max(gains):.2f} to {1 / min(gains):.2f}"
-    sure, where, fake_ten, realistic_ten = max(found)
-    less, more = sum(one[0] < -SURE for one in found), sum(one[0] > SURE for one in found)
+        evidence = f"The variance changes by a factor of {1 / max(gains):.2f} to {1 / min(gains):.2f}"
+    sure, where, fake_ten, realistic_ten = max(cases)
+    less, more = sum(case[0] < -SURE for case in cases), sum(case[0] > SURE for case in cases)
     if sure > SURE:
         return corrected(
-            f"{told}; but after {MANY} surveys people are found again more often in {more} of {len(found)} cases "
+            f"{evidence}; but after {MANY} surveys people are found again more often in {more} of {len(cases)} cases "
             f"({where}: {realistic_ten:.1f} against {fake_ten:.1f} % among ten), and less often in {less}.",
             gain=min(gains),
             realistic=realistic_ten,
             fake=fake_ten,
         )
-    if less == len(found) and min(gains) > 1:
-        return confirmed(f"{told}, and people are found again less often in all {len(found)} cases.", gain=min(gains))
+    if less == len(cases) and min(gains) > 1:
+        return confirmed(
+            f"{evidence}, and people are found again less often in all {len(cases)} cases.", gain=min(gains)
+        )
     return corrected(
-        f"{told}; but re-identification after {MANY} surveys falls clearly in {less} of {len(found)} cases only.",
+        f"{evidence}; but re-identification after {MANY} surveys falls clearly in {less} of {len(cases)} cases only.",
         gain=min(gains),
         less=less,
     )
@@ -187,16 +189,15 @@ def _adds_up(results: Results) -> Verdict:
     ratios, sure = {}, []
     for (table, epsilon), part in results.where(method="SMP[GRR]", unit="person").by("table", "epsilon"):
         once, often = (part.where(surveys=surveys) for surveys in (1, MANY))
-        apart = often.mean("ten") - once.mean("ten")
-        sure.append(apart / float(np.hypot(parts.error(often, "ten"), parts.error(once, "ten"))))
+        sure.append(parts.apart(often, once))
         ratios[table, epsilon] = (once.mean("ten"), often.mean("ten"))
-    (table, epsilon), (first, last) = max(ratios.items(), key=lambda one: one[1][1])
-    told = f"from {first:.1f} to {last:.1f} % (among ten, SMP[GRR], {TABLES[table]}, ε = {epsilon:g} each)"
+    (table, epsilon), (first, last) = max(ratios.items(), key=lambda item: item[1][1])
+    evidence = f"from {first:.1f} to {last:.1f} % (among ten, SMP[GRR], {TABLES[table]}, ε = {epsilon:g} each)"
     if max(sure) < SURE:
-        return refuted(f"Five surveys find no more than one: {told}.", once=first, often=last)
+        return refuted(f"Five surveys find no more than one: {evidence}.", once=first, often=last)
     return confirmed(
-        f"With five surveys instead of one, what is found rises {told}; it rises clearly in "
-        f"{sum(one > SURE for one in sure)} of {len(sure)} cases.",
+        f"With five surveys instead of one, what is found rises {evidence}; it rises clearly in "
+        f"{sum(errors > SURE for errors in sure)} of {len(sure)} cases.",
         once=first,
         often=last,
     )
@@ -204,11 +205,10 @@ def _adds_up(results: Results) -> Verdict:
 
 def _draw_trade_off(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     tables = results.values("table")
     shown = drawing.panels(len(tables), height=3.7)
-    told = []
+    notes = []
     for ax, table in zip(shown, tables, strict=True):
         rows = _after(results).where(table=table)
         title = f"{TABLES[table]}: error against re-identification"
@@ -217,28 +217,24 @@ def _draw_trade_off(results: Results) -> Any:
             _path(ax, rows.where(method=method, unit="person"), method, place)
             if method in PAPERS:
                 _path(ax, rows.where(method=method, unit="papers"), "", place, papers=True)
-        ax.axhline(rows.mean("chance"), color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
+        drawing.reference(ax, rows.mean("chance"), "chance", left=True)
         best = rows.where(unit="person", method="SMP[GRR]", epsilon=max(rows.values("epsilon")))
-        told.append(f"{TABLES[table]} {best.mean('ten'):.0f} % with an error of {best.mean('variance'):.1e}")
+        notes.append(f"{TABLES[table]} {best.mean('ten'):.0f} % with an error of {best.mean('variance'):.1e}")
         ax.plot([], [], "o", markerfacecolor=style.PAPER, color=style.MUTED, markersize=5, label="papers' ε")
         drawing.ticks(ax, (0.1, 0.3, 1, 3, 10, 30, 100), axis="y")
         ax.set_ylim(0.2, 100)
-        ax.annotate("chance", (0.01, rows.mean("chance")), xycoords=("axes fraction", "data"), xytext=(0, 3),
-                    textcoords="offset points", color=style.MUTED, fontsize=style.TEXT - 1)  # fmt: skip
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    style.describe(
+    return drawing.describe(
         shown[0],
         f"Share of people found among the ten nearest records after {MANY} surveys, against the mean squared error of "
         f"one (by its exact law), by method and ε, log scales. The less error, the more are found: SMP[GRR] at "
-        f"the largest ε {', '.join(told)}.",
+        f"the largest ε {', '.join(notes)}.",
     )
-    return style.whole(shown[0])
 
 
 def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = False) -> None:
     """A method's way through error and rate as ε grows."""
     from bruit.figures import style
-    from bruit.studies import drawing
 
     x, y = rows.curve("variance", "epsilon").mean, rows.curve("ten", "epsilon").mean
     look = {"markerfacecolor": style.PAPER, "linestyle": ""} if papers else {"linestyle": "-", "label": label}
@@ -247,24 +243,19 @@ def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = Fals
 
 
 def _draw_guess(results: Results) -> Any:
-    from bruit.studies import drawing
-
     table = results.values("table")[0]
     rows = results.where(table=table, unit="person")
     ax = drawing.axes(f"{TABLES[table]}: a value guessed from one survey", x="ε for a person (log scale)",
                       y="right beyond the likeliest (points)", log="x")  # fmt: skip
-    ends = []
-    for place, method in enumerate(PERSON):
-        found = rows.where(method=method).curve("guess", "epsilon")
-        drawing.curve(ax, found, method, place, dashes=drawing.DASHES[place // 3])
-        ends.append(f"{method} {found.mean[-1]:.1f}")
+    curves = {method: rows.where(method=method).curve("guess", "epsilon") for method in PERSON}
+    drawing.curves(ax, curves)
+    notes = ", ".join(f"{method} {curve.mean[-1]:.1f}" for method, curve in curves.items())
     drawing.ticks(ax, rows.values("epsilon"))
     ax.set_ylim(0)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"How many points more often a value is guessed than by naming the most frequent one, mean over "
-        f"the attributes, at the largest ε: {', '.join(ends)}.",
+        f"the attributes, at the largest ε: {notes}.",
     )
 
 

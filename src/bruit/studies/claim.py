@@ -41,17 +41,9 @@ DOCUMENTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say of a claim. Made by `confirmed`, `corrected`, `refuted` and `not_judged`.
+    """What the results say of a claim: the kind, the evidence in one sentence, and its figures by name.
 
-    Parameters
-    ----------
-    kind
-        ``"confirmed"``, ``"corrected"`` (nearly right, and the sentence gives the right form), ``"refuted"``, or
-        ``"not judged"`` where data are missing.
-    sentence
-        The evidence in one sentence, with its figures; the reason where nothing was judged.
-    figures
-        The figures of the sentence by name, for programs.
+    Made by `confirmed`, `corrected` (the sentence gives the right form), `refuted` and `not_judged` (data are missing).
     """
 
     kind: Kind
@@ -92,13 +84,9 @@ class Claim:
     Parameters
     ----------
     id
-        A short name, unique over all studies, as ``"warner-unbiased"``.
-    statement
-        What is claimed, in one English sentence.
-    document
-        One of `DOCUMENTS`.
-    place
-        The exact place: section, theorem, equation, line of a listing, or the title of the slide.
+        Unique over all studies, as ``"warner-unbiased"``.
+    document, place
+        One of `DOCUMENTS`, and the exact place: section, theorem, equation, line of a listing, or title of the slide.
     judge
         A function of the results that gives a `Verdict`. It need not mind missing data: asking `Results` for what is
         not there makes the verdict ``"not judged"``, with the reason.

@@ -8,6 +8,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
+from bruit.studies import drawing
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -43,7 +44,7 @@ def _plan(prior: str, epsilon: float, people: parts.People, generator: np.random
     if prior == "uniform":
         return Plan.as_published(people.schema, epsilon, "RS+FD[GRR]")
     if prior == "wrong":
-        believed = {name: generator.dirichlet(np.ones(found.size)) for name, found in people.schema.items()}
+        believed = {name: generator.dirichlet(np.ones(attribute.size)) for name, attribute in people.schema.items()}
     else:
         believed = people.frequencies if prior == "exact" else parts.noisy_prior(people, generator)
     believed = {name: np.maximum(shares, 1e-6) for name, shares in believed.items()}
@@ -64,18 +65,18 @@ def trial(*, attacker: str, fakes: str, prior: str, epsilon: float, people: floa
     """Everybody reports once, and an attacker names each one's sampled attribute.
 
     ``fakes="plan"`` is an attacker who reads the plan; ``"uniform"`` is the paper's, who learnt from uniform fakes.
-    `people` is how many are asked, 0 for all; the prior is that of all.
+    `people` is the size of the sample, 0 for everybody; the prior is that of all.
     """
     from bruit.attacks import sampled_attribute
 
     everybody = parts.acs()
     plan = _plan(prior, epsilon, everybody, rng.generator())
-    asked = everybody.some(people, rng.generator())
-    found = sampled_attribute(plan, asked.table, attacker=attacker, synthetic=1.0, fakes=fakes, rng=rng)  # type: ignore[arg-type]
+    sample = everybody.some(people, rng.generator())
+    attack = sampled_attribute(plan, sample.table, attacker=attacker, synthetic=1.0, fakes=fakes, rng=rng)  # type: ignore[arg-type]
     return {
-        "rate": 100 * found.accuracy,
-        "n": asked.n,
-        "variance": parts.mean_variance(plan, asked),
+        "rate": 100 * attack.accuracy,
+        "n": sample.n,
+        "variance": parts.mean_variance(plan, sample),
         "person": plan.guarantee("person").epsilon,
         "one_attribute": plan.guarantee("attribute").epsilon,
     }
@@ -90,11 +91,11 @@ def _free(results: Results) -> Verdict:
     before, after = rows["uniform"], rows["values"]
     if abs(after.mean("person") - before.mean("person")) > 1e-6:
         return refuted(f"A person's ε goes from {before.mean('person'):.2f} to {after.mean('person'):.2f}.")
-    told = f"A person's ε stays {after.mean('person'):.2f} (nominally 1) whatever prior fakes follow"
+    evidence = f"A person's ε stays {after.mean('person'):.2f} (nominally 1) whatever prior fakes follow"
     if after.mean("one_attribute") < before.mean("one_attribute") + 0.01:
-        return confirmed(f"{told}, and one attribute's does not grow.", person=after.mean("person"))
+        return confirmed(f"{evidence}, and one attribute's does not grow.", person=after.mean("person"))
     return corrected(
-        f"{told}, and the earlier release is paid apart; but one attribute's ε rises from "
+        f"{evidence}, and the earlier release is paid apart; but one attribute's ε rises from "
         f"{before.mean('one_attribute'):.2f} to {after.mean('one_attribute'):.2f}: a value that fakes hardly ever have "
         "is known to be told.",
         person=after.mean("person"),
@@ -112,14 +113,14 @@ def _counters(results: Results) -> Verdict:
             f"They do not: {rate['values']:.1f} % are found out, {rate['uniform']:.1f} % with uniform fakes.",
             values=rate["values"],
         )
-    told = (
+    evidence = (
         f"At ε = 1 who reads the plan still finds {rate['values']:.1f} % (uniform fakes {rate['uniform']:.1f} %, "
         f"chance {CHANCE:.1f} %)"
     )
     if rate["values"] < CHANCE + reach:
-        return confirmed(f"{told}.", values=rate["values"])
+        return confirmed(f"{evidence}.", values=rate["values"])
     return corrected(
-        f"{told}, for fakes are like values while true reports are noisy; fakes drawn like reports, q + (p − q)·f̃, "
+        f"{evidence}, for fakes are like values while true reports are noisy; fakes drawn like reports, q + (p − q)·f̃, "
         f"leave {rate['reports']:.1f} %.",
         values=rate["values"],
         uniform=rate["uniform"],
@@ -129,15 +130,15 @@ def _counters(results: Results) -> Verdict:
 
 def _sometimes(results: Results) -> Verdict:
     rows = {prior: _bayes(results, prior) for prior in ("uniform", "values", "wrong")}
-    rate = {prior: one.mean("rate") for prior, one in rows.items()}
-    reach = SURE * max(parts.error(one) for one in rows.values())
-    told = ", ".join(f"{PRIORS[prior]} {one:.1f} %" for prior, one in rate.items())
-    told = f"found out by the closed form, mean over all ε: {told}"
+    rate = {prior: part.mean("rate") for prior, part in rows.items()}
+    reach = SURE * max(parts.error(part) for part in rows.values())
+    evidence = ", ".join(f"{PRIORS[prior]} {share:.1f} %" for prior, share in rate.items())
+    evidence = f"found out by the closed form, mean over all ε: {evidence}"
     if rate["values"] > rate["uniform"] - reach:
-        return refuted(f"Even a good prior does not help; {told}.", **rate)
+        return refuted(f"Even a good prior does not help; {evidence}.", **rate)
     if rate["wrong"] > rate["uniform"] + reach:
-        return confirmed(f"It takes a good prior, and a wrong one is worse than none; {told}.", **rate)
-    return corrected(f"A wrong prior does no harm; {told}.", **rate)
+        return confirmed(f"It takes a good prior, and a wrong one is worse than none; {evidence}.", **rate)
+    return corrected(f"A wrong prior does no harm; {evidence}.", **rate)
 
 
 def _published(results: Results) -> Verdict:
@@ -148,59 +149,50 @@ def _published(results: Results) -> Verdict:
         rows.mean("rate") - parts.published(METHOD, 1, epsilon)
         for epsilon, rows in _bayes(results, "values", "uniform").by("epsilon")
     ]
-    worst, other = (max(found, key=abs) for found in (gaps.values(), closed))
-    told = (
+    worst, other = (max(differences, key=abs) for differences in (gaps.values(), closed))
+    evidence = (
         f"XGBoost trained on uniform fakes comes within {abs(worst):.2f} points of the published rates ({len(gaps)} of "
         f"them), the closed form with the same mistake within {abs(other):.2f} ({len(closed)})"
     )
     if max(abs(worst), abs(other)) > parts.NEAR:
-        return refuted(f"Not reproduced to 2 points: {told}.", xgboost=worst, closed=other)
-    return confirmed(f"{told}: these figures belong to that mistaken attacker.", xgboost=worst, closed=other)
+        return refuted(f"Not reproduced to 2 points: {evidence}.", xgboost=worst, closed=other)
+    return confirmed(f"{evidence}: these figures belong to that mistaken attacker.", xgboost=worst, closed=other)
 
 
 def _baseline(results: Results) -> Verdict:
-    found, sure = {}, []
+    rates, sure = {}, []
     for attacker in ("xgboost", "bayes"):
         rows = results.where(attacker=attacker, prior="values", fakes="plan", epsilon=1.0)
-        found[attacker] = rows.mean("rate")
-        sure.append((found[attacker] - CHANCE) / parts.error(rows))
-    told = f"at ε = 1 XGBoost finds {found['xgboost']:.1f} % and the closed form {found['bayes']:.1f} %"
+        rates[attacker] = rows.mean("rate")
+        sure.append((rates[attacker] - CHANCE) / parts.error(rows))
+    evidence = f"at ε = 1 XGBoost finds {rates['xgboost']:.1f} % and the closed form {rates['bayes']:.1f} %"
     if min(sure) < SURE:
-        return confirmed(f"With the right fakes too: {told}, chance {CHANCE:.1f} %.", **found)
+        return confirmed(f"With the right fakes too: {evidence}, chance {CHANCE:.1f} %.", **rates)
     return refuted(
-        f"The attacker was trained on fakes that nobody drew: trained on the right ones, {told}, against "
+        f"The attacker was trained on fakes that nobody drew: trained on the right ones, {evidence}, against "
         f"{parts.published(METHOD, 1, 1.0):.2f} % published and {CHANCE:.2f} % by chance.",
-        **found,
+        **rates,
     )
 
 
 def _draw_priors(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("Which fakes hide the sampled attribute", x="ε, papers' calibration", y="people found out (%)",
                       height=4.3)  # fmt: skip
-    ends = []
-    for place, (prior, name) in enumerate(PRIORS.items()):
-        found = _bayes(results, prior).curve("rate", "epsilon")
-        drawing.curve(ax, found, name, place, dashes=drawing.DASHES[place % 3])
-        ends.append(f"{name} {found.mean[0]:.1f} and {found.mean[-1]:.1f} %")
-    drawing.reference(ax, CHANCE, "")
-    ax.annotate("chance, 1/18", (0.99, CHANCE), xycoords=("axes fraction", "data"), xytext=(0, -11),
-                textcoords="offset points", ha="right", color="#5b6570", fontsize=9.5)  # fmt: skip
+    curves = {name: _bayes(results, prior).curve("rate", "epsilon") for prior, name in PRIORS.items()}
+    drawing.curves(ax, curves)
+    notes = "; ".join(f"{name} {curve.mean[0]:.1f} and {curve.mean[-1]:.1f} %" for name, curve in curves.items())
+    drawing.reference(ax, CHANCE, "chance, 1/18", below=True)
     ax.set_ylim(0)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
-        f"Per cent found out by the closed form at the smallest and largest ε, by the law of fakes: {'; '.join(ends)}.",
+        f"Per cent found out by the closed form at the smallest and largest ε, by the law of fakes: {notes}.",
+        x=EPSILONS,
     )
 
 
 def _draw_attackers(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("RS+RFD[GRR]: who attacks", x="ε, papers' calibration", y="people found out (%)", height=4.3)
-    told = []
+    notes = []
     cases = (
         ("bayes", "plan", "closed form"),
         ("xgboost", "plan", "XGBoost"),
@@ -208,34 +200,30 @@ def _draw_attackers(results: Results) -> Any:
         ("xgboost", "uniform", "XGBoost, mistaken"),
     )
     for place, (attacker, fakes, name) in enumerate(cases):
-        found = results.where(attacker=attacker, fakes=fakes, prior="values").curve("rate", "epsilon")
-        few = found.x.size < len(results.values("epsilon"))
+        curve = results.where(attacker=attacker, fakes=fakes, prior="values").curve("rate", "epsilon")
+        few = curve.x.size < len(results.values("epsilon"))
         label = f"{'●■▲◆'[place]} {name}" if few else name  # single points, with their mark beside the name
-        drawing.curve(ax, found, label, place, dashes="" if few else drawing.DASHES[place % 3])
-        told.append(f"{name} {found.mean[0]:.1f} %")
+        drawing.curve(ax, curve, label, place, dashes="" if few else drawing.DASHES[place % 3])
+        notes.append(f"{name} {curve.mean[0]:.1f} %")
     own = np.array(parts.PUBLISHED[METHOD, 1])
     drawing.line(ax, np.array(EPSILONS), own, "published, mistaken", 4, dashes=drawing.DASHES[1])
     ax.set_ylim(0)
-    drawing.ticks(ax, EPSILONS)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
-        f"Per cent found out at ε = 1: {', '.join(told)}, published {own[0]} %. Those who know the fakes find more "
+        f"Per cent found out at ε = 1: {', '.join(notes)}, published {own[0]} %. Those who know the fakes find more "
         f"than chance ({CHANCE:.1f} %); the published curve is that of an attacker who does not.",
+        x=EPSILONS,
     )
 
 
 def _table(results: Results) -> Table:
-    shown = [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
+    shown = parts.shown(results)
     lines = []
     for (prior, attacker, fakes), rows in results.by("prior", "attacker", "fakes"):
-        found = dict(rows.by("epsilon"))
         who = ("closed form" if attacker == "bayes" else "XGBoost, 1n") + (", mistaken" if fakes == "uniform" else "")
-        cells = [f"{found[epsilon].mean('rate'):.2f}" if epsilon in found else "–" for epsilon in shown]
-        first = found[min(found)]
-        lines.append(
-            (PRIORS[prior], who, *cells, f"{first.mean('variance'):.1e}", f"{first.mean('one_attribute'):.2f}")
-        )
+        first = rows.where(epsilon=min(rows.values("epsilon")))
+        last = (f"{first.mean('variance'):.1e}", f"{first.mean('one_attribute'):.2f}")
+        lines.append((PRIORS[prior], who, *parts.rates(rows, shown), *last))
     own = [f"{parts.published(METHOD, 1, epsilon):.2f}" for epsilon in shown]
     lines.append((PRIORS["values"], "XGBoost, 1n, mistaken, published", *own, "–", "–"))
     columns = ("fakes", "attacker", *(f"ε = {epsilon:g}" for epsilon in shown), "variance at 1", "attribute's ε at 1")

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 
 if TYPE_CHECKING:
@@ -72,22 +70,22 @@ def _error(*, column: str, method: str, epsilon: float, n: int, rng: Entropy) ->
     bounds = COLUMNS[column]
     records = np.sort(np.clip(_records(column, rng.generator(), int(n)), *bounds))
     release = _release(method, bounds, STEPS, epsilon)
-    found = release.release(release.fold(records), rng=rng).values
+    released = release.release(release.fold(records), rng=rng).values
     wanted = np.arange(1, 10) / 10 * records.size
-    below, at_most = np.searchsorted(records, found, "left"), np.searchsorted(records, found, "right")
+    below, at_most = np.searchsorted(records, released, "left"), np.searchsorted(records, released, "right")
     # A decile that many records share is right if its rank is among theirs.
     rank = np.maximum(0, np.maximum(below - wanted, wanted - at_most))
     true = np.quantile(records, np.arange(1, 10) / 10, method="inverted_cdf")
-    return {"error": float(np.abs(found - true).mean()), "rank_error": float(rank.mean())}
+    return {"error": float(np.abs(released - true).mean()), "rank_error": float(rank.mean())}
 
 
 def _theorem(*, n: int, steps: int, rng: Entropy) -> list[dict[str, float]]:
     """Whether each decile of n uniform records came within γ of that of the law, and what two bounds said before."""
     release = _release("histogram", (0.0, 1.0), steps, 1.0)
-    found = release.release(release.fold(rng.generator().random(n)), rng=rng).values
+    released = release.release(release.fold(rng.generator().random(n)), rng=rng).values
     rows = []
     for decile, (printed, right) in enumerate(_bounds(n, steps), start=1):
-        within = abs(found[decile - 1] - decile / 10) <= GAMMA
+        within = abs(released[decile - 1] - decile / 10) <= GAMMA
         rows.append({"decile": float(decile), "success": float(within), "printed": printed, "corrected": right})
     return rows
 
@@ -131,11 +129,11 @@ def _above_threshold(_: Results) -> Verdict:
 def _listing(results: Results) -> Verdict:
     normal = results.where(part="error", column="normal", epsilon=1.0)
     printed, right = (normal.where(method=method).summary("error") for method in ("printed", "histogram"))
-    told = f"On N(0, 1), n = 10⁵, ε = 1, the listing misses by {printed.mean:.3f} on average"
+    evidence = f"On N(0, 1), n = 10⁵, ε = 1, the listing misses by {printed.mean:.3f} on average"
     if printed.low <= right.high:
-        return confirmed(f"{told}, no more than a correct program ({right.mean:.4f}).", printed=printed.mean)
+        return confirmed(f"{evidence}, no more than a correct program ({right.mean:.4f}).", printed=printed.mean)
     return corrected(
-        f"{told} because it forgets the offset a, twice, and counts from 0: with both mended it misses by "
+        f"{evidence} because it forgets the offset a, twice, and counts from 0: with both mended it misses by "
         f"{right.mean:.4f}.",
         printed=printed.mean,
         corrected=right.mean,
@@ -173,20 +171,20 @@ def _printed_theorem(results: Results) -> Verdict:
 
 
 def _corrected_theorem(results: Results) -> Verdict:
-    worst, told = 0.0, 0
+    worst, cases = 0.0, 0
     for _, part in results.where(part="theorem").by("n", "steps", "decile"):
         promised = part.mean("corrected")
         if promised > 0:
-            told += 1
+            cases += 1
             observed, count = part.mean("success"), len(part)
             worst = max(worst, (promised - observed) / math.sqrt(promised * (1 - promised) / count + 1e-9))
     if worst > 5:
         return refuted(f"Once the success rate lies {worst:.1f} standard errors below the bound.", worst=worst)
     seven = results.where(part="theorem", steps=7, decile=5).summary("success").mean
     return corrected(
-        f"With ε/9, η = Σ + Σ and the grid's step, the bound holds in all {told} cases in which it promises "
+        f"With ε/9, η = Σ + Σ and the grid's step, the bound holds in all {cases} cases in which it promises "
         f"anything; with 7 steps no edge lies within {GAMMA:g} of the median, and {seven:.0%} of runs succeed.",
-        cases=told,
+        cases=cases,
         seven=seven,
     )
 
@@ -232,50 +230,42 @@ def _better(results: Results) -> Verdict:
 
 
 def _draw_errors(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="error", column="normal")
     ax = drawing.axes(
         "Nine deciles of N(0, 1), n = 100,000", x="ε (log scale)", y="mean rank error (records, log)", log="xy"
     )
-    ends = {}
-    for place, method in enumerate(METHODS[1:]):
-        found = rows.where(method=method).curve("rank_error", "epsilon")
-        drawing.curve(ax, found, method, place, dashes=drawing.DASHES[place // 3])
-        ends[method] = found.mean
-    drawing.ticks(ax, sorted(set(rows["epsilon"].tolist())))
-    drawing.name_lines(ax)
-    told = ", ".join(f"{method} {mean[-2]:.1f}" for method, mean in ends.items())
-    return drawing.describe(
-        ax, f"Mean rank error of the nine deciles against ε, by method, log scales. At ε = 1: {told}."
+    curves = {method: rows.where(method=method).curve("rank_error", "epsilon") for method in METHODS[1:]}
+    drawing.curves(ax, curves)
+    values = ", ".join(f"{method} {curve.mean[-2]:.1f}" for method, curve in curves.items())
+    return drawing.finish(
+        ax,
+        f"Mean rank error of the nine deciles against ε, by method, log scales. At ε = 1: {values}.",
+        x=sorted(set(rows["epsilon"].tolist())),
     )
 
 
 def _draw_printed(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="error", epsilon=1.0)
     ax = drawing.axes("The listing as printed and mended, ε = 1", x="mean error / width of the interval (log)",
                       y="column", log="x")  # fmt: skip
-    told = []
+    notes = []
     names = [column for column in COLUMNS if column in rows.values("column")]
     for place, column in enumerate(names):
         width = COLUMNS[column][1] - COLUMNS[column][0]
         for method, colour, mark in (("printed", style.PALETTE[1], "s"), ("histogram", style.PALETTE[0], "o")):
-            found = rows.where(column=column, method=method).summary("error")
+            summary = rows.where(column=column, method=method).summary("error")
             label = ("as printed" if method == "printed" else "mended") if place == 0 else None
-            ax.plot(found.mean / width, place, mark, color=colour, label=label, markersize=7)
-            told.append(f"{column} {method} {found.mean / width:.4f}")
+            ax.plot(summary.mean / width, place, mark, color=colour, label=label, markersize=7)
+            notes.append(f"{column} {method} {summary.mean / width:.4f}")
     ax.set_yticks(range(len(names)), names)
     ax.margins(y=0.2)
     ax.legend(loc="upper left", frameon=False, ncols=2, bbox_to_anchor=(0, 1.02))
-    return drawing.describe(ax, "Mean error over the width of the interval: " + ", ".join(told) + ".")
+    return drawing.describe(ax, "Mean error over the width of the interval: " + ", ".join(notes) + ".")
 
 
 def _draw_theorem(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="theorem", steps=EDGES, decile=5)
     ax = drawing.axes("The median within 0.05: promised and observed", x="records n (log scale)",
                       y="probability", log="x")  # fmt: skip
@@ -284,13 +274,12 @@ def _draw_theorem(results: Results) -> Any:
     right, printed = rows.curve("corrected", "n"), rows.curve("printed", "n")
     drawing.line(ax, right.x, right.mean, "corrected bound", 2, mark="^", dashes=drawing.DASHES[1])
     drawing.line(ax, printed.x, printed.mean, "printed bound", 1, mark="s", dashes=drawing.DASHES[2])
-    drawing.ticks(ax, SIZES)
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Probability that the noisy median of n uniform records lies within 0.05, 100 steps, ε = 1. Observed: "
         f"{observed.mean[0]:.2f} at 2,000 records, {observed.mean[-1]:.2f} at 30,000. The corrected bound: "
         f"{right.mean[0]:.2f} and {right.mean[-1]:.2f}. The printed one: {printed.mean[-1]:.2f} throughout.",
+        x=SIZES,
     )
 
 
@@ -299,8 +288,8 @@ def _table(results: Results) -> Table:
     columns = [column for column in COLUMNS if column in rows.values("column")]
     lines = []
     for method in METHODS:
-        found = [rows.where(method=method, column=column).summary("rank_error") for column in columns]
-        lines.append((method, *(f"{one.mean:,.1f} ± {one.sd:,.1f}" for one in found)))
+        cells = [rows.where(method=method, column=column).summary("rank_error").text(",.1f") for column in columns]
+        lines.append((method, *cells))
     return Table.of("Mean rank error of nine deciles at ε = 1, ± dispersion of a run", ("method", *columns), lines)
 
 

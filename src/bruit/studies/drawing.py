@@ -1,21 +1,21 @@
-"""What figures of studies have in common: axes with a title, curves with bands, and names beside the lines.
+"""What figures of studies share: axes with a title, curves with bands, levels, and names beside the lines.
 
-Import this inside a function: it loads matplotlib.
+It loads matplotlib when a function is called, so that a study can import it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from bruit.figures import style
-from bruit.studies.results import Curve
+from bruit.studies.results import Curve, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 #: Inches; wider figures would have too small text on a phone.
 WIDTH, HEIGHT = 5.6, 3.9
@@ -25,24 +25,18 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 MARKS = ("o", "s", "^", "D", "v", "P")
 
 
-def axes(
-    title: str,
-    *,
-    x: str,
-    y: str,
-    log: str = "",
-    width: float = WIDTH,
-    height: float = HEIGHT,
-) -> Axes:
+def axes(title: str, *, x: str, y: str, log: str = "", width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes on a figure of their own. `x` and `y` are labels with units; `log` names the axes that are logarithmic."""
+    from bruit.figures import style
+
     ax = style.new_axes(height, width)
     dress(ax, title, x=x, y=y, log=log)
     return ax
 
 
 def panels(count: int, *, width: float = WIDTH, height: float = 3.3) -> list[Axes]:
-    """Axes below each other on one figure, of this size each; `dress` each. Beside each other they would be too small
-    to read on a phone.
+    """Axes of this size below each other on one figure, to `dress`; beside each other they would be too small to read
+    on a phone.
     """
     from matplotlib.figure import Figure
 
@@ -52,6 +46,10 @@ def panels(count: int, *, width: float = WIDTH, height: float = 3.3) -> list[Axe
 
 def dress(ax: Axes, title: str, *, x: str, y: str, log: str = "") -> None:
     """Title, labels, scales and a light grid."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    from bruit.figures import style
+
     style.tidy(ax, grid="both")
     ax.set(xlabel=x, ylabel=y)
     ax.set_title(title, loc="left", pad=10)
@@ -63,32 +61,58 @@ def dress(ax: Axes, title: str, *, x: str, y: str, log: str = "") -> None:
     ax.tick_params(which="minor", length=0)
 
 
-def curve(ax: Axes, found: Curve, label: str, place: int, *, dashes: Any = "-", band: bool = True) -> None:
+def curves(ax: Axes, named: Mapping[str, Curve], *, first: int = 0, dashes: Sequence[Any] = DASHES) -> None:
+    """Means with their 95 % bands, from the colour of place `first` on; line styles in turn."""
+    for turn, (name, means) in enumerate(named.items()):
+        curve(ax, means, name, first + turn, dashes=dashes[turn % len(dashes)])
+
+
+def curve(ax: Axes, means: Curve, label: str, place: int, *, dashes: Any = "-") -> None:
     """The mean with its 95 % band; `place` chooses colour and mark."""
-    colour = style.PALETTE[place % len(style.PALETTE)]
-    line(ax, found.x, found.mean, label, place, dashes=dashes, mark=MARKS[place % len(MARKS)])
-    if band:
-        ax.fill_between(found.x, found.low, found.high, color=colour, alpha=0.2, linewidth=0)
+    line(ax, means.x, means.mean, label, place, dashes=dashes, mark=MARKS[place % len(MARKS)])
+    band(ax, means, place)
+
+
+def band(ax: Axes, means: Curve, place: int) -> None:
+    """The 95 % intervals of means."""
+    ax.fill_between(means.x, means.low, means.high, color=colour(place), alpha=0.2, linewidth=0)
 
 
 def line(
     ax: Axes, x: NDArray[Any], y: NDArray[Any], label: str, place: int, *, dashes: Any = "-", mark: str = ""
 ) -> None:
     """A line in the colour of its place."""
-    colour = style.PALETTE[place % len(style.PALETTE)]
-    ax.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=label)
+    ax.plot(x, y, color=colour(place), linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=label)
 
 
-def reference(ax: Axes, y: float, text: str) -> None:
-    """A level line, such as a baseline, with its name above its right end."""
+def intervals(ax: Axes, named: Mapping[str, Summary], place: int, label: str) -> None:
+    """A mean with its 95 % interval on a line of its own per name, from the bottom up; `place` is that of `label`."""
+    for row, summary in enumerate(named.values()):
+        ax.plot([summary.low, summary.high], [row, row], color=colour(place), linewidth=3, alpha=0.4)
+        mark: dict[str, Any] = {"marker": MARKS[place], "markersize": 6, "linestyle": ""}
+        ax.plot(summary.mean, row, color=colour(place), label="_" if row else label, **mark)
+    ax.set_yticks(range(len(named)), list(named))
+
+
+def colour(place: int) -> str:
+    """The colour of a place in the palette."""
+    from bruit.figures import style
+
+    return style.PALETTE[place % len(style.PALETTE)]
+
+
+def reference(ax: Axes, y: float, text: str = "", *, left: bool = False, below: bool = False) -> None:
+    """A level line, such as a baseline, with its name at an end, above the line or below."""
+    from bruit.figures import style
+
     ax.axhline(y, color=style.MUTED, linewidth=1.2, linestyle=(0, (4, 2)), zorder=1)
     ax.annotate(
         text,
-        (0.99, y),
+        (0.02 if left else 0.99, y),
         xycoords=("axes fraction", "data"),
-        xytext=(0, 3),
+        xytext=(0, -11 if below else 3),
         textcoords="offset points",
-        ha="right",
+        ha="left" if left else "right",
         color=style.MUTED,
         fontsize=style.TEXT - 1,
     )
@@ -96,6 +120,8 @@ def reference(ax: Axes, y: float, text: str) -> None:
 
 def ticks(ax: Axes, marks: Sequence[float], axis: str = "x") -> None:
     """Plain numbers at these places, and at no other."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
     which = ax.xaxis if axis == "x" else ax.yaxis
     which.set_ticks(list(marks))
     which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -103,14 +129,27 @@ def ticks(ax: Axes, marks: Sequence[float], axis: str = "x") -> None:
     which.set_minor_formatter(NullFormatter())
 
 
+def finish(ax: Axes, text: str, *, x: Sequence[float] = (), y: Sequence[float] = ()) -> Axes:
+    """Ticks where they are given, names beside the lines, and the words that stand for the picture; call it last."""
+    for marks, axis in ((x, "x"), (y, "y")):
+        if len(marks):
+            ticks(ax, marks, axis)
+    name_lines(ax)
+    return describe(ax, text)
+
+
 def name_lines(ax: Axes) -> None:
-    """The name of every labelled line at its right end, spread so that none hides another; call it last."""
-    lines = [one for one in ax.get_lines() if not str(one.get_label()).startswith("_")]
-    ends = np.array([_end(ax, one) for one in lines])
+    """The name of every labelled line at its right end, spread so that none hides another."""
+    from matplotlib.lines import Line2D
+
+    from bruit.figures import style
+
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = np.array([_end(ax, line) for line in lines])
     inches = style.whole(ax).get_figheight() * ax.get_position().height
-    for one, (x, y), place in zip(lines, ends, _spread(ends[:, 1], 1.3 * style.TEXT / 72 / inches), strict=True):
+    for line, (x, y), place in zip(lines, ends, _spread(ends[:, 1], 1.3 * style.TEXT / 72 / inches), strict=True):
         # The text is ink, which everybody can read; a piece of line in its colour leads to it.
-        colour, dashes = one.get_color(), one.get_linestyle()
+        colour, dashes = line.get_color(), line.get_linestyle()
         lead = Line2D(
             [x, 1.02, 1.05], [y, place, place], transform=ax.transAxes, color=colour, linewidth=1, linestyle=dashes
         )
@@ -118,7 +157,7 @@ def name_lines(ax: Axes) -> None:
         lead.set_alpha(0.8)
         ax.add_artist(lead)
         ax.annotate(
-            str(one.get_label()),
+            str(line.get_label()),
             (1.06, place),
             xycoords="axes fraction",
             va="center",
@@ -129,6 +168,8 @@ def name_lines(ax: Axes) -> None:
 
 def describe(ax: Axes, text: str) -> Axes:
     """Keep the words that stand for the picture, and give the Axes back."""
+    from bruit.figures import style
+
     style.describe(ax, text)
     return ax
 
@@ -145,31 +186,12 @@ def power(value: float) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def cut_off(figure: Any) -> list[str]:
-    """Titles, labels and notes that do not lie wholly within the figure: shorten them, or make it larger."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    with style.applied():
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        (width, height), slack = canvas.get_width_height(), 2
-        shown = [
-            text for ax in figure.axes for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts)
-        ]
-        boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown if text.get_text()]
-    return [
-        text
-        for text, box in boxes
-        if box.x0 < -slack or box.y0 < -slack or box.x1 > width + slack or box.y1 > height + slack
-    ]
-
-
-def _end(ax: Axes, one: Line2D) -> tuple[float, float]:
+def _end(ax: Axes, line: Line2D) -> tuple[float, float]:
     """The last finite point of a line, as a share of the axes; kept within them."""
-    x, y = np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)
+    x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
     last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1]
-    found = ax.transAxes.inverted().transform(ax.transData.transform((x[last], y[last])))
-    return float(np.clip(found[0], 0, 1)), float(np.clip(found[1], 0, 1))
+    end = ax.transAxes.inverted().transform(ax.transData.transform((x[last], y[last])))
+    return float(np.clip(end[0], 0, 1)), float(np.clip(end[1], 0, 1))
 
 
 def _spread(wanted: NDArray[Any], gap: float) -> NDArray[Any]:

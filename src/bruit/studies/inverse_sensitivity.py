@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 
 if TYPE_CHECKING:
@@ -58,11 +56,11 @@ def trial(*, statistic: str, shape: str, mechanism: str, epsilon: float, n: int,
     truths: dict[str, Any] = {"median": np.median, "mean": np.mean, "variance": np.var}
     truth = truths[statistic](records)
     if statistic == "median" and mechanism == "laplace":
-        found = _laplace_median(records, epsilon, rng)
+        released = _laplace_median(records, epsilon, rng)
     else:
         release = _release(statistic, mechanism, epsilon)
-        found = release.release(release.fold(records), rng=rng).value
-    return {"error": abs(float(found - truth))}
+        released = release.release(release.fold(records), rng=rng).value
+    return {"error": abs(float(released - truth))}
 
 
 def _laplace_median(records: Floats, epsilon: float, rng: Entropy) -> float:
@@ -76,9 +74,9 @@ def _laplace_median(records: Floats, epsilon: float, rng: Entropy) -> float:
 def _ratio(results: Results, **where: Any) -> tuple[float, float]:
     """The error of inverse sensitivity over that of Laplace noise, and its standard error."""
     rows = results.where(**where)
-    one, other = (rows.where(mechanism=mechanism).summary("error") for mechanism in reversed(MECHANISMS))
-    ratio = one.mean / other.mean
-    return ratio, ratio * float(np.hypot(one.error / one.mean, other.error / other.mean))
+    inverse, other = (rows.where(mechanism=mechanism).summary("error") for mechanism in reversed(MECHANISMS))
+    ratio = inverse.mean / other.mean
+    return ratio, ratio * float(np.hypot(inverse.error / inverse.mean, other.error / other.mean))
 
 
 def _private(_: Results) -> Verdict:
@@ -96,10 +94,12 @@ def _private(_: Results) -> Verdict:
                 for changed in places:
                     second = release._count(np.array([changed, *records[1:]]))
                     worst = max(worst, Fraction(release.loss_between(first, second)))
-    told = f"over all neighbours among three records at three places, the exact loss is at most {float(worst):.6f} ε"
+    evidence = (
+        f"over all neighbours among three records at three places, the exact loss is at most {float(worst):.6f} ε"
+    )
     if worst > 1:
-        return refuted(f"For median, mean and variance, {told}.", loss=float(worst))
-    return confirmed(f"For median, mean and variance, with ρ = 0 and 0.1, {told}.", loss=float(worst))
+        return refuted(f"For median, mean and variance, {evidence}.", loss=float(worst))
+    return confirmed(f"For median, mean and variance, with ρ = 0 and 0.1, {evidence}.", loss=float(worst))
 
 
 def _median(results: Results) -> Verdict:
@@ -107,13 +107,13 @@ def _median(results: Results) -> Verdict:
     worst = max(ratios, key=lambda shape: ratios[shape][0])
     best = min(ratios, key=lambda shape: ratios[shape][0])
     value, error = ratios[worst]
-    told = (
+    evidence = (
         f"its error is {1 / ratios[best][0]:,.0f} times smaller than that of Laplace noise for “{best}” data and "
         f"{1 / value:.1f} times for “{worst}” (ε = 1)"
     )
     if value + 4 * error > 1:
-        return corrected(f"For the median {told}: not everywhere.", worst=value)
-    return confirmed(f"For the median, {told}.", worst=value, best=ratios[best][0])
+        return corrected(f"For the median {evidence}: not everywhere.", worst=value)
+    return confirmed(f"For the median, {evidence}.", worst=value, best=ratios[best][0])
 
 
 def _mean(results: Results) -> Verdict:
@@ -129,12 +129,14 @@ def _mean(results: Results) -> Verdict:
 
 def _variance(results: Results) -> Verdict:
     ratios = {shape: _ratio(results, statistic="variance", shape=shape, epsilon=1.0) for shape in SHAPES}
-    told = ", ".join(f"{shape} {ratio:.1f}" for shape, (ratio, _) in ratios.items())
+    evidence = ", ".join(f"{shape} {ratio:.1f}" for shape, (ratio, _) in ratios.items())
     worst = max(ratio - 4 * error for ratio, error in ratios.values())
     if worst > 1:
-        return corrected(f"Not for all data; variance, error over that of Laplace noise at ε = 1: {told}.", worst=worst)
+        return corrected(
+            f"Not for all data; variance, error over that of Laplace noise at ε = 1: {evidence}.", worst=worst
+        )
     return confirmed(
-        f"Variance, error over that of Laplace noise at ε = 1: {told}; never clearly above 1.", worst=worst
+        f"Variance, error over that of Laplace noise at ε = 1: {evidence}; never clearly above 1.", worst=worst
     )
 
 
@@ -191,10 +193,9 @@ def _mean_sensitivity(_: Results) -> Verdict:
 
 def _draw(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     panels = drawing.panels(len(STATISTICS), height=2.7)
-    told = []
+    notes = []
     for ax, statistic in zip(panels, STATISTICS, strict=True):
         log = "x" if statistic == "median" else ""
         scale = "log scale" if log else "from 0"
@@ -202,16 +203,11 @@ def _draw(results: Results) -> Any:
             ax, f"{statistic.capitalize()}, ε = 1", x=f"mean error (unit of the data, {scale})", y="shape", log=log
         )
         style.tidy(ax, grid="x")
-        for place, shape in enumerate(SHAPES):
-            for mechanism, colour, mark in zip(MECHANISMS, (style.PALETTE[1], style.PALETTE[0]), "so", strict=True):
-                found = results.where(statistic=statistic, shape=shape, mechanism=mechanism, epsilon=1.0).summary(
-                    "error"
-                )
-                ax.plot([found.low, found.high], [place, place], color=colour, linewidth=3, alpha=0.4)
-                label = mechanism if place == 0 else "_nothing"
-                ax.plot(found.mean, place, mark, color=colour, label=label, markersize=6)
-            told.append(f"{statistic} {shape} {_ratio(results, statistic=statistic, shape=shape, epsilon=1.0)[0]:.2g}")
-        ax.set_yticks(range(len(SHAPES)), SHAPES)
+        rows = results.where(statistic=statistic, epsilon=1.0)
+        for place, mechanism in ((1, "laplace"), (0, "inverse-sensitivity")):
+            errors = {shape: rows.where(shape=shape, mechanism=mechanism).summary("error") for shape in SHAPES}
+            drawing.intervals(ax, errors, place, mechanism)
+        notes += [f"{statistic} {shape} {_ratio(rows, shape=shape)[0]:.2g}" for shape in SHAPES]
         ax.margins(y=0.15)
         if not log:
             ax.set_xlim(left=0)
@@ -219,24 +215,21 @@ def _draw(results: Results) -> Any:
     panels[0].set_ylim(-0.5, len(SHAPES) + 0.1)
     return drawing.describe(
         panels[0],
-        "Mean errors by statistic, shape and mechanism. Inverse sensitivity over Laplace: " + ", ".join(told) + ".",
+        "Mean errors by statistic, shape and mechanism. Inverse sensitivity over Laplace: " + ", ".join(notes) + ".",
     )
 
 
 def _draw_epsilon(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes("The median of skewed data", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy")
-    ends = []
-    for place, mechanism in enumerate(MECHANISMS):
-        found = results.where(statistic="median", shape="skewed", mechanism=mechanism).curve("error", "epsilon")
-        drawing.curve(ax, found, mechanism, place)
-        ends.append(
-            f"{mechanism} {found.mean[0]:.2g} at ε = {found.x[0]:g} and {found.mean[-1]:.2g} at {found.x[-1]:g}"
-        )
-    drawing.ticks(ax, results.curve("error", "epsilon").x.tolist())
-    drawing.name_lines(ax)
-    return drawing.describe(ax, "Mean error of the median of skewed data against ε: " + "; ".join(ends) + ".")
+    rows = results.where(statistic="median", shape="skewed")
+    curves = {mechanism: rows.where(mechanism=mechanism).curve("error", "epsilon") for mechanism in MECHANISMS}
+    drawing.curves(ax, curves, dashes="-")
+    ends = [f"{mechanism} {curve.ends('.2g')}" for mechanism, curve in curves.items()]
+    return drawing.finish(
+        ax,
+        "Mean error of the median of skewed data against ε: " + "; ".join(ends) + ".",
+        x=results.curve("error", "epsilon").x.tolist(),
+    )
 
 
 def _table(results: Results) -> Table:
@@ -244,20 +237,14 @@ def _table(results: Results) -> Table:
     for statistic in STATISTICS:
         for mechanism in MECHANISMS:
             part = results.where(statistic=statistic, mechanism=mechanism, epsilon=1.0)
-            found = [part.where(shape=shape).summary("error") for shape in SHAPES]
-            rows.append((f"{statistic}, {mechanism}", *(f"{one.mean:.2g} ± {one.sd:.1g}" for one in found)))
+            cells = [part.where(shape=shape).summary("error").text(".2g", ".1g") for shape in SHAPES]
+            rows.append((f"{statistic}, {mechanism}", *cells))
     return Table.of("Mean error at ε = 1, ± dispersion of a run; records in 0..1", ("release", *SHAPES), rows)
 
 
 def _blocks(repetitions: int, epsilons: tuple[float, ...]) -> list[Block]:
-    factors: dict[str, Any] = {
-        "statistic": STATISTICS,
-        "shape": SHAPES,
-        "mechanism": MECHANISMS,
-        "epsilon": epsilons,
-        "n": [1000],
-    }
-    return [Block(factors, repetitions)]
+    factors: dict[str, Any] = {"statistic": STATISTICS, "shape": SHAPES, "mechanism": MECHANISMS}
+    return [Block({**factors, "epsilon": epsilons, "n": [1000]}, repetitions)]
 
 
 STUDY = Study(

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 
 if TYPE_CHECKING:
@@ -59,14 +57,14 @@ def trial(*, epsilon: float, people: str, rng: Entropy) -> list[dict[str, Any]]:
 
 
 def _unbiased(results: Results) -> Verdict:
-    found = [part.summary("error") for _, part in results.where(people="these", epsilon=1.0).by("status")]
-    worst = max(abs(one.mean) / one.error for one in found)
-    bias = max(abs(one.mean) for one in found)
+    errors = [part.summary("error") for _, part in results.where(people="these", epsilon=1.0).by("status")]
+    worst = max(abs(error.mean) / error.error for error in errors)
+    bias = max(abs(error.mean) for error in errors)
     # Seven values: 4.5 standard errors happen once in 20,000 studies by chance.
     if worst > 4.5:
         return refuted(f"The mean error of one value is {worst:.1f} standard errors from 0.", bias=bias)
     return confirmed(
-        f"Over {found[0].count:,} repetitions the greatest mean error of the seven values is {bias:.2e}, "
+        f"Over {errors[0].count:,} repetitions the greatest mean error of the seven values is {bias:.2e}, "
         f"{worst:.1f} standard errors.",
         bias=bias,
     )
@@ -82,11 +80,13 @@ def _variance(results: Results) -> Verdict:
     ratios = _ratios(results, "these")
     count = results.where(people="these", epsilon=1.0, status=results.values("status")[0]).summary("error").count
     reach = 4.5 * (2 / count) ** 0.5
-    told = f"observed over printed variance lies between {ratios.min():.2f} and {ratios.max():.2f} for the seven values"
+    evidence = (
+        f"observed over printed variance lies between {ratios.min():.2f} and {ratios.max():.2f} for the seven values"
+    )
     if np.abs(ratios - 1).max() > reach:
-        return refuted(f"At ε = 1 {told}.", low=ratios.min(), high=ratios.max())
+        return refuted(f"At ε = 1 {evidence}.", low=ratios.min(), high=ratios.max())
     return confirmed(
-        f"At ε = 1 {told}, with δ₁ = e^ε/(k−1+e^ε) and δ₀ = 1/(k−1+e^ε), which the text does not define.",
+        f"At ε = 1 {evidence}, with δ₁ = e^ε/(k−1+e^ε) and δ₀ = 1/(k−1+e^ε), which the text does not define.",
         low=ratios.min(),
         high=ratios.max(),
     )
@@ -110,11 +110,11 @@ def _similar(results: Results) -> Verdict:
     error = float(np.sqrt(np.mean(rows["error"] ** 2))) * 100
     good = [label for label, value in relative.items() if value < 0.1]
     worst = max(relative, key=lambda label: relative[label])
-    told = f"The root mean squared error is {error:.2f} points"
+    evidence = f"The root mean squared error is {error:.2f} points"
     if len(good) == len(relative):
-        return confirmed(f"{told}, below a tenth of each frequency.", error=error)
+        return confirmed(f"{evidence}, below a tenth of each frequency.", error=error)
     return corrected(
-        f"{told}: {len(good)} of 7 frequencies come back to within a tenth of themselves, but the dispersion for "
+        f"{evidence}: {len(good)} of 7 frequencies come back to within a tenth of themselves, but the dispersion for "
         f"“{worst}” is {relative[worst]:.0f} times its frequency: its estimate is noise.",
         error=error,
         worst=relative[worst],
@@ -151,25 +151,21 @@ def _is_ldp(_: Results) -> Verdict:
 def _dispersion(rows: Results) -> dict[float, float]:
     """Root mean variance over the values, for each ε."""
     return {
-        epsilon: float(np.sqrt(np.mean([one.summary("error").sd ** 2 for _, one in part.by("status")])))
+        epsilon: float(
+            np.sqrt(np.mean([rows_of_value.summary("error").sd ** 2 for _, rows_of_value in part.by("status")]))
+        )
         for epsilon, part in rows.by("epsilon")
     }
 
 
 def _draw_frequencies(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(people="these", epsilon=1.0)
     labels, truth = [], []
-    ax = drawing.axes(
-        "Marital status at ε = 1",
-        x="share of people (%)",
-        y="marital status",
-        height=4.4,
-    )
+    ax = drawing.axes("Marital status at ε = 1", x="share of people (%)", y="marital status", height=4.4)
     style.tidy(ax, grid="x")
-    for place, (label, part) in enumerate(sorted(rows.by("status"), key=lambda one: one[1].mean("truth"))):
+    for place, (label, part) in enumerate(sorted(rows.by("status"), key=lambda item: item[1].mean("truth"))):
         low, high = part.quantiles("estimate", (0.025, 0.975)) * 100
         ax.plot([low, high], [place, place], color=style.BLUE, linewidth=5, alpha=0.45, solid_capstyle="butt")
         ax.plot(part.mean("estimate") * 100, place, "o", color=style.BLUE, markersize=6)
@@ -189,19 +185,14 @@ def _draw_frequencies(results: Results) -> Any:
 
 
 def _draw_dispersion(results: Results) -> Any:
-    from bruit.studies import drawing
-
     ax = drawing.axes(
-        "Dispersion against ε: the formula holds",
-        x="ε (log scale)",
-        y="standard deviation (points, log)",
-        log="xy",
+        "Dispersion against ε: the formula holds", x="ε (log scale)", y="standard deviation (points, log)", log="xy"
     )
     ends = {}
     for place, people in enumerate(("these", "drawn anew")):
-        found = _dispersion(results.where(people=people))
-        x = np.array(sorted(found))
-        ends[people] = [found[epsilon] * 100 for epsilon in x]
+        deviations = _dispersion(results.where(people=people))
+        x = np.array(sorted(deviations))
+        ends[people] = [deviations[epsilon] * 100 for epsilon in x]
         name = "the same people" if people == "these" else "people drawn anew"
         drawing.line(
             ax, x, np.array(ends[people]), name, place, dashes=drawing.DASHES[place], mark=drawing.MARKS[place]
@@ -209,22 +200,21 @@ def _draw_dispersion(results: Results) -> Any:
     rows = results.where(people="these")
     formula = [np.sqrt(np.mean(part["formula_sd"] ** 2)) * 100 for _, part in rows.by("epsilon")]
     ax.plot(x, formula, color="#1f2328", linewidth=0.9, label="formula (5)")
-    drawing.ticks(ax, EPSILONS)
-    drawing.ticks(ax, (0.01, 0.1, 1, 10, 100), axis="y")
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Root mean standard deviation of the seven estimates against ε, log scales. The same people: "
         f"{ends['these'][0]:.0f} points at ε = 0.01, {ends['these'][4]:.2f} at 1, {ends['these'][-1]:.3f} at 10, on "
         f"the formula. People drawn anew: the same, but no less than {ends['drawn anew'][-1]:.2f}.",
+        x=EPSILONS,
+        y=(0.01, 0.1, 1, 10, 100),
     )
 
 
 def _table(results: Results) -> Table:
     rows = []
     for label, part in results.where(people="these", epsilon=1.0).by("status"):
-        found = part.summary("error")
-        cells = (part.mean("truth"), part.mean("estimate"), found.sd, part.mean("formula_sd"))
+        error = part.summary("error")
+        cells = (part.mean("truth"), part.mean("estimate"), error.sd, part.mean("formula_sd"))
         rows.append((label, *(f"{cell * 100:.2f}" for cell in cells)))
     columns = ("marital status", "true (%)", "mean estimate (%)", "observed sd", "sd by formula")
     return Table.of("Adult, 48,842 people, ε = 1; deviations in percentage points", columns, rows)

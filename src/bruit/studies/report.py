@@ -43,15 +43,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Report:
-    """Studies with the results that there are.
-
-    Parameters
-    ----------
-    studies
-        In the order of the page.
-    results
-        By name of the study; absent where a study was not run. Such studies are named, and that is all.
-    """
+    """Studies in the order of the page, with results by name; a study that was not run is named, and that is all."""
 
     studies: Sequence[Study]
     results: Mapping[str, Results]
@@ -59,8 +51,8 @@ class Report:
     @classmethod
     def of(cls, studies: Sequence[Study], folder: str | os.PathLike[str] = FOLDER) -> Report:
         """The report of what is in a folder: full results where there are, quick ones elsewhere."""
-        found = {study.name: read(study, folder) for study in studies}
-        return cls(studies, {name: results for name, results in found.items() if results is not None})
+        runs = ((study.name, read(study, folder)) for study in studies)
+        return cls(studies, {name: results for name, results in runs if results is not None})
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -85,7 +77,7 @@ class Report:
     @property
     def documents(self) -> dict[str, str]:
         """The documents that these claims are taken from."""
-        cited = {one.claim.document for one in self.judged}
+        cited = {judged.claim.document for judged in self.judged}
         return {name: text for name, text in DOCUMENTS.items() if name in cited}
 
     @property
@@ -110,23 +102,23 @@ class Report:
     @property
     def counts(self) -> dict[str, int]:
         """How many claims have each kind of verdict."""
-        found = Counter(one.verdict.kind for one in self.judged)
-        return {kind: found[kind] for kind in KINDS}
+        kinds = Counter(judged.verdict.kind for judged in self.judged)
+        return {kind: kinds[kind] for kind in KINDS}
 
     def to_list(self) -> list[dict[str, Any]]:
         """The claims for a program."""
         return [
             {
-                "id": one.claim.id,
-                "study": one.study.name,
-                "statement": one.claim.statement,
-                "document": one.claim.document,
-                "place": one.claim.place,
-                "verdict": one.verdict.kind,
-                "evidence": one.verdict.sentence,
-                "figures": dict(one.verdict.figures),
+                "id": judged.claim.id,
+                "study": judged.study.name,
+                "statement": judged.claim.statement,
+                "document": judged.claim.document,
+                "place": judged.claim.place,
+                "verdict": judged.verdict.kind,
+                "evidence": judged.verdict.sentence,
+                "figures": dict(judged.verdict.figures),
             }
-            for one in self.judged
+            for judged in self.judged
         ]
 
     def to_html(self) -> str:
@@ -158,9 +150,14 @@ class Report:
         for study in (study for study in self.studies if study.name in self.results):
             lines += [f"## {study.title}\n", f"*Study* `{study.name}`. {typeset(study.question)}\n"]
             lines += ["| Claim | Where | Verdict | Evidence |", "|---|---|---|---|"]
-            for one in self.judged:
-                if one.study is study:
-                    cells = (one.claim.statement, one.claim.where, f"**{one.verdict.kind}**", one.verdict.sentence)
+            for judged in self.judged:
+                if judged.study is study:
+                    cells = (
+                        judged.claim.statement,
+                        judged.claim.where,
+                        f"**{judged.verdict.kind}**",
+                        judged.verdict.sentence,
+                    )
                     lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
             lines.append("")
         lines += ["## The documents\n", *(f"- *{name}*: {text}." for name, text in self.documents.items())]
@@ -182,10 +179,10 @@ class _Part:
     table: Table | None
 
     @property
-    def told(self) -> str:
+    def setting(self) -> str:
         """What was run."""
-        found = self.results
-        return f"{counted(found.trials, 'trial')}, {found.size} size, seed {found.seed}."
+        results = self.results
+        return f"{counted(results.trials, 'trial')}, {results.size} size, seed {results.seed}."
 
     @property
     def skipped(self) -> list[str]:

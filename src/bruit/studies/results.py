@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ RESERVED = ("trial", "repetition", "row")
 
 
 class NoData(DataError):
-    """Results do not have what was asked for, for instance because a part of the study was skipped."""
+    """Results lack a column or rows, for instance because a part of the study was skipped."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,26 @@ class Summary:
     low: float
     high: float
 
+    def sure(self, errors: float = 4.0) -> bool:
+        """Whether the mean is more standard errors away from 0 than this."""
+        return abs(self.mean) > errors * self.error
+
+    def text(self, form: str = ".1f", spread: str = "", *, scale: float = 1.0) -> str:
+        """Mean ± dispersion of a trial.
+
+        >>> summarise([1.0, 2.0, 3.0]).text(".2f", ".1f", scale=100)
+        '200.00 ± 100.0'
+        """
+        return f"{self.mean * scale:{form}} ± {self.sd * scale:{spread or form}}"
+
+    def points(self) -> str:
+        """The mean of a difference of shares ± its standard error, in percentage points.
+
+        >>> summarise([0.01, 0.02, 0.03]).points()
+        '+2.0 ± 0.6'
+        """
+        return f"{self.mean * 100:+.1f} ± {self.error * 100:.1f}"
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -49,6 +69,19 @@ class Curve:
     low: Floats
     high: Floats
 
+    def times(self, factor: float) -> Curve:
+        """The same in another unit."""
+        scaled = {field.name: getattr(self, field.name) * factor for field in fields(Summary) if field.name != "count"}
+        return replace(self, **scaled)
+
+    def ends(self, form: str = ".1f", unit: str = "") -> str:
+        """Where it begins and ends.
+
+        >>> Results("toy", {"x": [1, 2], "y": [3.0, 4.0]}).curve("y", "x").ends(unit=" %")
+        '3.0 % at ε = 1, 4.0 % at 2'
+        """
+        return f"{self.mean[0]:{form}}{unit} at ε = {self.x[0]:g}, {self.mean[-1]:{form}}{unit} at {self.x[-1]:g}"
+
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -56,8 +89,6 @@ class Results:
 
     Parameters
     ----------
-    study
-        The name of the study.
     columns
         Arrays of equal length: numbers are float64, with NaN where a row has none; texts are object arrays, with "".
     size, seed, trials
@@ -67,10 +98,10 @@ class Results:
 
     Examples
     --------
-    >>> found = Results("toy", {"method": ["a", "a", "b", "b"], "error": [1.0, 3.0, 5.0, 5.0]})
-    >>> found.where(method="a").summary("error").mean
+    >>> results = Results("toy", {"method": ["a", "a", "b", "b"], "error": [1.0, 3.0, 5.0, 5.0]})
+    >>> results.where(method="a").summary("error").mean
     2.0
-    >>> [(key, len(part)) for key, part in found.by("method")]
+    >>> [(key, len(part)) for key, part in results.by("method")]
     [('a', 2), ('b', 2)]
     """
 
@@ -101,10 +132,10 @@ class Results:
         kept = np.ones(len(self), bool)
         for name, value in values.items():
             wanted = value if isinstance(value, list | tuple | np.ndarray) else [value]
-            kept &= np.any([_equal(self[name], one) for one in wanted], axis=0)
+            kept &= np.any([_equal(self[name], option) for option in wanted], axis=0)
         if not kept.any():
-            told = ", ".join(f"{name} = {value}" for name, value in values.items())
-            raise NoData(f"There are no results with {told}.")
+            condition = ", ".join(f"{name} = {value}" for name, value in values.items())
+            raise NoData(f"There are no results with {condition}.")
         return self._rows(kept)
 
     def by(self, *names: str) -> Iterator[tuple[Any, Results]]:
@@ -117,8 +148,8 @@ class Results:
 
     def values(self, name: str) -> list[Any]:
         """The distinct values of a column, in order of appearance, without what is missing."""
-        found = dict.fromkeys(self[name].tolist())
-        return [value for value in found if value not in ("", None) and not _is_nan(value)]
+        distinct = dict.fromkeys(self[name].tolist())
+        return [value for value in distinct if value not in ("", None) and not _is_nan(value)]
 
     def summary(self, metric: str) -> Summary:
         """Mean, dispersion and the interval of the mean over all these rows; what is missing does not count."""
@@ -134,19 +165,19 @@ class Results:
 
     def curve(self, metric: str, over: str) -> Curve:
         """The summary of a metric for each value of a column of numbers, in rising order."""
-        found = {key: part.summary(metric) for key, part in self.by(over) if not _is_nan(key)}
-        keys = sorted(found)
-        rows = np.array([astuple(found[key]) for key in keys], float).reshape(-1, len(fields(Summary)))
+        summaries = {key: part.summary(metric) for key, part in self.by(over) if not _is_nan(key)}
+        keys = sorted(summaries)
+        rows = np.array([astuple(summaries[key]) for key in keys], float).reshape(-1, len(fields(Summary)))
         return Curve(np.array(keys, float), *rows.T)
 
     def _numbers(self, metric: str) -> Floats:
         column = self[metric]
         if column.dtype == object:
             raise ParameterError(f"The column {metric!r} has texts, not numbers.")
-        found: Floats = column[~np.isnan(column)]
-        if not found.size:
+        numbers: Floats = column[~np.isnan(column)]
+        if not numbers.size:
             raise NoData(f"There are no results for {metric!r}.")
-        return found
+        return numbers
 
     def _rows(self, kept: NDArray[Any]) -> Results:
         columns = {name: values[kept] for name, values in self.columns.items()}
@@ -161,26 +192,26 @@ def summarise(numbers: Any) -> Summary:
     """
     from scipy import special
 
-    found = np.asarray(numbers, float)
-    mean = float(found.mean())
-    if found.size < 2:
-        return Summary(found.size, mean, float("nan"), float("nan"), mean, mean)
-    sd = float(found.std(ddof=1))
-    error = sd / found.size**0.5
-    reach = float(special.stdtrit(found.size - 1, 0.975)) * error
-    return Summary(found.size, mean, sd, error, mean - reach, mean + reach)
+    sample = np.asarray(numbers, float)
+    mean = float(sample.mean())
+    if sample.size < 2:
+        return Summary(sample.size, mean, float("nan"), float("nan"), mean, mean)
+    sd = float(sample.std(ddof=1))
+    error = sd / sample.size**0.5
+    reach = float(special.stdtrit(sample.size - 1, 0.975)) * error
+    return Summary(sample.size, mean, sd, error, mean - reach, mean + reach)
 
 
 def as_column(values: Any) -> NDArray[Any]:
     """Texts as an object array with "" for what is missing, everything else as float64 with NaN."""
     if isinstance(values, np.ndarray) and values.dtype in (np.float64, object):
         return values
-    given = list(values) if not isinstance(values, np.ndarray) else values.tolist()
-    if any(isinstance(value, str) for value in given):
-        out = np.empty(len(given), object)
-        out[:] = ["" if value is None or _is_nan(value) else str(value) for value in given]
+    entries = list(values) if not isinstance(values, np.ndarray) else values.tolist()
+    if any(isinstance(value, str) for value in entries):
+        out = np.empty(len(entries), object)
+        out[:] = ["" if value is None or _is_nan(value) else str(value) for value in entries]
         return out
-    return np.array([np.nan if value is None else value for value in given], float)
+    return np.array([np.nan if value is None else value for value in entries], float)
 
 
 def _equal(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:

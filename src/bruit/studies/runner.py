@@ -2,6 +2,10 @@
 
 Processes are spawned, not forked: compiled kernels and thread pools do not survive a fork. Every process computes with
 one thread, so that sums are added up in the same order whatever the number of processes.
+
+Finished trials are written in parts, each whole or not at all, and a manifest says what they belong to. At the end the
+parts become one file, ``results.parquet``, with rows in the order of the trials: the same bytes however often the work
+was interrupted and however many processes did it.
 """
 
 from __future__ import annotations
@@ -9,6 +13,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import secrets
+import shutil
 import signal
 import threading
 import time
@@ -20,27 +26,36 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bruit import _checks
-from bruit.errors import DataError, MissingExtraError, StudyError
-from bruit.studies._store import Store
-from bruit.studies.results import RESERVED, Results
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from bruit import __version__, _checks, documents
+from bruit.errors import DataError, DesignError, FormatError, MissingExtraError, StudyError
+from bruit.studies.results import RESERVED, Results, as_column
 from bruit.studies.study import SIZES, Rows, Size, Skipped, Study, Trial, stream
 
-#: Where results go unless told.
+#: Where results go by default.
 FOLDER = Path("bruit-studies")
 #: Finished trials are written at least this often, in seconds: what a kill can cost.
 PATIENCE = 2.0
 #: Batches per worker: enough to share the work evenly, few enough not to spend the time on sending.
 _BATCHES, _MOST = 50, 64
+#: The format of the manifest.
+FORMAT = "bruit.study/1"
 #: Libraries that would start threads of their own in every process.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BRUIT_THREADS")
 
 
+Row = dict[str, Any]
+
+
 class _Outcome(NamedTuple):
-    """What became of a trial: its rows, or why there are none."""
+    """The rows of a trial, or why there are none."""
 
     trial: Trial
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     skipped: str = ""
     failed: str = ""
     trace: str = ""
@@ -62,18 +77,12 @@ def run(
 
     Parameters
     ----------
-    study
-        What to run.
-    size
-        ``"quick"`` or ``"full"``.
-    seed
-        A whole number, 0 or above.
     workers
         How many processes; all cores unless given. 0 makes all trials in this process, to look for a mistake.
     folder
         Where results are kept, in a folder of their own per study and size.
     restart
-        Throw away what is there.
+        Whether to throw away what is there.
     progress
         Called with the number of trials done and in all.
 
@@ -82,8 +91,8 @@ def run(
     >>> import tempfile
     >>> from bruit import studies
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = studies.run(studies.find("warner"), folder=folder, workers=0)
-    >>> found.study, abs(found.where(part="coins").mean("error")) < 0.01
+    ...     results = studies.run(studies.find("warner"), folder=folder, workers=0)
+    >>> results.study, abs(results.where(part="coins").mean("error")) < 0.01
     ('warner', True)
     """
     _checks.integer(low=0, seed=seed)
@@ -96,33 +105,33 @@ def run(
     report(len(trials) - len(left), len(trials))
     skipped: Counter[str] = Counter()
     with _keeping(store) as keep, contextlib.closing(_outcomes(study, seed, left, count)) as outcomes:
-        for made, outcome in enumerate(outcomes, len(trials) - len(left) + 1):
+        for finished, outcome in enumerate(outcomes, len(trials) - len(left) + 1):
             _check(study, outcome)
             if outcome.skipped:
                 skipped[outcome.skipped] += 1
             else:
                 keep(outcome.rows)
-            report(made, len(trials))
+            report(finished, len(trials))
     store.finish(seed, skipped)
-    found = store.results()
-    assert found is not None  # noqa: S101 -- it was finished just now
-    return found
+    results = store.results()
+    assert results is not None  # noqa: S101 -- it was finished just now
+    return results
 
 
 def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> Results | None:
-    """The results of a finished run, or None; of the full one before the quick one, unless a size is asked for."""
+    """The results of a finished run, or None. Without a size, the full run comes before the quick one."""
     sizes = [size] if size is not None else list(reversed(SIZES))
-    found = (Store(Path(folder), study, one).results() for one in sizes)
-    return next((results for results in found if results is not None), None)
+    runs = (Store(Path(folder), study, size).results() for size in sizes)
+    return next((results for results in runs if results is not None), None)
 
 
 @contextlib.contextmanager
-def _keeping(store: Store) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+def _keeping(store: Store) -> Iterator[Callable[[list[Row]], None]]:
     """A function that takes the rows of a trial and writes them with others, now and then and at the end."""
-    waiting: list[dict[str, Any]] = []
+    waiting: list[Row] = []
     written = time.monotonic()
 
-    def keep(rows: list[dict[str, Any]]) -> None:
+    def keep(rows: list[Row]) -> None:
         nonlocal written
         waiting.extend(rows)
         if time.monotonic() - written > PATIENCE:
@@ -140,7 +149,8 @@ def _keeping(store: Store) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
 def _check(study: Study, outcome: _Outcome) -> None:
     if outcome.failed:
         error = StudyError(
-            f"The study {study.name!r} stopped at {outcome.trial.told()}: {outcome.failed}. What was finished is kept.",
+            f"The study {study.name!r} stopped at {outcome.trial.label()}: {outcome.failed}. What was finished is "
+            "kept.",
             study=study.name,
             factors=dict(outcome.trial.factors),
             repetition=outcome.trial.repetition,
@@ -150,7 +160,7 @@ def _check(study: Study, outcome: _Outcome) -> None:
 
 
 def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) -> Generator[_Outcome, None, None]:
-    """What became of each trial, in the order in which they end."""
+    """The outcome of each trial, in the order in which they end."""
     task = (study.trial, study.name, study.version, seed)
     if not workers or not trials:
         for trial in trials:
@@ -162,7 +172,7 @@ def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) ->
         futures: list[Future[list[_Outcome]]] = [pool.submit(_work, *task, batch) for batch in batches]
         try:
             for future in as_completed(futures):
-                futures.remove(future)  # results are not held once they are told
+                futures.remove(future)  # results are not held once they are passed on
                 yield from future.result()
         except BrokenProcessPool:
             raise StudyError(
@@ -172,30 +182,30 @@ def _outcomes(study: Study, seed: int, trials: Sequence[Trial], workers: int) ->
             ) from None
 
 
-def _work(trial: Callable[..., Rows], name: str, version: int, seed: int, batch: Sequence[Trial]) -> list[_Outcome]:
-    return [_try(trial, stream(name, version, seed, one), one) for one in batch]
+def _work(function: Callable[..., Rows], name: str, version: int, seed: int, batch: Sequence[Trial]) -> list[_Outcome]:
+    return [_try(function, stream(name, version, seed, trial), trial) for trial in batch]
 
 
 def _try(function: Callable[..., Rows], rng: Any, trial: Trial) -> _Outcome:
     try:
-        found = function(**trial.factors, rng=rng)
-        return _Outcome(trial, _rows(trial, [found] if isinstance(found, Mapping) else list(found)))
+        metrics = function(**trial.factors, rng=rng)
+        return _Outcome(trial, _rows(trial, [metrics] if isinstance(metrics, Mapping) else list(metrics)))
     except (Skipped, MissingExtraError) as reason:
         return _Outcome(trial, [], skipped=str(reason))
-    except Exception as error:  # whatever a trial does wrong is told with its factors
+    except Exception as error:  # any error of a trial is reported with its factors
         return _Outcome(trial, [], failed=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
 
 
-def _rows(trial: Trial, metrics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _rows(trial: Trial, metrics: Sequence[Mapping[str, Any]]) -> list[Row]:
     if not metrics:
         raise DataError("a trial must give at least one row")
     taken = {*RESERVED, *trial.factors}
-    for one in metrics:
-        if taken & one.keys():
-            raise DataError(f"a metric cannot be called {min(taken & one.keys())!r}: that is a factor")
+    for metric in metrics:
+        if taken & metric.keys():
+            raise DataError(f"a metric cannot be called {min(taken & metric.keys())!r}: that is a factor")
     return [
-        {"trial": trial.place, "repetition": trial.repetition, "row": row, **trial.factors, **one}
-        for row, one in enumerate(metrics)
+        {"trial": trial.place, "repetition": trial.repetition, "row": row, **trial.factors, **metric}
+        for row, metric in enumerate(metrics)
     ]
 
 
@@ -215,7 +225,7 @@ def _pool(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """In a new process: the parent alone answers Ctrl-C, and when it is killed, nobody is left behind."""
+    """In a new process: only the parent handles Ctrl-C, and the process ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -244,3 +254,127 @@ def _single_threads() -> Iterator[None]:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Store:
+    """The folder of one study at one size."""
+
+    def __init__(self, folder: Path, study: Study, size: Size) -> None:
+        self.folder = folder / study.name / size
+        self.study, self.size = study, size
+
+    def open(self, seed: int, *, restart: bool) -> None:
+        """Make the folder ready for trials with this seed; what another definition or seed left is refused."""
+        if restart:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        manifest = self.manifest()
+        if manifest is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write_manifest(seed, "running", {})
+        elif manifest["definition"] != self.study.definition(self.size) or manifest["seed"] != seed:
+            what = (
+                "of another definition of this study" if manifest["seed"] == seed else f"with seed {manifest['seed']}"
+            )
+            raise DesignError(
+                f"{self.folder} has results {what}. Begin again with --restart, or name another folder.",
+                expected=self.study.definition(self.size),
+                actual=manifest["definition"],
+            )
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The manifest of the folder; None where nothing was run."""
+        try:
+            text = (self.folder / "manifest.json").read_bytes()
+        except FileNotFoundError:
+            return None
+        return documents.unseal(text, FORMAT)
+
+    def done(self) -> set[int]:
+        """The places of all finished trials."""
+        return {int(place) for file in self._files() for place in _read(file, ["trial"])["trial"].to_numpy()}
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Keep the rows of some finished trials."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: as_column([row.get(name) for row in rows]) for name in names}
+        # A column without any value has no type yet: another part gives it one.
+        typed = {
+            name: values for name, values in columns.items() if values.dtype == object or not np.isnan(values).all()
+        }
+        _write(self.folder / f"part-{secrets.token_hex(8)}.parquet", typed)
+
+    def finish(self, seed: int, skipped: Mapping[str, int]) -> None:
+        """Make one file of all parts, in order."""
+        parts = self._files()
+        if parts:
+            _write(self.folder / "results.parquet", self._columns(parts))
+        self._write_manifest(seed, "complete", skipped)
+        for file in parts:
+            if file.name != "results.parquet":
+                file.unlink(missing_ok=True)
+
+    def results(self) -> Results | None:
+        """All results; None where the study was not run to its end, or as another definition."""
+        manifest = self.manifest()
+        if manifest is None or manifest["state"] != "complete":
+            return None
+        if manifest["definition"] != self.study.definition(self.size):
+            return None
+        files = self._files()
+        columns = self._columns(files) if files else {}
+        trials = len(set(columns["trial"].tolist())) if files else 0
+        return Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
+
+    def _columns(self, files: Sequence[Path]) -> dict[str, NDArray[Any]]:
+        """All rows in the order of the trials; a trial that stands in two files counts once."""
+        seen: set[int] = set()
+        kept = []
+        for file in files:
+            table = _read(file)
+            places = table["trial"].to_numpy().astype(int)
+            kept.append(table.filter(pa.array([place not in seen for place in places.tolist()])))
+            seen |= set(places.tolist())
+        try:
+            whole = pa.concat_tables(kept, promote_options="default")
+        except pa.ArrowException:
+            raise FormatError(
+                f"A metric of {self.study.name!r} is a text in some trials and a number in others."
+            ) from None
+        factors = [name for block in self.study.blocks(self.size) for name in block.factors]
+        first = dict.fromkeys([*RESERVED, *factors])
+        order = [*(name for name in first if name in whole.column_names), *sorted({*whole.column_names} - {*first})]
+        rows = whole.select(order).sort_by([("trial", "ascending"), ("row", "ascending")])
+        # A part may lack a column that another has: what is missing is NaN or "" whatever the parts were.
+        return {name: as_column(rows[name].to_pylist()) for name in order}
+
+    def _files(self) -> list[Path]:
+        whole = self.folder / "results.parquet"
+        return [*([whole] if whole.exists() else []), *sorted(self.folder.glob("part-*.parquet"))]
+
+    def _write_manifest(self, seed: int, state: str, skipped: Mapping[str, int]) -> None:
+        body = {
+            "study": self.study.name,
+            "version": self.study.version,
+            "size": self.size,
+            "seed": seed,
+            "definition": self.study.definition(self.size),
+            "trials": len(self.study.trials(self.size)),
+            "state": state,
+            "skipped": dict(sorted(skipped.items())),
+            "bruit": __version__,
+        }
+        documents.write_text(self.folder / "manifest.json", documents.seal(FORMAT, body, indent=2) + "\n")
+
+
+def _write(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    with documents.replacing(path) as partial:
+        pq.write_table(
+            pa.table({name: pa.array(values) for name, values in columns.items()}), partial, compression="zstd"
+        )
+
+
+def _read(path: Path, names: Sequence[str] | None = None) -> pa.Table:
+    try:
+        return pq.read_table(path, columns=names, partitioning=None)
+    except (OSError, pa.ArrowException):
+        raise FormatError(f"{path} is damaged: begin again with --restart.") from None

@@ -37,14 +37,9 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """Every combination of some values of factors, so many times each.
+    """Every combination of some values of factors, repeated.
 
-    Parameters
-    ----------
-    factors
-        Names and values (texts or numbers), in order; the last varies fastest.
-    repetitions
-        How often each combination is tried.
+    The last factor varies fastest.
 
     Examples
     --------
@@ -82,7 +77,7 @@ class Trial:
     factors: Mapping[str, Factor]
     repetition: int
 
-    def told(self) -> str:
+    def label(self) -> str:
         """The factors, for a message."""
         return ", ".join([*(f"{name}={value!r}" for name, value in self.factors.items()), f"#{self.repetition}"])
 
@@ -91,15 +86,8 @@ class Trial:
 class Plot:
     """A figure of a study.
 
-    Parameters
-    ----------
-    name
-        The stem of its files.
-    caption
-        What to see in it, in a sentence or two.
-    draw
-        A function of the results that gives Axes or a Figure with a title, labelled axes and a text alternative
-        (`bruit.studies.drawing` helps). It is called within the house style.
+    `name` is the stem of its files. `draw` takes the results and gives Axes or a Figure with a title, labelled axes and
+    a text alternative (`bruit.studies.drawing` helps); it is called within the house style.
     """
 
     name: str
@@ -127,12 +115,8 @@ class Study:
 
     Parameters
     ----------
-    name, title
-        As in ``bruit study run NAME``, and as a heading.
-    question
-        What is asked, in one sentence.
-    method
-        How it is answered, in three sentences.
+    question, method
+        One sentence, and three.
     trial
         A function of a module (so that it travels to other processes), called with the factors and ``rng``, an
         `Entropy` of its own, as keywords. It gives one row of metrics (a mapping from names to numbers or texts) or
@@ -182,13 +166,13 @@ class Study:
 
     def trials(self, size: Size) -> list[Trial]:
         """All trials in order."""
-        found: list[Trial] = []
+        trials: list[Trial] = []
         for block in self.blocks(size):
             for factors in block.combinations():
-                found += [Trial(len(found) + turn, factors, turn) for turn in range(block.repetitions)]
-        if len({documents.canonical([dict(one.factors), one.repetition]) for one in found}) < len(found):
+                trials += [Trial(len(trials) + turn, factors, turn) for turn in range(block.repetitions)]
+        if len({documents.canonical([dict(trial.factors), trial.repetition]) for trial in trials}) < len(trials):
             raise ParameterError(f"Two blocks of the study {self.name!r} have a combination of factors in common.")
-        return found
+        return trials
 
     def definition(self, size: Size) -> str:
         """32 hexadecimal digits that change with what is tried."""

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from bruit.entropy import Entropy
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 
 N = 1000
@@ -37,7 +35,7 @@ def _law() -> dict[str, float]:
 
 
 def _survey(*, share: float, truth: float, rng: Entropy) -> dict[str, float]:
-    """Both coins are thrown for every student, as the slide tells it."""
+    """Both coins are thrown for every student, as on the slide."""
     draw = rng.generator()
     cheated = np.arange(N) < round(share * N)
     first, second = draw.random(N) < truth, draw.random(N) < 0.5
@@ -58,16 +56,16 @@ def variance_of(truth: float) -> float:
 
 
 def _unbiased(results: Results) -> Verdict:
-    found = results.where(part="coins").summary("error")
-    if abs(found.mean) > 4 * found.error:
+    error = results.where(part="coins").summary("error")
+    if abs(error.mean) > 4 * error.error:
         return refuted(
-            f"The mean error is {found.mean:+.5f}, {abs(found.mean / found.error):.1f} standard errors from 0."
+            f"The mean error is {error.mean:+.5f}, {abs(error.mean / error.error):.1f} standard errors from 0."
         )
     return confirmed(
-        f"Over {found.count:,} surveys of {N:,} students the mean error of 2r − ½ is {found.mean:+.5f} ± "
-        f"{1.96 * found.error:.5f}: no bias is seen.",
-        bias=found.mean,
-        standard_error=found.error,
+        f"Over {error.count:,} surveys of {N:,} students the mean error of 2r − ½ is {error.mean:+.5f} ± "
+        f"{1.96 * error.error:.5f}: no bias is seen.",
+        bias=error.mean,
+        standard_error=error.error,
     )
 
 
@@ -113,28 +111,29 @@ def _number_or_share(results: Results) -> Verdict:
 def _constant_variance(results: Results) -> Verdict:
     ratios = [part.summary("error").sd ** 2 / variance_of(0.5) for _, part in results.where(part="coins").by("share")]
     low, high = min(ratios), max(ratios)
-    told = f"Observed variance over 3/(4N) lies between {low:.2f} and {high:.2f} over f from 0 to 1"
+    evidence = f"Observed variance over 3/(4N) lies between {low:.2f} and {high:.2f} over f from 0 to 1"
     if low < 0.7 or high > 1.4:
-        return refuted(f"{told}.", low=low, high=high)
+        return refuted(f"{evidence}.", low=low, high=high)
     return confirmed(
-        f"{told}: for the students who answered, the variance is 3/(4N) and does not depend on f.", low=low, high=high
+        f"{evidence}: for the students who answered, the variance is 3/(4N) and does not depend on f.",
+        low=low,
+        high=high,
     )
 
 
 def _draw_estimates(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     rows = results.where(part="coins")
-    found = rows.curve("error", "share")
-    spread = np.array([rows.where(share=share).quantiles("error", (0.025, 0.975)) for share in found.x]) * 100
+    errors = rows.curve("error", "share")
+    spread = np.array([rows.where(share=share).quantiles("error", (0.025, 0.975)) for share in errors.x]) * 100
     ax = drawing.axes(
         "2r − ½ is right on average, whatever the truth",
         x="true share of cheaters f (%)",
         y="estimate − truth (percentage points)",
     )
-    ax.fill_between(found.x * 100, *spread.T, color=style.SKY, alpha=0.35, linewidth=0)
-    ax.plot(found.x * 100, found.mean * 100, color=style.BLUE, marker="o", linewidth=1.8)
+    ax.fill_between(errors.x * 100, *spread.T, color=style.SKY, alpha=0.35, linewidth=0)
+    ax.plot(errors.x * 100, errors.mean * 100, color=style.BLUE, marker="o", linewidth=1.8)
     reach = 1.96 * variance_of(0.5) ** 0.5 * 100
     for sign in (-1, 1):
         ax.axhline(sign * reach, color=style.VERMILLION, linestyle=drawing.DASHES[1], linewidth=1.4)
@@ -142,7 +141,7 @@ def _draw_estimates(results: Results) -> Any:
     ax.annotate("±1.96 √(3/4N), the formula", (2, reach * 1.08), va="bottom")
     ax.annotate("mean of all surveys", (2, 0.35), va="bottom")
     ax.annotate("95 % of surveys", (2, -reach * 0.85), va="bottom")
-    worst = np.abs(found.mean).max() * 100
+    worst = np.abs(errors.mean).max() * 100
     return drawing.describe(
         ax,
         f"Error of the estimate against the true share of cheaters, surveys of {N:,} students. The mean stays within "
@@ -151,19 +150,14 @@ def _draw_estimates(results: Results) -> Any:
 
 
 def _draw_coins(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="other coins")
-    found = {truth: part.summary("error") for truth, part in rows.by("truth")}
-    truths = np.array(sorted(found))
-    seen = np.array([found[truth].sd for truth in truths]) * 100
+    errors = {truth: part.summary("error") for truth, part in rows.by("truth")}
+    truths = np.array(sorted(errors))
+    seen = np.array([errors[truth].sd for truth in truths]) * 100
     epsilons = np.array([epsilon_of(truth) for truth in truths])
     fine = np.linspace(truths[0], truths[-1], 200)
     ax = drawing.axes(
-        "Other coins: less noise costs more privacy",
-        x="ε of the survey",
-        y="standard deviation (points, log)",
-        log="y",
+        "Other coins: less noise costs more privacy", x="ε of the survey", y="standard deviation (points, log)", log="y"
     )
     formula = np.array([variance_of(t) ** 0.5 * 100 for t in fine])
     drawing.line(ax, np.array([epsilon_of(t) for t in fine]), formula, "formula", 0)
@@ -171,20 +165,19 @@ def _draw_coins(results: Results) -> Any:
     for truth, epsilon, sd in zip(truths, epsilons, seen, strict=True):
         ax.annotate(f"{truth:g}", (epsilon, sd), xytext=(5, 5), textcoords="offset points")
     ax.annotate("dots: observed,\nnamed by P(first coin\nsays “tell the truth”)", (0.55, 0.7), xycoords="axes fraction")
-    drawing.ticks(ax, (1, 2, 5, 10, 20), axis="y")
-    drawing.name_lines(ax)
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Standard deviation of the estimate against ε, {N:,} students, 30 % cheaters. It falls from {seen[0]:.1f} "
         f"points at ε = {epsilons[0]:.2f} to {seen[-1]:.1f} at ε = {epsilons[-1]:.2f}; dots follow the formula.",
+        y=(1, 2, 5, 10, 20),
     )
 
 
 def _table(results: Results) -> Table:
     rows = []
     for truth, part in results.where(part="other coins").by("truth"):
-        found = part.summary("error")
-        cells = (epsilon_of(truth), found.mean * 100, found.sd * 100, variance_of(truth) ** 0.5 * 100)
+        error = part.summary("error")
+        cells = (epsilon_of(truth), error.mean * 100, error.sd * 100, variance_of(truth) ** 0.5 * 100)
         rows.append((f"{truth:g}", *(f"{cell:.2f}" for cell in cells)))
     columns = ("P(tell the truth)", "ε", "bias (points)", "observed sd", "sd by formula")
     return Table.of(f"Other first coins, {N:,} students, 30 % cheaters", columns, rows)

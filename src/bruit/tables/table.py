@@ -159,8 +159,7 @@ class Table:
         kinds = cast(list[Kind], ["label", *["text"] * (texts - 1), *["number"] * (len(headings) - texts)])
         cells = zip(*rows, strict=True) if rows else [()] * len(headings)
         return cls(
-            title,
-            [Column(name, own, None, kind, str) for name, own, kind in zip(headings, cells, kinds, strict=True)],
+            title, [Column(name, own, None, kind, str) for name, own, kind in zip(headings, cells, kinds, strict=True)]
         )
 
     def __len__(self) -> int:
@@ -203,15 +202,7 @@ class Table:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame of all rows: pandas, polars or pyarrow, the first that is installed unless named."""
-        import narwhals
-
-        if backend is None:
-            backend = next(name for name in _BACKENDS if importlib.util.find_spec(name))
-        _checks.one_of(_BACKENDS, backend=backend)
-        if not importlib.util.find_spec(backend):
-            raise MissingExtraError(f"A {backend} frame", backend)
-        columns = {name: values for column in self.columns for name, values in column.arrays().items()}
-        return narwhals.from_dict(columns, backend=cast(Any, backend)).to_native()
+        return frame({name: values for column in self.columns for name, values in column.arrays().items()}, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is known about the table, and its rows."""
@@ -244,8 +235,8 @@ class Table:
             f"<tr>{''.join(_cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
             for row in zip(*texts, strict=True)
         )
-        told = [self.title, *self._left_out(len(places), "to_frame() has all"), *self.notes]
-        caption = "<br>".join(html.escape(shown(text)) for text in told if text)
+        captions = [self.title, *self._left_out(len(places), "to_frame() has all"), *self.notes]
+        caption = "<br>".join(html.escape(shown(text)) for text in captions if text)
         return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _places(self, rows: int | None) -> list[int]:
@@ -295,6 +286,17 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def frame(columns: Mapping[str, Values], backend: str | None = None) -> Any:
+    """A pandas, polars or pyarrow frame; by default of the first that is installed, which pyarrow always is."""
+    import narwhals
+
+    chosen = next(name for name in _BACKENDS if importlib.util.find_spec(name)) if backend is None else backend
+    _checks.one_of(_BACKENDS, backend=chosen)
+    if not importlib.util.find_spec(chosen):
+        raise MissingExtraError(f"A {chosen} frame", chosen)
+    return narwhals.from_dict(columns, backend=cast(Any, chosen)).to_native()
 
 
 def _plain(value: Any) -> Any:

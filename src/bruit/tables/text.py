@@ -223,24 +223,24 @@ def label(value: Any) -> str:
 
 
 def decimals(places: int) -> Callable[[Any], str]:
-    """How to write numbers with so many decimals, and pairs of them as the ends of an interval.
+    """How to write numbers with this many decimals, and pairs of them as the ends of an interval.
 
     >>> decimals(2)(0.125), decimals(2)((-1, 0.5))
     ('0.12', '-1.00 … 0.50')
     """
-    return _each(lambda value: f"{value:,.{places}f}")
+    return _or_pair(lambda value: f"{value:,.{places}f}")
 
 
 def digits(many: int) -> Callable[[Any], str]:
-    """How to write numbers with so many digits that count, and pairs of them as the ends of an interval.
+    """How to write numbers with this many significant digits, and pairs of them as the ends of an interval.
 
     >>> digits(3)(0.00123456), digits(5)((38.0, 39.25))
     ('0.00123', '38 … 39.25')
     """
-    return _each(lambda value: f"{value:.{many}g}")
+    return _or_pair(lambda value: f"{value:.{many}g}")
 
 
-def _each(write: Callable[[Any], str]) -> Callable[[Any], str]:
+def _or_pair(write: Callable[[Any], str]) -> Callable[[Any], str]:
     def text(value: Any) -> str:
         if value is None:
             return ""

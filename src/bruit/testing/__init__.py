@@ -8,11 +8,7 @@ an honest mechanism passes with probability above 1 − 10⁻⁶; they are repro
 you say otherwise. All are made for domains up to about a thousand values.
 """
 
-from bruit.testing.after_booking import (
-    check_after_booking,
-    check_model_after_booking,
-    check_release_after_booking,
-)
+from bruit.testing.after_booking import check_after_booking, check_model_after_booking, check_release_after_booking
 from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports

@@ -1,4 +1,4 @@
-"""What the checks share: people to ask, limits beyond which chance is no excuse, and how a failure is told."""
+"""What the checks share: example people, limits of chance, and how a failure is raised."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
+def require_error(kind: type[Exception], attempt: Callable[[], object], message: str) -> None:
+    """Raise an AssertionError unless the attempt raises an error of this kind."""
+    try:
+        attempt()
+    except kind:
+        return
+    raise AssertionError(message)
+
+
 def stream(rng: Randomness, check: str, oracle: Mechanism) -> Entropy:
     """The randomness of one check."""
     return Entropy.resolve(rng, check, oracle.digest)
@@ -40,12 +49,12 @@ def stream(rng: Randomness, check: str, oracle: Mechanism) -> Entropy:
 
 def written(oracle: Mechanism) -> Mechanism:
     """The oracle, or its `twin` if it has one: the same mechanism, so small that its law can be written down."""
-    found: Mechanism = getattr(oracle, "twin", oracle)
-    return found
+    twin: Mechanism = getattr(oracle, "twin", oracle)
+    return twin
 
 
 def z_limit(cells: int) -> float:
-    """What the largest of so many standard normal variables stays below, by absolute value."""
+    """The bound on the largest absolute value of this number of standard normal variables."""
     return float(-special.ndtri(ALARM / (2 * cells)))
 
 
@@ -64,13 +73,13 @@ def people(oracle: Mechanism, n: int) -> NDArray[np.int64]:
 
 
 def enough_people(oracle: Mechanism, least: int = 5_000, most: int = 10**12) -> int:
-    """So many that even the rarest report is seen some 200 times, and counts are nearly normal."""
+    """A number of people with which even the rarest report comes some 200 times, and counts are nearly normal."""
     # No message is less likely than e^−ε times its average over the values.
     return int(min(max(least, 200 * oracle.size * math.exp(oracle.epsilon)), most))
 
 
 def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
-    """What people with these codes have: the codes themselves, labels, nothing where missing is a category; numbers."""
+    """The values behind codes: labels, numbers or the codes themselves, and None for the category of missing values."""
     if isinstance(oracle, Number):
         return oracle.domain.decode(codes)
     names: list[Any] = list(oracle.domain.names)

@@ -123,7 +123,7 @@ def _check_impossible_reports(oracle: Mechanism, entropy: Entropy) -> None:
     honest = oracle.privatize(crowd(oracle, 100), rng=entropy)
     if honest.ndim != 1 or honest.dtype.kind not in "ui":
         return
-    columns = _columns(oracle)
+    columns = oracle.messages if isinstance(oracle, Number) else oracle._cells()
     tally = oracle.tally(honest)
     impossible = np.array([-1, columns, SECRET_NUMBER, 2**40, 2**63 - 1, -(2**63)], np.int64)
     mixed = oracle.tally(np.concatenate([impossible, honest.astype(np.int64)]))
@@ -131,10 +131,3 @@ def _check_impossible_reports(oracle: Mechanism, entropy: Entropy) -> None:
     require(counted, "Impossible reports are not just counted as refused.")
     huge = oracle.tally(np.array([2**64 - 1, 2**63], np.uint64))
     require(huge.refused == 2 and huge.n == 0, "Impossible reports of 64 bits are not counted as refused.")
-
-
-def _columns(oracle: Mechanism) -> int:
-    """How many messages there are."""
-    if isinstance(oracle, Number):
-        return oracle.messages
-    return oracle._cells()

@@ -7,7 +7,7 @@ the target ``"people"``, from people drawn anew every time for the target ``"pop
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,9 @@ DISCRETENESS = 0.01
 def check_unbiased(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) -> None:
     """The mean of many estimates is the truth, for the people who answered and for their population."""
     for target in get_args(Target):
-        truth, estimates = _repeated(oracle, target, runs, stream(rng, "check_unbiased", oracle))
-        mean = np.mean([estimate.frequency for estimate in estimates], axis=0)
         n = enough_people(oracle)
+        truth, estimates = repeated(oracle, n, target, runs, stream(rng, "check_unbiased", oracle))
+        mean = np.mean([estimate.frequency for estimate in estimates], axis=0)
         error = np.sqrt(oracle.variance(truth, n, target) / runs)
         bad = np.abs(mean - truth) > z_limit(oracle.size) * error
         require(not bad.any(), f"Estimates for the {target} are biased at {cells_text(bad)}, in {runs:,} runs.")
@@ -50,15 +50,13 @@ def check_unbiased(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) ->
 def check_variance(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) -> None:
     """Estimates vary as much as `variance` states, and each estimate states the same formula."""
     for target in get_args(Target):
-        truth, estimates = _repeated(oracle, target, runs, stream(rng, "check_variance", oracle))
         n = enough_people(oracle)
-        found = list(estimates)
-        _check_formula(oracle, found[0], truth, target)
-        observed = np.var([estimate.frequency for estimate in found], axis=0, ddof=1)
+        truth, estimates = repeated(oracle, n, target, runs, stream(rng, "check_variance", oracle))
+        answers = list(estimates)
+        _check_formula(oracle, answers[0], truth, target)
+        observed = np.var([estimate.frequency for estimate in answers], axis=0, ddof=1)
         ratio = observed / oracle.variance(truth, n, target)
-        # (runs − 1)·ratio follows the χ² law.
-        tail = ALARM / (2 * oracle.size)
-        low, high = (float(special.chdtri(runs - 1, p)) / (runs - 1) for p in (1 - tail, tail))
+        low, high = variance_limits(runs, ALARM / (2 * oracle.size))
         bad = (ratio < low) | (ratio > high)
         require(
             not bad.any(),
@@ -69,7 +67,8 @@ def check_variance(oracle: Oracle, *, rng: Randomness = 0, runs: int = 2_000) ->
 
 def check_coverage(oracle: Oracle, *, rng: Randomness = 0, runs: int = 4_000, level: float = 0.95) -> None:
     """Intervals for the population hold the truth as often as their level says."""
-    truth, estimates = _repeated(oracle, "population", runs, stream(rng, "check_coverage", oracle))
+    n = enough_people(oracle)
+    truth, estimates = repeated(oracle, n, "population", runs, stream(rng, "check_coverage", oracle))
     hits = np.zeros(oracle.size)
     for estimate in estimates:
         ends = estimate.interval(level)
@@ -104,19 +103,24 @@ def check_simulate(oracle: Mechanism, *, rng: Randomness = 0, runs: int = 2_000)
     require(not bad.any(), f"simulate does not have the law of privatize and tally at {cells_text(bad)}.")
 
 
-def _repeated(oracle: Oracle, target: Target, runs: int, entropy: Entropy) -> tuple[Floats, Iterator[Estimate]]:
-    """The true frequencies, and one estimate of them after the other."""
-    n = enough_people(oracle)
-    counts = people(oracle, n)
-    truth = counts / n if target == "people" else frequencies(oracle.size)
+def repeated(mechanism: Mechanism, n: int, target: Target, runs: int, entropy: Entropy) -> tuple[Floats, Iterator[Any]]:
+    """The true frequencies of n people or of their population, and one estimate of them after the other."""
+    counts = people(mechanism, n)
+    truth = counts / n if target == "people" else frequencies(mechanism.size)
     generator = entropy.generator()
 
-    def estimates() -> Iterator[Estimate]:
+    def estimates() -> Iterator[Any]:
         for _ in range(runs):
-            asked = counts if target == "people" else generator.multinomial(n, truth)
-            yield oracle.estimate(oracle.simulate(asked, rng=entropy), target)
+            sample = counts if target == "people" else generator.multinomial(n, truth)
+            yield mechanism.estimate(mechanism.simulate(sample, rng=entropy), target)
 
     return truth, estimates()
+
+
+def variance_limits(runs: int, tail: float) -> tuple[float, float]:
+    """Bounds on the observed over the true variance: (runs − 1)·ratio follows the χ² law."""
+    low, high = (float(special.chdtri(runs - 1, p)) / (runs - 1) for p in (1 - tail, tail))
+    return low, high
 
 
 def _check_formula(oracle: Oracle, estimate: Estimate, truth: Floats, target: Target) -> None:

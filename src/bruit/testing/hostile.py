@@ -48,11 +48,7 @@ LINES: tuple[bytes, ...] = (
 
 
 def check_hostile_reports(
-    design: Mechanism | Plan,
-    *,
-    items: Iterable[Any] = ITEMS,
-    lines: Iterable[bytes] = LINES,
-    rng: Randomness = 0,
+    design: Mechanism | Plan, *, items: Iterable[Any] = ITEMS, lines: Iterable[bytes] = LINES, rng: Randomness = 0
 ) -> None:
     """Whatever stands among honest reports, these all count and every row is one report or one refusal.
 
@@ -99,8 +95,8 @@ class _Case(NamedTuple):
         return cls(design, {COLUMN: design.form}, {COLUMN: design.privatize(crowd(design, PEOPLE), rng=entropy)})
 
     def in_memory(self, columns: Mapping[str, Any]) -> Tally:
-        found: Tally = self.design.tally(columns if isinstance(self.design, Plan) else columns[COLUMN])
-        return found
+        tally: Tally = self.design.tally(columns if isinstance(self.design, Plan) else columns[COLUMN])
+        return tally
 
     def in_file(self, source: Any) -> Tally:
         plan = self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})  # type: ignore[arg-type]
@@ -112,7 +108,7 @@ class _Case(NamedTuple):
 
 
 def _table(plan: Plan) -> dict[str, NDArray[Any]]:
-    """Answers that nobody has refused."""
+    """Answers without gaps."""
     table = {}
     for name, attribute in plan.schema.items():
         declared = attribute.size - (attribute.domain.missing == "category")

@@ -21,7 +21,7 @@ SEPARATION = 20.0
 SKEWNESS = 0.05
 #: How many reports may be drawn only for the sake of the rarest cells.
 FOR_EVERY_CELL = 4_000_000
-#: How much of the ε asked for may be lost to whole-number weights.
+#: How much of the requested ε may be lost to whole-number weights.
 LOSS = 1e-9
 
 
@@ -33,16 +33,7 @@ def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, mo
     not reject both, the sample was too small to tell anything and the check fails. An oracle that has too many messages
     for a matrix may have a `twin`, the same mechanism with fewer, which is checked in its place.
 
-    Parameters
-    ----------
-    oracle
-        The mechanism.
-    rng
-        Randomness of the sample.
-    change
-        By how much of ε the two false laws differ.
-    most
-        The most reports to draw; a small ε needs many.
+    The ε of the two false laws differs by the share `change`. At most `most` reports are drawn; a small ε needs many.
     """
     oracle = written(oracle)
     codes = np.unique(np.linspace(0, oracle.size - 1, MOST_VALUES).astype(np.int64))
@@ -62,11 +53,11 @@ def check_law(oracle: Mechanism, *, rng: Randomness = 0, change: float = 0.1, mo
 
 
 def check_guarantee(oracle: Mechanism) -> None:
-    """The stated ε is true of the law, at most what was asked, and wastes less than one part in 10⁹ of it."""
-    found = audit.exact(oracle)
-    require(found.holds, f"The stated ε is not true of the law. {found!r}")
-    require(found.stated <= oracle.epsilon, f"The stated ε is above what was asked. {found!r}")
-    require(found.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below what was asked. {found!r}")
+    """The stated ε is true of the law, at most the requested one, and less than one part in 10⁹ below it."""
+    result = audit.exact(oracle)
+    require(result.holds, f"The stated ε is not true of the law. {result!r}")
+    require(result.stated <= oracle.epsilon, f"The stated ε is above the requested one. {result!r}")
+    require(result.stated >= oracle.epsilon * (1 - LOSS), f"The stated ε is far below the requested one. {result!r}")
 
 
 def _seen(oracle: Mechanism, codes: NDArray[np.int64], n: int, columns: int, entropy: Entropy) -> Floats:

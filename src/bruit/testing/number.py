@@ -6,22 +6,14 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit.entropy import Entropy, Randomness
 from bruit.estimation import Target
-from bruit.estimation.number import NumberEstimate
 from bruit.numbers import Number, from_dict
-from bruit.testing._evidence import ALARM, frequencies, people, require, stream, z_limit
-from bruit.testing.bad_input import check_bad_input
-from bruit.testing.estimates import DISCRETENESS, check_simulate
-from bruit.testing.hostile import check_hostile_reports
-from bruit.testing.laws import check_guarantee, check_law
-from bruit.testing.seeds import check_seeds
-from bruit.testing.silence import check_silence
-from bruit.testing.single_use import check_single_use
-from bruit.testing.sources import check_sources
-from bruit.testing.tallies import Read, check_merge, check_round_trip
+from bruit.testing._evidence import ALARM, people, require, stream, z_limit
+from bruit.testing.estimates import DISCRETENESS, repeated, variance_limits
+from bruit.testing.oracle import check_common
+from bruit.testing.tallies import Read
 
 Floats = NDArray[np.float64]
 
@@ -32,32 +24,15 @@ PEOPLE = 20_000
 def check_number(number: Number, *, rng: Randomness = 0, read: Read = from_dict) -> None:
     """Run every common law on a number mechanism; the first that it breaks raises an `AssertionError` that says which.
 
-    Parameters
-    ----------
-    number
-        The mechanism, one of bruit's or a class of your own derived from `bruit.numbers.Number`.
-    rng
-        Randomness of the statistical checks: a seed, so that a failure can be repeated.
-    read
-        What makes the mechanism again from its `to_dict`, for a class that `bruit.numbers.from_dict` does not know.
+    The parameters are those of `check_oracle`.
 
     Examples
     --------
     >>> from bruit.numbers import BoundedLaplace
     >>> check_number(BoundedLaplace(epsilon=1.0, bounds=(0, 4)))
     """
-    check_guarantee(number)
-    check_law(number, rng=rng)
-    check_simulate(number, rng=rng)
+    check_common(number, rng=rng, read=read)
     check_mean(number, rng=rng)
-    check_merge(number, rng=rng)
-    check_round_trip(number, rng=rng, read=read)
-    check_seeds(number, rng=rng)
-    check_single_use(number, rng=rng)
-    check_bad_input(number, rng=rng)
-    check_hostile_reports(number, rng=rng)
-    check_silence(number, rng=rng)
-    check_sources(number, rng=rng)
 
 
 def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level: float = 0.95) -> None:
@@ -68,7 +43,8 @@ def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level:
     """
     entropy = stream(rng, "check_mean", number)
     for target in get_args(Target):
-        shares, estimates = _repeated(number, target, runs, entropy)
+        shares, answers = repeated(number, PEOPLE, target, runs, entropy)
+        estimates = list(answers)
         truth = float(shares @ number.points)
         stated = number.variance(shares, PEOPLE, target)
         means = np.array([estimate.mean for estimate in estimates])
@@ -82,18 +58,6 @@ def check_mean(number: Number, *, rng: Randomness = 0, runs: int = 1_000, level:
     _check_affine(number, entropy)
 
 
-def _repeated(number: Number, target: Target, runs: int, entropy: Entropy) -> tuple[Floats, list[NumberEstimate]]:
-    """The true distribution over the cells, and many estimates from collections of their own."""
-    counts = people(number, PEOPLE)
-    shares = counts / PEOPLE if target == "people" else frequencies(number.size)
-    generator = entropy.generator()
-    found = []
-    for _ in range(runs):
-        asked = counts if target == "people" else generator.multinomial(PEOPLE, shares)
-        found.append(number.estimate(number.simulate(asked, rng=entropy), target))
-    return shares, found
-
-
 def _check_centre(means: Floats, truth: float, stated: float, target: Target) -> None:
     error = np.sqrt(stated / means.size)
     require(
@@ -103,9 +67,8 @@ def _check_centre(means: Floats, truth: float, stated: float, target: Target) ->
 
 
 def _check_spread(means: Floats, stated: float, target: Target) -> None:
-    # (runs − 1)·ratio follows the χ² law.
-    ratio, free = float(means.var(ddof=1)) / stated, means.size - 1
-    low, high = (float(special.chdtri(free, p)) / free for p in (1 - ALARM / 2, ALARM / 2))
+    ratio = float(means.var(ddof=1)) / stated
+    low, high = variance_limits(means.size, ALARM / 2)
     require(
         low <= ratio <= high,
         f"Means for the {target} do not vary as stated: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
+from bruit.testing._evidence import Mechanism
 from bruit.testing.bad_input import check_bad_input
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports
@@ -32,17 +33,17 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     >>> from bruit.oracles import RandomizedResponse
     >>> check_oracle(RandomizedResponse(epsilon=1.0, k=4))
     """
-    check_guarantee(oracle)
-    check_law(oracle, rng=rng)
-    check_simulate(oracle, rng=rng)
-    check_unbiased(oracle, rng=rng)
-    check_variance(oracle, rng=rng)
-    check_coverage(oracle, rng=rng)
-    check_merge(oracle, rng=rng)
-    check_round_trip(oracle, rng=rng, read=read)
-    check_seeds(oracle, rng=rng)
-    check_single_use(oracle, rng=rng)
-    check_bad_input(oracle, rng=rng)
-    check_hostile_reports(oracle, rng=rng)
-    check_silence(oracle, rng=rng)
-    check_sources(oracle, rng=rng)
+    check_common(oracle, rng=rng, read=read)
+    for check in (check_unbiased, check_variance, check_coverage):
+        check(oracle, rng=rng)
+
+
+def check_common(mechanism: Mechanism, *, rng: Randomness, read: Read) -> None:
+    """The laws that mechanisms for categories and for numbers share."""
+    check_guarantee(mechanism)
+    check_law(mechanism, rng=rng)
+    check_simulate(mechanism, rng=rng)
+    check_merge(mechanism, rng=rng)
+    check_round_trip(mechanism, rng=rng, read=read)
+    for check in (check_seeds, check_single_use, check_bad_input, check_hostile_reports, check_silence, check_sources):
+        check(mechanism, rng=rng)

@@ -32,7 +32,7 @@ from bruit.errors import RandomnessError
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.releases import AboveThreshold, Noise, Release
-from bruit.testing._evidence import ALARM, crowd, declared_values, require, values_of
+from bruit.testing._evidence import ALARM, crowd, declared_values, require, require_error, values_of
 
 #: From a stream to what is drawn with it.
 Call = Callable[[Entropy], Any]
@@ -109,7 +109,7 @@ def _of_mechanism(mechanism: Oracle | Number) -> dict[str, Call]:
 
 
 def _values(mechanism: Oracle | Number) -> NDArray[Any]:
-    """The values of so many people that two draws differ even with the least noise for this ε."""
+    """The values of enough people that two draws differ even with the least noise for this ε."""
     truth = 1 / (1 + math.exp(-mechanism.epsilon))
     needed = 5 / (truth * (1 - truth))
     require(needed <= MOST_PEOPLE, "Reports are so seldom noisy at this ε that two draws cannot be told apart.")
@@ -141,7 +141,7 @@ def _even(size: int) -> NDArray[np.int64]:
 
 
 def _column(attribute: Attribute, size: int) -> NDArray[Any]:
-    """Values of so many people, with gaps where missing is a category."""
+    """Values of `size` people, with gaps where missing is a category."""
     codes = np.arange(size) % attribute.size
     values = attribute.domain.decode(codes).astype(object)
     if attribute.domain.missing == "category":
@@ -247,11 +247,8 @@ def _check_seam(seam: _Seam) -> None:
     for use in (seam.few, seam.many):
         words = Words()
         use(words)
-        try:
-            use(words)
-        except RandomnessError:
-            continue
-        raise AssertionError(f"{seam.name} takes words that were used before.")
+        again = functools.partial(use, words)
+        require_error(RandomnessError, again, f"{seam.name} takes words that were used before.")
 
 
 # Outputs: how often they are equal.
@@ -286,7 +283,7 @@ def _check_outputs(name: str, call: Call) -> None:
 
 
 def _check_lag(comparison: _Comparison, outputs: list[bytes], lag: int) -> None:
-    """Outputs so many calls apart, in two halves, in each of which no output is in two pairs."""
+    """Outputs `lag` calls apart, in two halves, in each of which no output is in two pairs."""
     for half in (0, 1):
         first = [place for place in range(len(outputs) - lag) if place // lag % 2 == half]
         pairs = [outputs[place] for place in first], [outputs[place + lag] for place in first]
@@ -294,7 +291,7 @@ def _check_lag(comparison: _Comparison, outputs: list[bytes], lag: int) -> None:
 
 
 def _varied(name: str, call: Call) -> tuple[Call, float]:
-    """As many calls as one as it takes for outputs to vary, and the most that the chance of equal ones can be."""
+    """Enough calls in one for outputs to vary, and an upper bound on the chance of equal ones."""
     for many in (1, 4, 16):
         several = functools.partial(_several, call, many)
         equal = sum(_text(several(Entropy())) == _text(several(Entropy())) for _ in range(PAIRS))

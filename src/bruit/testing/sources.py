@@ -30,7 +30,7 @@ from bruit.testing._evidence import Mechanism, require
 
 #: From column name to a list with one entry per person: text, a whole number, a boolean, a float, or None for a gap.
 Table: TypeAlias = Mapping[str, list[Any]]
-#: Makes a table of so many people.
+#: Makes a table of n people.
 TableMaker: TypeAlias = Callable[[int], Table]
 #: Opens a source: from a table and an empty folder, what the engines read, for as long as the context lasts.
 Source: TypeAlias = Callable[[Table, Path], AbstractContextManager[Any]]
@@ -67,7 +67,7 @@ def check_sources(
     design
         A mechanism, or a plan for one column or several.
     people
-        Makes a table of so many people. By default their values are drawn from the declared domains, with numbers
+        Makes a table of n people. By default their values are drawn from the declared domains, with numbers
         between the cells of a grid, and with gaps where the policy allows them.
     n
         How many people. With more than `bruit.engines.BATCH`, sources are read in several batches.
@@ -119,7 +119,7 @@ class _NotInstalledError(Exception):
 
 @dataclass(frozen=True)
 class _Case:
-    """A mechanism or plan, asked with a seed."""
+    """A mechanism or plan, and the seed of its reports."""
 
     design: Mechanism | Plan
     seed: int
@@ -273,14 +273,13 @@ def _with_last(table: Table, name: str, value: Any) -> Table:
 # Sources.
 
 
-@contextlib.contextmanager
-def _lists(table: Table, folder: Path) -> Iterator[Any]:
-    yield table
+def _held(make: Callable[[Table], Any]) -> Source:
+    """A source that a function of the table makes, and nothing has to close."""
+    return lambda table, folder: contextlib.nullcontext(make(table))
 
 
-@contextlib.contextmanager
-def _arrays(table: Table, folder: Path) -> Iterator[Any]:
-    yield {name: _array(values) for name, values in table.items()}
+def _arrays(table: Table) -> dict[str, NDArray[Any]]:
+    return {name: _array(values) for name, values in table.items()}
 
 
 def _array(values: Sequence[Any]) -> NDArray[Any]:
@@ -293,15 +292,8 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
     return np.array(values, object)
 
 
-def _frame(backend: str, *, own_gaps: bool = False) -> Source:
-    """A frame of a library; with `own_gaps`, of pandas' types that know a gap beside any value."""
-
-    @contextlib.contextmanager
-    def opened(table: Table, folder: Path) -> Iterator[Any]:
-        frame = _native(table, backend)
-        yield frame.convert_dtypes() if own_gaps else frame
-
-    return opened
+def _frame(backend: str) -> Source:
+    return _held(lambda table: _native(table, backend))
 
 
 def _native(table: Table, backend: Any) -> Any:
@@ -313,13 +305,12 @@ def _native(table: Table, backend: Any) -> Any:
         raise _NotInstalledError(f"{backend} is not installed.") from None
 
 
-@contextlib.contextmanager
-def _batches(table: Table, folder: Path) -> Iterator[Any]:
+def _batches(table: Table) -> Iterator[Table]:
     """Pieces of other lengths than batches have."""
     n = len(next(iter(table.values())))
     cuts = [0, min(1, n), n // 3, n // 3, n]
     pieces = itertools.pairwise(cuts)
-    yield ({name: values[start:stop] for name, values in table.items()} for start, stop in pieces)
+    return ({name: values[start:stop] for name, values in table.items()} for start, stop in pieces)
 
 
 @contextlib.contextmanager
@@ -327,12 +318,6 @@ def _csv(table: Table, folder: Path) -> Iterator[Any]:
     path = folder / "people.csv"
     path.write_bytes(_csv_bytes(table))
     yield path
-
-
-@contextlib.contextmanager
-def _file_object(table: Table, folder: Path) -> Iterator[Any]:
-    with io.BytesIO(_csv_bytes(table)) as stream:
-        yield stream
 
 
 @contextlib.contextmanager
@@ -380,15 +365,15 @@ def _write_parquet(table: Table, path: Path) -> None:
 
 #: The sources that are tried unless others are given.
 SOURCES: dict[str, Source] = {
-    "lists": _lists,
-    "NumPy": _arrays,
+    "lists": _held(lambda table: table),
+    "NumPy": _held(_arrays),
     "pandas": _frame("pandas"),
-    "pandas with its own gaps": _frame("pandas", own_gaps=True),
+    "pandas with its own gaps": _held(lambda table: _native(table, "pandas").convert_dtypes()),
     "polars": _frame("polars"),
     "Arrow": _frame("pyarrow"),
-    "batches": _batches,
+    "batches": _held(_batches),
     "CSV": _csv,
-    "a file object": _file_object,
+    "a file object": _held(lambda table: io.BytesIO(_csv_bytes(table))),
     "standard input": _standard_input,
     "Parquet": _parquet,
     "a folder of Parquet files": _parquet_folder,

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies.claim import Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
+from bruit.studies import Results, Verdict, confirmed, corrected, refuted
 
 Floats = NDArray[np.float64]
 
@@ -44,10 +43,10 @@ def discrete_example(_: Results) -> Verdict:
         ]
         scores[answer] = Fraction(len(own), len(rows)) * math.prod(shares)
     yes, no = scores["Yes"], scores["No"]
-    told = f"The products are {yes} and {no}; a missed payment has probability {float(yes / (yes + no)):.3f}"
+    evidence = f"The products are {yes} and {no}; a missed payment has probability {float(yes / (yes + no)):.3f}"
     if (yes, no) != (Fraction(1, 40), Fraction(1, 180)):
-        return refuted(f"{told}, and not 1/40 and 1/180.", yes=float(yes), no=float(no))
-    return confirmed(f"{told}. (The second line to compare should have Y₂.)", yes=float(yes), no=float(no))
+        return refuted(f"{evidence}, and not 1/40 and 1/180.", yes=float(yes), no=float(no))
+    return confirmed(f"{evidence}. (The second line to compare should have Y₂.)", yes=float(yes), no=float(no))
 
 
 def continuous_example(_: Results) -> Verdict:
@@ -58,18 +57,18 @@ def continuous_example(_: Results) -> Verdict:
         mean, variance = table.mean(axis=0), table.var(axis=0, ddof=1)
         density = np.exp(-((np.array(_SOMEBODY) - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
         printed = (_PRINTED_MEANS[place], _PRINTED_VARIANCES[place], _PRINTED_DENSITIES[place])
-        for shown, found in zip(printed, (mean, variance, density), strict=True):
-            worst = max(worst, float(np.abs(np.array(shown) / found - 1).max()))
+        for shown, computed in zip(printed, (mean, variance, density), strict=True):
+            worst = max(worst, float(np.abs(np.array(shown) / computed - 1).max()))
         scores.append(0.5 * float(density.prod()))
-    off = [abs(printed / found - 1) for printed, found in zip(_PRINTED_SCORES, scores, strict=True)]
-    told = (
+    off = [abs(printed / score - 1) for printed, score in zip(_PRINTED_SCORES, scores, strict=True)]
+    evidence = (
         f"Means, variances (over n − 1) and densities agree within {worst:.1%}, and the products are "
         f"{scores[0]:.4g} and {scores[1]:.4g}"
     )
     if worst > 0.01 or max(off) > 0.02 or scores[0] > scores[1]:
-        return corrected(f"{told} instead of {_PRINTED_SCORES[0]:g} and {_PRINTED_SCORES[1]:g}.", worst=worst)
+        return corrected(f"{evidence} instead of {_PRINTED_SCORES[0]:g} and {_PRINTED_SCORES[1]:g}.", worst=worst)
     return confirmed(
-        f"{told}: a woman with odds of {scores[1] / scores[0]:,.0f} to 1; the printed products are off by at most "
+        f"{evidence}: a woman with odds of {scores[1] / scores[0]:,.0f} to 1; the printed products are off by at most "
         f"{max(off):.2%}. They are densities, not probabilities.",
         worst=worst,
         men=scores[0],
@@ -82,16 +81,16 @@ def least_squares_example(_: Results) -> Verdict:
     from bruit.learning._objective import Objective
 
     rows = [[Fraction(1), x] for x, _ in _POINTS]
-    found = Objective.of(rows, [y for _, y in _POINTS])
-    line = found.minimiser().tolist()
-    square, linear = found.square, found.linear
+    problem = Objective.of(rows, [y for _, y in _POINTS])
+    line = problem.minimiser().tolist()
+    square, linear = problem.square, problem.linear
     printed = [3, Fraction("2.8"), Fraction("0.6"), Fraction("2.06"), Fraction("-2.34"), Fraction("1.25")]
-    objective = [square[0, 0], 2 * square[0, 1], linear[0], square[1, 1], linear[1], found.constant]
+    objective = [square[0, 0], 2 * square[0, 1], linear[0], square[1, 1], linear[1], problem.constant]
     if objective != printed or line != [Fraction(-564, 1055), Fraction(393, 422)]:
         return refuted(f"The line is {line[0]}, {line[1]}.")
     fitted = [line[0] + x * line[1] for x, _ in _POINTS]
     third = Objective.of([[Fraction(1), x] for x in (1, Fraction(3, 10), Fraction(-1, 2))], [y for _, y in _POINTS])
-    least = found.at(np.array(line))
+    least = problem.at(np.array(line))
     return corrected(
         f"Function, line (−564/1055, 393/422) and minimum ({least} ≈ {float(least):.2e}) hold for x₂ = 0.9. The "
         f"printed X has 0.3, which gives slope {float(third.minimiser()[1]):.3f} instead of {float(line[1]):.3f}; e "
@@ -113,19 +112,19 @@ def unbounded(_: Results) -> Verdict:
         rows = [[Fraction(1), Fraction(0)], [Fraction(1), h]]
         flat, steep = (Objective.of(rows, [Fraction(0), Fraction(y)]).minimiser()[1] for y in (0, 1))
         changes.append(float(steep - flat))
-    told = "For people at x = 0 and x = h, of whom the second changes y from 0 to 1, the slope changes by "
-    told += ", ".join(f"{change:,.0f}" for change in changes) + " at h = 0.1, 0.001 and 0.000001"
+    evidence = "For people at x = 0 and x = h, of whom the second changes y from 0 to 1, the slope changes by "
+    evidence += ", ".join(f"{change:,.0f}" for change in changes) + " at h = 0.1, 0.001 and 0.000001"
     if changes[-1] < 1000 * changes[1] / 2:
-        return refuted(f"{told}: it stays bounded.", largest=changes[-1])
-    return confirmed(f"{told}, exactly 1/h.", largest=changes[-1])
+        return refuted(f"{evidence}: it stays bounded.", largest=changes[-1])
+    return confirmed(f"{evidence}, exactly 1/h.", largest=changes[-1])
 
 
 def _coefficients(x: Floats, y: Floats, intercept: bool) -> Floats:
     """Coefficients of (y − ω·x)² for many records, one row each: squares, products, linear parts, and last y²."""
     u = np.column_stack([np.ones(len(x)), x]) if intercept else x
-    one, other = np.triu_indices(u.shape[1])
-    times = np.where(one == other, 1.0, 2.0)
-    return np.column_stack([times * u[:, one] * u[:, other], -2 * u * y[:, None], y * y])
+    first, other = np.triu_indices(u.shape[1])
+    times = np.where(first == other, 1.0, 2.0)
+    return np.column_stack([times * u[:, first] * u[:, other], -2 * u * y[:, None], y * y])
 
 
 def worst_changes(d: int, *, intercept: bool = False, constant: bool = True) -> tuple[float, float]:
@@ -137,27 +136,27 @@ def worst_changes(d: int, *, intercept: bool = False, constant: bool = True) -> 
     ways /= np.sqrt((ways**2).sum(axis=1, keepdims=True))
     x = np.concatenate([np.zeros((1, d)), ways / 2, ways])
     y = np.linspace(-1, 1, 5)
-    found = _coefficients(np.repeat(x, y.size, axis=0), np.tile(y, len(x)), intercept)
-    found = found if constant else found[:, :-1]
-    replaced = max(float(np.abs(found - one).sum(axis=1).max()) for one in found)
-    return float(np.abs(found).sum(axis=1).max()), replaced
+    coefficients = _coefficients(np.repeat(x, y.size, axis=0), np.tile(y, len(x)), intercept)
+    coefficients = coefficients if constant else coefficients[:, :-1]
+    replaced = max(float(np.abs(coefficients - record).sum(axis=1).max()) for record in coefficients)
+    return float(np.abs(coefficients).sum(axis=1).max()), replaced
 
 
 def functional_sensitivity(_: Results) -> Verdict:
     """Δ = 2(1 + d)² against the worst records."""
-    found = {d: worst_changes(d) for d in (1, 2, 3)}
-    if any(max(pair) > 2 * (1 + d) ** 2 for d, pair in found.items()):
-        return refuted("A record changes the coefficients by more.", worst=max(max(pair) for pair in found.values()))
-    told = "; ".join(
-        f"{2 * (1 + d) ** 2} for {pair[0]:.1f} added, {pair[1]:.1f} replaced at d = {d}" for d, pair in found.items()
+    changes = {d: worst_changes(d) for d in (1, 2, 3)}
+    if any(max(pair) > 2 * (1 + d) ** 2 for d, pair in changes.items()):
+        return refuted("A record changes the coefficients by more.", worst=max(max(pair) for pair in changes.values()))
+    evidence = "; ".join(
+        f"{2 * (1 + d) ** 2} for {pair[0]:.1f} added, {pair[1]:.1f} replaced at d = {d}" for d, pair in changes.items()
     )
     corner = np.full((1, D), 1 / math.sqrt(D))
     pima = float(np.abs(_coefficients(corner, np.ones(1), False)).sum())
     loose = 2 * (1 + D) ** 2 / pima
     return confirmed(
-        f"It is valid, for rows of d entries of norm at most 1, and loose: {told} (the worst of many records). Added "
-        f"records change (1 + √d)² at most; for Pima, d = 8, that is {pima:.1f} where Δ = {2 * (1 + D) ** 2}, so the "
-        f"noise is {loose:.0f} times too wide.",
+        f"It is valid, for rows of d entries of norm at most 1, and loose: {evidence} (the worst of many records). "
+        f"Added records change (1 + √d)² at most; for Pima, d = 8, that is {pima:.1f} where Δ = {2 * (1 + D) ** 2}, so "
+        f"the noise is {loose:.0f} times too wide.",
         loose=loose,
         pima=pima,
     )
@@ -169,11 +168,11 @@ def functional_example(_: Results) -> Verdict:
     line = np.linalg.solve(2 * square, -linear)
     added, replaced = worst_changes(1, intercept=True)
     without = worst_changes(1, intercept=True, constant=False)
-    told = f"The line of the printed noisy function is ({line[0]:.2f}, {line[1]:.2f}), as printed"
+    evidence = f"The line of the printed noisy function is ({line[0]:.2f}, {line[1]:.2f}), as printed"
     if max(added, replaced) <= 8 + 1e-9:
-        return confirmed(f"{told}, and Δ = 8 covers every record.", added=added, replaced=replaced)
+        return confirmed(f"{evidence}, and Δ = 8 covers every record.", added=added, replaced=replaced)
     return corrected(
-        f"{told}. But with the column of ones for ω₀ a record that is replaced changes the coefficients by up to "
+        f"{evidence}. But with the column of ones for ω₀ a record that is replaced changes the coefficients by up to "
         f"{replaced:g} ({without[1]:g} without Σy²), one that is added by {added:g} ({without[0]:g}): with Δ = 8, "
         f"ε = 10 is really {10 * max(added, replaced) / 8:.2f}. And Σy² = 1.25 is printed without noise, which no ε "
         "covers. The ones must be an entry of the row that is normalised (d = 2, Δ = 18), and no minimum needs Σy².",
@@ -191,8 +190,8 @@ def class_counts(_: Results) -> Verdict:
         return confirmed(f"Its loss is {loss:g}, within every ε/(d + 1).", loss=loss)
     return refuted(
         f"It loses exactly {loss:g} whatever ε is: {loss / SOME_EPSILONS[0]:.0f} times the whole ε at ε = "
-        f"{SOME_EPSILONS[0]:g}, and more than its share ε/(d + 1) at ε = {', '.join(f'{one:g}' for one in over)} for "
-        "d = 8. The scale must be (d + 1)/ε.",
+        f"{SOME_EPSILONS[0]:g}, and more than its share ε/(d + 1) at ε = "
+        f"{', '.join(f'{epsilon:g}' for epsilon in over)} for d = 8. The scale must be (d + 1)/ε.",
         loss=loss,
     )
 
@@ -208,8 +207,8 @@ def worst_moments(n: int, cells: int) -> tuple[float, float]:
     grid = np.linspace(0, 1, cells)
     before = np.array(list(itertools.combinations_with_replacement(grid, n)))
     changes = [(0.0, 0.0)]
-    for one in grid:
-        after = np.column_stack([before, np.full(len(before), one)])
+    for record in grid:
+        after = np.column_stack([before, np.full(len(before), record)])
         changes.append((
             float(np.abs(after.mean(axis=1) - before.mean(axis=1)).max()),
             float(np.abs(after.var(axis=1) - before.var(axis=1)).max()),
@@ -237,18 +236,18 @@ def budget(_: Results) -> Verdict:
 def mean_sensitivity(_: Results) -> Verdict:
     """The printed change of the mean, and what its dependence on n gives away."""
     n = 4
-    found, printed = worst_moments(n, 6)[0], 1 / (n + 1)
-    if found > printed + 1e-12:
-        return refuted(f"For n = {n} the mean changes by up to {found:.3f} (U − L).", found=found)
+    change, printed = worst_moments(n, 6)[0], 1 / (n + 1)
+    if change > printed + 1e-12:
+        return refuted(f"For n = {n} the mean changes by up to {change:.3f} (U − L).", found=change)
     # Scales for n and n + 1 lines, ε = 1, U − L = 1, means equal: the log-ratio of densities at a distance z.
     many, far = 100, np.array([1.0, 3.0, 10.0])
     loss = far * (many + 2) - far * (many + 1) + math.log((many + 1) / (many + 2))
     return corrected(
-        f"The change is right and attained ({found:.3f} of U − L for n = {n}, over all records of a grid). But here n "
+        f"The change is right and attained ({change:.3f} of U − L for n = {n}, over all records of a grid). But here n "
         f"is the count of a class, which is private, and the width of the noise tells it: a line more at the mean "
         f"itself, n = {many}, ε = 1, loses {loss[0]:.1f}, {loss[1]:.1f}, {loss[2]:.1f} at results 1, 3, 10 times "
         "U − L away: rare results, but ε-DP has no exceptions. Noise on the sum, divided by a noisy count, avoids it.",
-        found=found,
+        found=change,
         loss=loss[-1],
     )
 
@@ -256,7 +255,7 @@ def mean_sensitivity(_: Results) -> Verdict:
 def variance_sensitivity(_: Results) -> Verdict:
     """n(U − L)/(n + 1) has the unit of a mean: exact changes on a grid, and what that means for Pima."""
     n = 4
-    found, right = worst_moments(n, 6)[1], n / (n + 1) ** 2
+    change, right = worst_moments(n, 6)[1], n / (n + 1) ** 2
     ill = 268  # people of Pima with diabetes
     ratios = {
         name: _moved(ill, width)[1] / (ill * width / (ill + 1)) for name, width in (("Insulin", 832.0), ("BMI", 48.9))
@@ -265,10 +264,10 @@ def variance_sensitivity(_: Results) -> Verdict:
         return confirmed("It covers every change.", **ratios)
     return corrected(
         f"The unit is wrong: a line more changes the variance by at most n(U − L)²/(n + 1)² (over all records of a "
-        f"grid, n = {n}: {found:.4f} of (U − L)², formula {right:.4f}). For the {ill} ill people of Pima the printed "
+        f"grid, n = {n}: {change:.4f} of (U − L)², formula {right:.4f}). For the {ill} ill people of Pima the printed "
         f"noise is {ratios['Insulin']:.1f} times too narrow for insulin (14 to 846), which is not ε-DP, and "
         f"{1 / ratios['BMI']:.1f} times too wide for BMI (18.2 to 67.1).",
-        found=found,
+        found=change,
         **ratios,
     )
 
@@ -299,7 +298,7 @@ def kmeans_sensitivities(_: Results) -> Verdict:
 
 
 def random_start(_: Results) -> Verdict:
-    """Starting points drawn among records: how often somebody who joins is one; in a declared box nobody is asked."""
+    """Starting points drawn among records: how often a new record is among them; points of a box use no data."""
     k, people = 3, 150
     # Every choice of k among a few records and a newcomer, counted.
     few = 7

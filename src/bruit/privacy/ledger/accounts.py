@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from bruit.errors import BruitError
-from bruit.privacy._ledger_file import damaged, read_entry
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.ledger.storage import damaged, read_entry
 
 #: The columns of a ledger, in the order in which a person reads them.
 COLUMNS = ("index", "label", "epsilon", "delta", "rho", "group", "part", "result", "time")
@@ -94,7 +94,7 @@ class Books:
         )
 
     def add(self, entry: Entry) -> None:
-        """Book an entry; whether it fits was asked before."""
+        """Book an entry that was checked to fit."""
         self.epsilon.add(decimal(entry.guarantee.epsilon), entry.group, entry.part)
         self.delta.add(decimal(entry.guarantee.delta), entry.group, entry.part)
         self.entries.append(entry)

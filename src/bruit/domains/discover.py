@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.categories import Categories, _is_missing
-from bruit.domains.domain import Domain, Missing, column
+from bruit.domains.categories import Categories
+from bruit.domains.domain import Domain, Missing, column, is_missing
 from bruit.domains.grid import Grid
 from bruit.errors import DataError, DataTypeError
 
@@ -26,25 +26,25 @@ def names(frame: Any) -> list[str]:
     if isinstance(frame, Mapping):
         return list(frame)
     for attribute in ("column_names", "columns"):  # pyarrow's `columns` are the columns themselves
-        found = getattr(frame, attribute, None)
-        if found is not None and not callable(found):
-            return list(found)
+        columns = getattr(frame, attribute, None)
+        if columns is not None and not callable(columns):
+            return list(columns)
     raise DataTypeError("A frame must be of pandas, polars or pyarrow, or a mapping from column name to values.")
 
 
 def domain(name: str, values: Any, most: int) -> Read:
     """What a column holds: categories if its values are texts, booleans or few numbers, else a grid."""
-    found = _domain(name, values, most)
-    if found.domain.missing == "refuse":
-        return found
+    read = _domain(name, values, most)
+    if read.domain.missing == "refuse":
+        return read
     gaps = "that some are missing"
-    return found._replace(disclosed=f"{found.disclosed} and {gaps}" if found.disclosed else gaps)
+    return read._replace(disclosed=f"{read.disclosed} and {gaps}" if read.disclosed else gaps)
 
 
 def _domain(name: str, values: Any, most: int) -> Read:
     declared = _declared_categories(values)
     array = column(values)
-    gaps = np.array([_is_missing(value) for value in array.tolist()], bool)
+    gaps = np.array([is_missing(value) for value in array.tolist()], bool)
     missing: Missing = "category" if gaps.any() else "refuse"
     if declared is not None:
         return Read(Categories(labels=declared, missing=missing), "the list of its categories")
@@ -74,10 +74,10 @@ def _numbers(name: str, numbers: NDArray[np.float64], most: int, missing: Missin
     return Read(Grid(low, high, missing=missing), "its least and greatest value")
 
 
-def _labels(name: str, found: list[Any], missing: Missing) -> Categories:
-    if len(found) < 2:
+def _labels(name: str, values: list[Any], missing: Missing) -> Categories:
+    if len(values) < 2:
         raise DataError(f"Column {name!r} must have two or more different values, or be declared.")
-    return Categories(labels=tuple(found), missing=missing)
+    return Categories(labels=tuple(values), missing=missing)
 
 
 def _declared_categories(values: Any) -> tuple[str, ...] | None:

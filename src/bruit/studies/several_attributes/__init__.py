@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bruit.studies import _several_attributes_figures as figures
-from bruit.studies import _several_attributes_parts as parts
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, refuted
+from bruit.studies.several_attributes import figures, trials
 
 #: "Nearly the same utility": at most a quarter more error.
 NEAR = 1.25
@@ -25,24 +22,24 @@ _BOTH = {"published": "the published calibration", "person": "the same ε for a 
 
 
 def _reproduced(results: Results, method: str) -> Verdict:
-    found = parts.cells(results, data="nursery", calibration="published", method=method)
+    summaries = trials.cells(results, data="nursery", calibration="published", method=method)
     gaps, excess = [], []
-    for epsilon, published in zip(parts.EPSILONS, parts.NURSERY[method], strict=True):
-        ours = found["nursery", "published", epsilon][method]
+    for epsilon, published in zip(trials.EPSILONS, trials.NURSERY[method], strict=True):
+        ours = summaries["nursery", "published", epsilon][method]
         gaps.append(ours.mean / published - 1)
         # Theirs is a mean of 100 runs, which vary as ours do.
-        error = ours.error * math.sqrt(1 + ours.count / parts.PUBLISHED_RUNS) / published
+        error = ours.error * math.sqrt(1 + ours.count / trials.PUBLISHED_RUNS) / published
         excess.append((abs(gaps[-1]) - WITHIN) / error)
     worst = max(gaps, key=abs)
-    told = (
+    evidence = (
         f"The mean of {ours.count} runs differs from the published one by {_percent(min(gaps))} to "
         f"{_percent(max(gaps))} over ε = ln 2 … ln 7, by {_percent(float(np.mean(gaps)))} on average"
     )
     figures = {"worst": worst, "mean": float(np.mean(gaps))}
     if max(excess) > CLEAR:
-        return refuted(f"{told}.", **figures)
+        return refuted(f"{evidence}.", **figures)
     doubt = "" if abs(worst) <= WITHIN else "; so few runs do not tell that from 15 %"
-    return confirmed(f"{told}{doubt}.", **figures)
+    return confirmed(f"{evidence}{doubt}.", **figures)
 
 
 def _percent(share: float) -> str:
@@ -56,14 +53,14 @@ def _person(results: Results) -> Verdict:
     two = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, math.log(2), "RS+FD[GRR]")
     proof = audit.exact_plan(two, "person")
     ratio = math.exp(proof.epsilon)
-    rows = results.where(part="exact", calibration="published", method="RS+FD[GRR]", epsilon=parts.EPSILONS[1])
-    real = {parts.DATA[data]: part.mean("person") for data, part in rows.by("data")}
-    if ratio <= 2 * (1 + 1e-9) and max(real.values()) <= parts.EPSILONS[1] * (1 + 1e-9):
+    rows = results.where(part="exact", calibration="published", method="RS+FD[GRR]", epsilon=trials.EPSILONS[1])
+    real = {trials.DATA[data]: part.mean("person") for data, part in rows.by("data")}
+    if ratio <= 2 * (1 + 1e-9) and max(real.values()) <= trials.EPSILONS[1] * (1 + 1e-9):
         return confirmed(f"The exact ratio for d = 2, k = 2, ε = ln 2 is {ratio:.6f}.", ratio=ratio)
-    told = ", ".join(f"{value:.2f} on {data}" for data, value in real.items())
+    evidence = ", ".join(f"{value:.2f} on {data}" for data, value in real.items())
     return refuted(
         f"With d = 2, k = 2 and ε = ln 2, writing out all records and reports gives a ratio of {ratio:.6f}, not 2; at "
-        f"ε = ln 3 = {parts.EPSILONS[1]:.2f} a person has ε' = {told}, exactly what the true report is made with.",
+        f"ε = ln 3 = {trials.EPSILONS[1]:.2f} a person has ε' = {evidence}, exactly what the true report is made with.",
         ratio=ratio,
         **real,
     )
@@ -75,13 +72,13 @@ def _attribute(results: Results) -> Verdict:
     grr, bits, mixed = (share[method] for method in ("RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[ADP]"))
     if max(grr.max(), bits.max(), mixed.max()) <= 1 + 1e-9:
         return confirmed("One attribute has at most ε with GRR, OUE-z and ADP, on every table.")
-    at = rows.where(method="RS+FD[GRR]", epsilon=parts.EPSILONS[1])
-    told = ", ".join(f"{part.mean('attribute'):.2f} on {parts.DATA[data]}" for data, part in at.by("data"))
+    at = rows.where(method="RS+FD[GRR]", epsilon=trials.EPSILONS[1])
+    evidence = ", ".join(f"{part.mean('attribute'):.2f} on {trials.DATA[data]}" for data, part in at.by("data"))
     if bits.max() > 1 + 1e-9:
         return refuted(f"One attribute has up to {bits.max():.2f} ε even with OUE-z.", bits=bits.max())
     return corrected(
         f"It is ε for one attribute with OUE-z (at most {bits.max():.6f} ε), but with GRR only if all attributes have "
-        f"as many values: at ε = ln 3 = {parts.EPSILONS[1]:.2f} one attribute has {told}; ADP mixes both, "
+        f"as many values: at ε = ln 3 = {trials.EPSILONS[1]:.2f} one attribute has {evidence}; ADP mixes both, "
         f"up to {mixed.max():.2f} ε.",
         grr=grr.max(),
         bits=bits.max(),
@@ -90,23 +87,23 @@ def _attribute(results: Results) -> Verdict:
 
 
 def _variance(results: Results) -> Verdict:
-    found = parts.cells(results, "raw", data="nursery")
+    summaries = trials.cells(results, "raw", data="nursery")
     printed, mended, count = [], [], 0
-    for (data, calibration, epsilon), by in found.items():
+    for (data, calibration, epsilon), by in summaries.items():
         seen = by["RS+FD[GRR]"]
-        first, second = parts.formulas(data, calibration, epsilon)
+        first, second = trials.formulas(data, calibration, epsilon)
         printed.append(seen.mean / first)
         mended.append(seen.mean / second)
         count += seen.count
     # A run's error is a mean of some 20 squares that are nearly free: its relative deviation is below 0.4.
     reach = 4.5 * 0.4 * (len(mended) / count) ** 0.5
     if max(abs(np.array(printed) - 1)) <= reach:
-        return confirmed(f"The observed error is {parts.span(printed, '.2f')} times the printed variance.")
-    told = f"the observed error is {parts.span(printed, '.1f')} times the printed variance"
+        return confirmed(f"The observed error is {trials.span(printed, '.2f')} times the printed variance.")
+    evidence = f"the observed error is {trials.span(printed, '.1f')} times the printed variance"
     if abs(np.mean(mended) - 1) > reach:
-        return refuted(f"On Nursery {told}, and {parts.span(mended)} times that without the second 1/N.")
+        return refuted(f"On Nursery {evidence}, and {trials.span(mended)} times that without the second 1/N.")
     return corrected(
-        f"A 1/N too many stands under 1 − fᵢ. On Nursery {told}, and {parts.span(mended, '.2f')} times "
+        f"A 1/N too many stands under 1 − fᵢ. On Nursery {evidence}, and {trials.span(mended, '.2f')} times "
         "d²/(N(p−q)²)·[fᵢδ₁(1−δ₁) + (1−fᵢ)δ₀(1−δ₀)], over both calibrations and all ε.",
         printed=max(printed),
         mended_low=min(mended),
@@ -118,30 +115,30 @@ def _split(results: Results) -> Verdict:
     ratios: dict[str, list[float]] = {}
     wins = 0
     for metric in ("mse", "raw"):
-        found = parts.cells(results, metric)
-        ratios[metric] = [by["SPL[ADP]"].mean / by["SMP[ADP]"].mean for by in found.values()]
-        wins += sum(parts.beyond(by["SMP[ADP]"], by["SPL[ADP]"]) > CLEAR for by in found.values())
-    told = (
-        f"the MSE of SPL is {parts.span(ratios['mse'])} times that of SMP, over {len(ratios['mse'])} settings (table, "
-        f"calibration, ε), and {parts.span(ratios['raw'])} times before clipping"
+        summaries = trials.cells(results, metric)
+        ratios[metric] = [by["SPL[ADP]"].mean / by["SMP[ADP]"].mean for by in summaries.values()]
+        wins += sum(trials.beyond(by["SMP[ADP]"], by["SPL[ADP]"]) > CLEAR for by in summaries.values())
+    evidence = (
+        f"the MSE of SPL is {trials.span(ratios['mse'])} times that of SMP, over {len(ratios['mse'])} settings (table, "
+        f"calibration, ε), and {trials.span(ratios['raw'])} times before clipping"
     )
     figures = {"least": min(ratios["mse"]), "greatest": max(ratios["mse"]), "wins": wins}
     if wins:
-        return corrected(f"Not always: {told}; SPL is better in {wins} of {2 * len(ratios['mse'])}.", **figures)
-    return confirmed(f"Always: {told}.", **figures)
+        return corrected(f"Not always: {evidence}; SPL is better in {wins} of {2 * len(ratios['mse'])}.", **figures)
+    return confirmed(f"Always: {evidence}.", **figures)
 
 
 def _close(results: Results) -> Verdict:
     at = {}
-    for name in parts.CALIBRATIONS:
-        found = parts.cells(results, calibration=name).values()
-        at[name] = np.array([by["RS+FD[ADP]"].mean / by["SMP[ADP]"].mean for by in found])
+    for name in trials.CALIBRATIONS:
+        settings = trials.cells(results, calibration=name).values()
+        at[name] = np.array([by["RS+FD[ADP]"].mean / by["SMP[ADP]"].mean for by in settings])
     near = {name: float((ratio <= NEAR).mean()) for name, ratio in at.items()}
-    told = " and ".join(
-        f"{parts.span(at[name])} times that of SMP at {_BOTH[name]} (at most {NEAR} in {near[name]:.0%} of settings)"
+    evidence = " and ".join(
+        f"{trials.span(at[name])} times that of SMP at {_BOTH[name]} (at most {NEAR} in {near[name]:.0%} of settings)"
         for name in at
     )
-    sentence = f"The MSE of RS+FD[ADP] is {told}."
+    sentence = f"The MSE of RS+FD[ADP] is {evidence}."
     figures = {f"{name}_{end}": float(f(at[name])) for name in at for end, f in (("least", np.min), ("most", np.max))}
     if near["person"] == 1:
         return confirmed(sentence, **figures)
@@ -154,11 +151,11 @@ def _adaptive(results: Results) -> Verdict:
     rows = results.where(part="exact")
     ratios: dict[str, list[tuple[float, str]]] = {}
     for (data, name, epsilon), part in rows.by("data", "calibration", "epsilon"):
-        one, two, taken = (part.where(method=f"RS+FD[{base}]").mean("variance") for base in ("GRR", "OUE-z", "ADP"))
-        place = f"{parts.DATA[data]}, ε = {parts.name(epsilon)}"
-        ratios.setdefault(name, []).append((taken / min(one, two), place))
-    spans = {name: parts.span([ratio for ratio, _ in found], ".2f") for name, found in ratios.items()}
-    told = (
+        grr, two, taken = (part.where(method=f"RS+FD[{base}]").mean("variance") for base in ("GRR", "OUE-z", "ADP"))
+        place = f"{trials.DATA[data]}, ε = {trials.name(epsilon)}"
+        ratios.setdefault(name, []).append((taken / min(grr, two), place))
+    spans = {name: trials.span([ratio for ratio, _ in pairs], ".2f") for name, pairs in ratios.items()}
+    evidence = (
         f"{spans['published']} times at {_BOTH['published']} and {spans['person']} times at {_BOTH['person']}, where "
         "it makes the mean over all values least"
     )
@@ -166,10 +163,10 @@ def _adaptive(results: Results) -> Verdict:
     observed, losses = _against_better(results)
     sentence = (
         f"The variance of unbiased estimates by RS+FD[ADP], over that by the better of GRR and OUE-z for the whole "
-        f"table, is exactly {told}; the MSE after clipping is {parts.span(observed, '.2f')} times, clearly above 1 in "
-        f"{losses} of {len(observed)} settings"
+        f"table, is exactly {evidence}; the MSE after clipping is {trials.span(observed, '.2f')} times, clearly above "
+        f"1 in {losses} of {len(observed)} settings"
     )
-    figures = {"worst": worst, "losses": losses, **{name: min(found)[0] for name, found in ratios.items()}}
+    figures = {"worst": worst, "losses": losses, **{name: min(pairs)[0] for name, pairs in ratios.items()}}
     if worst <= 1 + 1e-6 and not losses:
         return confirmed(f"{sentence}.", **figures)
     return corrected(
@@ -182,29 +179,29 @@ def _adaptive(results: Results) -> Verdict:
 def _against_better(results: Results) -> tuple[list[float], int]:
     """The MSE of RS+FD[ADP] over that of the better of its candidates, and how often that is clearly above 1."""
     ratios, losses = [], 0
-    for by in parts.cells(results).values():
-        best = min((by["RS+FD[GRR]"], by["RS+FD[OUE-z]"]), key=lambda one: one.mean)
+    for by in trials.cells(results).values():
+        best = min((by["RS+FD[GRR]"], by["RS+FD[OUE-z]"]), key=lambda summary: summary.mean)
         ratios.append(by["RS+FD[ADP]"].mean / best.mean)
-        losses += parts.beyond(by["RS+FD[ADP]"], best) > CLEAR
+        losses += trials.beyond(by["RS+FD[ADP]"], best) > CLEAR
     return ratios, losses
 
 
 def _realistic(results: Results) -> Verdict:
-    gains, told, figures = {}, [], {}
-    found = parts.cells(results)
+    gains, notes, figures = {}, [], {}
+    summaries = trials.cells(results)
     for data in results.where(part="error").values("data"):
-        mine = [by for key, by in found.items() if key[0] == data]
+        mine = [by for key, by in summaries.items() if key[0] == data]
         uniform, prior = ([by[method] for by in mine] for method in ("RS+FD[GRR]", "RS+RFD[GRR]"))
-        logs = np.log([two.mean / one.mean for one, two in zip(uniform, prior, strict=True)])
-        errors = [(one.error / one.mean) ** 2 for one in (*uniform, *prior)]
+        logs = np.log([two.mean / plain.mean for plain, two in zip(uniform, prior, strict=True)])
+        errors = [(summary.error / summary.mean) ** 2 for summary in (*uniform, *prior)]
         gains[data] = -float(logs.sum()) / math.sqrt(sum(errors))
         figures[data] = float(np.exp(logs.mean()))
-        told.append(f"{figures[data]:.2f} on {parts.DATA[data]} ({parts.span(np.exp(logs), '.2f')})")
+        notes.append(f"{figures[data]:.2f} on {trials.DATA[data]} ({trials.span(np.exp(logs), '.2f')})")
     sentence = (
-        f"The MSE of RS+RFD[GRR], as a multiple of that of RS+FD[GRR], is {', '.join(told)}, over both calibrations "
+        f"The MSE of RS+RFD[GRR], as a multiple of that of RS+FD[GRR], is {', '.join(notes)}, over both calibrations "
         "and all ε"
     )
-    without = [parts.DATA[data] for data, gain in gains.items() if gain <= CLEAR]
+    without = [trials.DATA[data] for data, gain in gains.items() if gain <= CLEAR]
     if not without:
         return confirmed(f"{sentence}.", **figures)
     if len(without) == len(gains):
@@ -217,7 +214,7 @@ def _realistic(results: Results) -> Verdict:
 
 
 def _free(results: Results) -> Verdict:
-    rows = results.where(part="exact", epsilon=parts.EPSILONS[1])
+    rows = results.where(part="exact", epsilon=trials.EPSILONS[1])
     uniform, prior = rows.where(method="RS+FD[GRR]"), rows.where(method="RS+RFD[GRR]")
     gap = float(np.abs(uniform["person"] - prior["person"]).max())
     first, second = (part.where(data="nursery", calibration="person").mean("attribute") for part in (uniform, prior))
@@ -237,16 +234,16 @@ def _free(results: Results) -> Verdict:
 
 def _dispersion(results: Results) -> Verdict:
     rows = results.where(part="error", data="nursery", calibration="published")
-    relative = [s.sd / s.mean for by in parts.cells(rows).values() for s in by.values()]
+    relative = [s.sd / s.mean for by in trials.cells(rows).values() for s in by.values()]
     swaps = {}
-    for epsilon in (parts.EPSILONS[0], parts.EPSILONS[-1]):
-        one, two = (rows.where(epsilon=epsilon, method=m)["mse"] for m in ("RS+FD[GRR]", "RS+FD[OUE-z]"))
-        swapped = float((one[:, None] > two[None, :]).mean())
-        swaps[parts.name(epsilon)] = min(swapped, 1 - swapped)
-    told = " and ".join(f"{share:.0%} at {name}" for name, share in swaps.items())
+    for epsilon in (trials.EPSILONS[0], trials.EPSILONS[-1]):
+        grr, two = (rows.where(epsilon=epsilon, method=m)["mse"] for m in ("RS+FD[GRR]", "RS+FD[OUE-z]"))
+        swapped = float((grr[:, None] > two[None, :]).mean())
+        swaps[trials.name(epsilon)] = min(swapped, 1 - swapped)
+    evidence = " and ".join(f"{share:.0%} at {name}" for name, share in swaps.items())
     sentence = (
-        f"On Nursery the MSE of one collection varies by {parts.span(np.array(relative) * 100, '.0f')} % of its mean "
-        f"(standard deviation): RS+FD[GRR] and RS+FD[OUE-z] come out in the other order in {told} of pairs of runs"
+        f"On Nursery the MSE of one collection varies by {trials.span(np.array(relative) * 100, '.0f')} % of its mean "
+        f"(standard deviation): RS+FD[GRR] and RS+FD[OUE-z] come out in the other order in {evidence} of pairs of runs"
     )
     if max(swaps.values()) < 0.05:
         return refuted(f"{sentence}: the means alone tell enough.", **swaps)
@@ -254,10 +251,10 @@ def _dispersion(results: Results) -> Verdict:
 
 
 def _blocks(nursery: int, others: int) -> list[Block]:
-    same: dict[str, Any] = {"epsilon": parts.EPSILONS}
-    rest = [("nursery", ["person"]), *((data, parts.CALIBRATIONS) for data in ("adult", "acs_employment"))]
+    same: dict[str, Any] = {"epsilon": trials.EPSILONS}
+    rest = [("nursery", ["person"]), *((data, trials.CALIBRATIONS) for data in ("adult", "acs_employment"))]
     return [
-        Block({"part": ["exact"], "data": [*parts.DATA], "calibration": parts.CALIBRATIONS, **same}),
+        Block({"part": ["exact"], "data": [*trials.DATA], "calibration": trials.CALIBRATIONS, **same}),
         Block({"part": ["error"], "data": ["nursery"], "calibration": ["published"], **same}, nursery),
         *(Block({"part": ["error"], "data": [data], "calibration": named, **same}, others) for data, named in rest),
     ]
@@ -274,7 +271,7 @@ STUDY = Study(
         "over values, attributes and runs, as in the papers. Fakes of RS+RFD follow noisy counts of a curator "
         "(ε = 0.1 in all, which is not in the ε shown)."
     ),
-    trial=parts.trial,
+    trial=trials.trial,
     quick=_blocks(300, 30),
     full=_blocks(400, 100),
     claims=[
@@ -308,7 +305,7 @@ STUDY = Study(
         *(
             Plot(data.replace("_", "-"), f"{title}, at the published calibration and at ε for a person: dark bands are "
                  "95 % of the mean, pale ones 80 % of single collections.", partial(figures.errors, data=data))
-            for data, title in parts.DATA.items()
+            for data, title in trials.DATA.items()
         ),
         Plot("guarantees", "What the published calibration guarantees: a person has ε', and one attribute ε with OUE-z "
              "only.", figures.guarantees),

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
-from bruit.studies.results import Results, Summary
-from bruit.studies.study import Skipped
+from bruit.studies import Results, Skipped, Summary
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -24,15 +23,7 @@ Counts = dict[str, NDArray[np.int64]]
 
 #: The tables, and how they are called in print.
 DATA = {"nursery": "Nursery", "adult": "Adult", "acs_employment": "ACSEmployment"}
-METHODS = (
-    "SPL[ADP]",
-    "SMP[ADP]",
-    "RS+FD[GRR]",
-    "RS+FD[OUE-z]",
-    "RS+FD[ADP]",
-    "RS+RFD[GRR]",
-    "RS+RFD[ADP]",
-)
+METHODS = ("SPL[ADP]", "SMP[ADP]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[ADP]", "RS+RFD[GRR]", "RS+RFD[ADP]")
 #: ε' = ln(d(e^ε − 1) + 1) and ADP as in the papers, or ε for a person and ADP by the mean variance over all values.
 CALIBRATIONS = ("published", "person")
 EPSILONS: tuple[float, ...] = tuple(math.log(ratio) for ratio in range(2, 8))
@@ -97,7 +88,7 @@ def _prior(data: str, rng: Entropy) -> dict[str, Any]:
     _, counts = people(data)
     generator, stop = rng.generator(), -math.expm1(-PRIOR_EPSILON / len(counts))
     noisy = {n: c + generator.geometric(stop, c.size) - generator.geometric(stop, c.size) for n, c in counts.items()}
-    return {name: never_zero(each / max(each.sum(), 1), 0.01) for name, each in noisy.items()}
+    return {name: never_zero(counts / max(counts.sum(), 1), 0.01) for name, counts in noisy.items()}
 
 
 def _error(plan: Plan, data: str, rng: Entropy) -> Row:
@@ -124,7 +115,7 @@ def _exact(plan: Plan, data: str, rng: Entropy) -> Row:
     return {
         "person": plan.guarantee("person").epsilon,
         "attribute": plan.guarantee("attribute").epsilon,
-        "variance": float(np.mean([each.mean() for each in variance.values()])),
+        "variance": float(np.mean([attribute.mean() for attribute in variance.values()])),
     }
 
 
@@ -159,14 +150,14 @@ def cells(results: Results, metric: str = "mse", **where: Any) -> dict[tuple[str
     The relative dispersion of a run hardly depends on ε: it is pooled over ε, so that few runs give a fair error.
     """
     rows = results.where(part="error", **where)
-    found: dict[tuple[str, str, float], dict[str, Summary]] = {}
+    summaries: dict[tuple[str, str, float], dict[str, Summary]] = {}
     for (data, calibration, method), part in rows.by("data", "calibration", "method"):
-        own = {epsilon: each.summary(metric) for epsilon, each in part.by("epsilon")}
-        relative = math.sqrt(np.mean([(one.sd / one.mean) ** 2 for one in own.values()]))
-        for epsilon, one in own.items():
-            pooled = replace(one, error=relative * one.mean / one.count**0.5)
-            found.setdefault((data, calibration, epsilon), {})[method] = pooled
-    return found
+        own = {epsilon: rows.summary(metric) for epsilon, rows in part.by("epsilon")}
+        relative = math.sqrt(np.mean([(summary.sd / summary.mean) ** 2 for summary in own.values()]))
+        for epsilon, summary in own.items():
+            pooled = replace(summary, error=relative * summary.mean / summary.count**0.5)
+            summaries.setdefault((data, calibration, epsilon), {})[method] = pooled
+    return summaries
 
 
 def beyond(first: Summary, second: Summary) -> float:
@@ -180,5 +171,5 @@ def span(values: Any, form: str = ".2g") -> str:
     >>> span([3.0, 1.0, 2.0])
     '1 to 3'
     """
-    found = np.asarray(list(values), float)
-    return f"{found.min():{form}} to {found.max():{form}}"
+    numbers = np.asarray(list(values), float)
+    return f"{numbers.min():{form}} to {numbers.max():{form}}"

@@ -39,12 +39,12 @@ def _oracles(*, oracle: str) -> list[Row]:
     rows = []
     for epsilon in EPSILONS:
         try:
-            made = named(oracle, epsilon=epsilon, k=K)
+            mechanism = named(oracle, epsilon=epsilon, k=K)
         except LimitError:
             continue
         for f in FREQUENCIES:
-            variance = made.typical_variance(f, N, "people")
-            small = made.typical_variance(f, 100, "people")
+            variance = mechanism.typical_variance(f, N, "people")
+            small = mechanism.typical_variance(f, 100, "people")
             rows.append({"epsilon": epsilon, "frequency": f, "variance": variance, "small": small})
     return rows
 
@@ -54,9 +54,9 @@ def _unary(*, frequency: float) -> list[Row]:
     rows = []
     for epsilon in EPSILONS:
         p = np.linspace(0.01, 0.99, 981)
-        found = unary_variance(p, epsilon, frequency)
+        variances = unary_variance(p, epsilon, frequency)
         ours = float(unary_variance(np.array([0.5]), epsilon, frequency)[0])
-        rows.append({"epsilon": epsilon, "best_p": p[int(found.argmin())], "loss": ours / found.min()})
+        rows.append({"epsilon": epsilon, "best_p": p[int(variances.argmin())], "loss": ours / variances.min()})
     return rows
 
 

@@ -11,7 +11,7 @@ hear that. Each double is therefore booked as its shortest decimal, the text tha
 and these decimals are added exactly. The books differ from the doubles by at most 1.2 parts in
 10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
 
-How the file survives kills and full disks is told in ``_ledger_file.py``. It protects against
+``storage.py`` says how the file survives kills and full disks. It protects against
 accidents, not against somebody who edits it on purpose: the digests have no key.
 """
 
@@ -28,18 +28,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self, get_args
 
 from bruit import _checks
-from bruit.errors import (
-    BruitError,
-    BudgetError,
-    FormatError,
-    LedgerError,
-    ParameterError,
-    ParameterTypeError,
-)
-from bruit.privacy import _ledger_file
-from bruit.privacy._ledger_books import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.ledger import storage
+from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
@@ -105,7 +98,7 @@ class Ledger(_Shared):
         self._epsilon = _checks.positive(epsilon=epsilon)
         self._delta = _checks.fraction(delta=delta)
         self._neighbours: Neighbours = _checks.one_of(get_args(Neighbours), neighbours=neighbours)
-        self._file: _ledger_file.LedgerFile | None = None
+        self._file: storage.LedgerFile | None = None
         self._books = Books(self._neighbours)
         self._lock = threading.Lock()
         self._forked = False
@@ -124,24 +117,24 @@ class Ledger(_Shared):
         What is given must agree with the file. Damage to the file is found here and raises
         `FormatError`.
         """
-        asked = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        budget = cls(**given)._budget
-        file = _ledger_file.LedgerFile(Path(path).absolute())
+        parameters = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
+        declared: dict[str, Any] = {name: value for name, value in parameters.items() if value is not None}
+        budget = cls(**declared)._budget
+        file = storage.LedgerFile(Path(path).absolute())
         if epsilon is not None and not os.path.lexists(file.path):
-            _ledger_file.create(file.path, _ledger_file.header_line(budget))
+            storage.create(file.path, storage.header_line(budget))
         with file.locked(write=False) as handle:
-            found, _ = _ledger_file.read_header(file.lines_after(handle, 0)[:1])
-        for name in given:
-            if found.get(name) != budget[name]:
+            header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
+        for name in declared:
+            if header.get(name) != budget[name]:
                 raise LedgerError(
-                    f"This ledger was started with {name}={found.get(name)!r}, "
+                    f"This ledger was started with {name}={header.get(name)!r}, "
                     f"not {budget[name]!r}. Open it without a budget, or start another one."
                 )
-        return cls._on(file, found)
+        return cls._on(file, header)
 
     @classmethod
-    def _on(cls, file: _ledger_file.LedgerFile, budget: dict[str, Any]) -> Self:
+    def _on(cls, file: storage.LedgerFile, budget: dict[str, Any]) -> Self:
         try:
             ledger = cls(**budget)
         except (BruitError, TypeError):
@@ -353,20 +346,17 @@ class Ledger(_Shared):
             )
 
     def _check_budget(self, books: Books, entry: Entry) -> None:
-        for sign, name, account in (
-            ("ε", "epsilon", books.epsilon),
-            ("δ", "delta", books.delta),
-        ):
+        for sign, name, account in (("ε", "epsilon", books.epsilon), ("δ", "delta", books.delta)):
             total: float = getattr(self, name)
             amount = decimal(getattr(entry.guarantee, name))
             after = account.total_with(amount, entry.group, entry.part)
             if after > decimal(total):
-                asked = up(after - account.total)
+                requested = up(after - account.total)
                 remaining: float = getattr(self._remaining(books), name)
                 raise BudgetError(
-                    f"Budget exceeded: this release needs {sign}={asked!r}, {remaining!r} remain "
+                    f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
                     f"of {total!r}. Lower {name}, or open a new ledger.",
-                    asked=asked,
+                    requested=requested,
                     remaining=remaining,
                     total=total,
                 )
@@ -376,7 +366,7 @@ class Ledger(_Shared):
             books.add(entry)
             return
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        line = _ledger_file.entry_line({**entry.row(), "time": now}, books.last)
+        line = storage.entry_line({**entry.row(), "time": now}, books.last)
         self._file.append(handle, books.end, line)
         # The books hold only what was read back: an interruption here cannot make them forget.
         self._catch_up(self._file, handle)
@@ -385,7 +375,7 @@ class Ledger(_Shared):
     def _current(self, *, write: bool = False) -> Iterator[tuple[Books, int]]:
         """The books as they are now and the file's descriptor, ours alone until the block ends."""
         lock = self._lock
-        if not lock.acquire(timeout=_ledger_file.PATIENCE):
+        if not lock.acquire(timeout=storage.PATIENCE):
             raise LedgerError("Another thread has held this ledger too long. Ask again.")
         try:
             if self._file is None:
@@ -405,15 +395,15 @@ class Ledger(_Shared):
                 "Use Ledger.open(path, epsilon=...), which processes share."
             )
 
-    def _catch_up(self, file: _ledger_file.LedgerFile, handle: int) -> None:
+    def _catch_up(self, file: storage.LedgerFile, handle: int) -> None:
         """Read and check what was appended since the last time, by whomever."""
         books = self._books
         try:
             lines = file.lines_after(handle, books.end)
             if not books.end:
-                found, books.last = _ledger_file.read_header(lines[:1])
+                header, books.last = storage.read_header(lines[:1])
                 books.end = len(lines.pop(0))
-                if found != self._budget:
+                if header != self._budget:
                     raise LedgerError("The ledger's budget was changed while in use.")
             for line in lines:
                 books.read(line)

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies import _variance_parts as parts
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
+from bruit.studies.variance import trials
 from bruit.tables import Table
 
 ORACLES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR")
@@ -25,8 +23,8 @@ _OTHERS = "slide “Autres mécanismes avec même estimateur/variance”"
 def _course_table(results: Results, frequency: float) -> tuple[list[float], NDArray[np.float64]]:
     """ε, and the variances of the slides' mechanisms (rows) at this frequency."""
     rows = results.where(part="oracles", frequency=frequency)
-    found = [rows.where(oracle=name).curve("variance", "epsilon") for name in COURSE]
-    return found[0].x.tolist(), np.array([curve.mean for curve in found])
+    curves = [rows.where(oracle=name).curve("variance", "epsilon") for name in COURSE]
+    return curves[0].x.tolist(), np.array([curve.mean for curve in curves])
 
 
 def _oue_minimises(results: Results) -> Verdict:
@@ -63,15 +61,16 @@ def _choice_by_star(results: Results) -> Verdict:
 
 def _one_over_n(results: Results) -> Verdict:
     rows = results.where(part="oracles")
-    ratios = rows["small"] / rows["variance"] * 100 / parts.N
+    ratios = rows["small"] / rows["variance"] * 100 / trials.N
     gap = float(np.abs(ratios - 1).max())
-    near = rows.where(frequency=0.0, epsilon=parts.EPSILONS[11])
+    near = rows.where(frequency=0.0, epsilon=trials.EPSILONS[11])
     best = float(near["small"].min()) ** 0.5
     if gap > 1e-9:
-        return refuted(f"N·Var changes by {gap:.1e} between N = 100 and N = {parts.N:,}.", gap=gap)
+        return refuted(f"N·Var changes by {gap:.1e} between N = 100 and N = {trials.N:,}.", gap=gap)
     return confirmed(
-        f"N·Var is the same at N = 100 and N = {parts.N:,} for every oracle, ε and f; at N = 100 and ε = "
-        f"{parts.EPSILONS[11]:.2g} the best of all has a standard deviation of {best:.2f}, more than most frequencies.",
+        f"N·Var is the same at N = 100 and N = {trials.N:,} for every oracle, ε and f; at N = 100 and ε = "
+        f"{trials.EPSILONS[11]:.2g} the best of all has a standard deviation of {best:.2f}, more than most "
+        "frequencies.",
         sd_at_100=best,
     )
 
@@ -80,12 +79,12 @@ def _zero_is_debatable(results: Results) -> Verdict:
     row = results.where(part="coverage", epsilon=4.0, frequency=0.5, n=1000)
     covered = row.mean("covered")
     rare = results.where(part="coverage", epsilon=4.0, frequency=0.0, n=1000).mean("covered")
-    told = (
+    evidence = (
         f"95 % intervals built on Var* cover {covered:.0%} at f = ½ and {rare:.0%} at f = 0 (Warner, ε = 4, N = 1,000)"
     )
     if covered > 0.9:
-        return refuted(f"{told}: it does no harm.", covered=covered)
-    return confirmed(f"{told}.", covered=covered)
+        return refuted(f"{evidence}: it does no harm.", covered=covered)
+    return confirmed(f"{evidence}.", covered=covered)
 
 
 def _divided(results: Results) -> Verdict:
@@ -119,12 +118,12 @@ def _sampling_and_f(results: Results) -> Verdict:
 
 
 def _fakes_unbiased(results: Results) -> Verdict:
-    found = {key: part.summary("error") for key, part in results.where(part="fakes").by("d", "k")}
-    worst = max(abs(one.mean) / one.error for one in found.values())
-    bias = max(abs(one.mean) for one in found.values())
+    errors = {key: part.summary("error") for key, part in results.where(part="fakes").by("d", "k")}
+    worst = max(abs(error.mean) / error.error for error in errors.values())
+    bias = max(abs(error.mean) for error in errors.values())
     if worst > 4.5:
         return refuted(f"The mean error is {worst:.1f} standard errors from 0.", bias=bias)
-    count = sum(one.count for one in found.values())
+    count = sum(error.count for error in errors.values())
     return confirmed(
         f"Over {count} collections the mean error is at most {bias:.4f}, {worst:.1f} standard errors.", bias=bias
     )
@@ -182,8 +181,6 @@ def _printed_axis(results: Results) -> Verdict:
 
 
 def _draw_oracles(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="oracles", frequency=0.0)
     ax = drawing.axes(
         "Var* of every oracle, k = 128, N = 100,000",
@@ -192,22 +189,20 @@ def _draw_oracles(results: Results) -> Any:
         log="xy",
         height=4.4,
     )
-    told = []
+    notes = []
     for place, name in enumerate(rows.values("oracle")):
-        found = rows.where(oracle=name).curve("variance", "epsilon")
-        drawing.line(ax, found.x, found.mean, name, place, dashes=drawing.DASHES[place // 6])
-        told.append(f"{name} {found.mean[int(np.abs(found.x - 1).argmin())]:.1e}")
-    drawing.ticks(ax, (0.1, 0.2, 0.5, 1, 2, 5))
-    drawing.name_lines(ax)
-    return drawing.describe(ax, f"Var* of the oracles against ε, log scales. Near ε = 1: {', '.join(told)}.")
+        curve = rows.where(oracle=name).curve("variance", "epsilon")
+        drawing.line(ax, curve.x, curve.mean, name, place, dashes=drawing.DASHES[place // 6])
+        notes.append(f"{name} {curve.mean[int(np.abs(curve.x - 1).argmin())]:.1e}")
+    return drawing.finish(
+        ax, f"Var* of the oracles against ε, log scales. Near ε = 1: {', '.join(notes)}.", x=(0.1, 0.2, 0.5, 1, 2, 5)
+    )
 
 
 def _draw_ratios(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="oracles", frequency=0.0)
     curves = {name: rows.where(oracle=name).curve("variance", "epsilon") for name in rows.values("oracle")}
-    least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(parts.EPSILONS)], axis=0)
+    least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(trials.EPSILONS)], axis=0)
     ax = drawing.axes(
         "The same, as a multiple of the least Var*",
         x="ε (log scale)",
@@ -215,36 +210,33 @@ def _draw_ratios(results: Results) -> Any:
         log="xy",
         height=4.4,
     )
-    for place, (name, found) in enumerate(curves.items()):
-        shown = least[np.isin(parts.EPSILONS, found.x)]
-        drawing.line(ax, found.x, found.mean / shown, name, place, dashes=drawing.DASHES[place // 6])
+    for place, (name, curve) in enumerate(curves.items()):
+        shown = least[np.isin(trials.EPSILONS, curve.x)]
+        drawing.line(ax, curve.x, curve.mean / shown, name, place, dashes=drawing.DASHES[place // 6])
     ax.set_ylim(0.9, 12)
-    drawing.ticks(ax, (0.1, 0.2, 0.5, 1, 2, 5))
-    drawing.ticks(ax, (1, 1.5, 2, 3, 5, 10), axis="y")
-    drawing.name_lines(ax)
     worst = {name: float((curve.mean / least).max()) for name, curve in curves.items() if curve.x.size == least.size}
-    told = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
-    return drawing.describe(ax, f"Var* over the least of all oracles, against ε, log scales. Greatest ratios: {told}.")
+    ratios = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
+    return drawing.finish(
+        ax,
+        f"Var* over the least of all oracles, against ε, log scales. Greatest ratios: {ratios}.",
+        x=(0.1, 0.2, 0.5, 1, 2, 5),
+        y=(1, 1.5, 2, 3, 5, 10),
+    )
 
 
 def _draw_misleading(results: Results) -> Any:
-    from bruit.studies import drawing
-
     rows = results.where(part="coverage", epsilon=4.0)
     ax = drawing.axes(
-        "Intervals built on Var* miss frequent values",
-        x="true frequency f (%)",
-        y="coverage of 95 % intervals (%)",
+        "Intervals built on Var* miss frequent values", x="true frequency f (%)", y="coverage of 95 % intervals (%)"
     )
     for place, n in enumerate(rows.values("n")):
-        found = rows.where(n=n).curve("covered", "frequency")
+        curve = rows.where(n=n).curve("covered", "frequency")
         name, dashes = f"N = {int(n):,}", drawing.DASHES[place % 3]
-        drawing.line(ax, found.x * 100, found.mean * 100, name, place, dashes=dashes, mark=drawing.MARKS[place])
+        drawing.line(ax, curve.x * 100, curve.mean * 100, name, place, dashes=dashes, mark=drawing.MARKS[place])
     drawing.reference(ax, 95, "what was promised")
     ax.set_ylim(0, 104)
-    drawing.name_lines(ax)
     low = float(rows["covered"].min())
-    return drawing.describe(
+    return drawing.finish(
         ax,
         f"Coverage of 95 % intervals built on Var* against f, Warner at ε = 4. It falls from 95 % at f = 0 "
         f"to {low:.0%}.",
@@ -253,12 +245,11 @@ def _draw_misleading(results: Results) -> Any:
 
 def _draw_surface(results: Results) -> Any:
     from bruit.figures import style
-    from bruit.studies import drawing
 
     titles = {"published": "VAR₁ − VAR₂, published ε' = ln(d(e^ε−1)+1)", "same": "VAR₁ − VAR₂, ε' = ε"}
     regions: dict[str, list[tuple[float, float, str]]]
     regions = {"published": [(5, 10, "GRR better"), (9.1, 2.5, "OUE better")], "same": [(8, 14, "OUE"), (8, 4, "GRR")]}
-    told = []
+    notes = []
     panels = drawing.panels(2)
     for ax, (name, title) in zip(panels, titles.items(), strict=True):
         d, k, table = _grid(results, name)
@@ -272,12 +263,12 @@ def _draw_surface(results: Results) -> Any:
             ax.annotate(text, (x, y), ha="center", va="center", color=_DARK)
         bar = style.whole(ax).colorbar(mesh, ax=ax, label="difference of Var*")
         bar.outline.set_visible(False)
-        told.append(
+        notes.append(
             f"{title}: from {table.min():.4f} to {table.max():.4f}, negative in {(table < 0).mean():.0%} of cells"
         )
     return drawing.describe(
         panels[0],
-        f"Var* of RS+FD[GRR] minus that of RS+FD[OUE] over d and k, N = 10,000, ε = ln 3. {'. '.join(told)}.",
+        f"Var* of RS+FD[GRR] minus that of RS+FD[OUE] over d and k, N = 10,000, ε = ln 3. {'. '.join(notes)}.",
     )
 
 
@@ -291,12 +282,12 @@ def _diverging() -> Any:
 
 def _table(results: Results) -> Table:
     rows = results.where(part="oracles")
-    wanted = [parts.EPSILONS[place] for place in (7, 11, 14, 17)]
+    wanted = [trials.EPSILONS[place] for place in (7, 11, 14, 17)]
     body = []
     for name in rows.values("oracle"):
         mine = rows.where(oracle=name, frequency=0.0)
-        found = dict(zip(mine["epsilon"].tolist(), mine["variance"].tolist(), strict=True))
-        body.append((name, *(f"{found[e]:.2e}" if e in found else "—" for e in wanted)))
+        variances = dict(zip(mine["epsilon"].tolist(), mine["variance"].tolist(), strict=True))
+        body.append((name, *(f"{variances[e]:.2e}" if e in variances else "—" for e in wanted)))
     return Table.of("Var*, k = 128, N = 100,000", ("oracle", *(f"ε = {e:.2g}" for e in wanted)), body)
 
 
@@ -321,7 +312,7 @@ STUDY = Study(
         "and of values. Choices by Var* are compared with choices by the exact variance, and intervals built on Var* "
         "with their exact coverage. RS+FD[GRR] is run on people to compare its dispersion with the formulas."
     ),
-    trial=parts.trial,
+    trial=trials.trial,
     quick=_blocks(200),
     full=_blocks(2000),
     claims=[

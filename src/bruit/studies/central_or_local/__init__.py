@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from bruit.studies import _central_or_local_exact as exact
-from bruit.studies import _central_or_local_figures as figures
-from bruit.studies._central_or_local_figures import BAYES, LINES
-from bruit.studies._central_or_local_parts import trial
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results, Summary, summarise
-from bruit.studies.study import Block, Plot, Study
+from bruit.studies import Block, Claim, Plot, Results, Study, Summary, Verdict, confirmed, corrected, refuted
+from bruit.studies.central_or_local import exact, figures
+from bruit.studies.central_or_local.figures import BAYES, LINES
+from bruit.studies.central_or_local.trials import trial
+from bruit.studies.results import summarise
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 100.0)
 #: Standard errors that a difference must exceed.
@@ -27,13 +26,13 @@ _SLIDES = "learning slides"
 def _rows(results: Results, epsilons: Sequence[float] = ()) -> dict[float, Results]:
     """Trials on Pima by ε, those of a range if one is given."""
     low, high = (min(epsilons), max(epsilons)) if epsilons else (0.0, np.inf)
-    found = {epsilon: part for epsilon, part in results.where(part="pima").by("epsilon") if low <= epsilon <= high}
-    return dict(sorted(found.items()))
+    parts = {epsilon: part for epsilon, part in results.where(part="pima").by("epsilon") if low <= epsilon <= high}
+    return dict(sorted(parts.items()))
 
 
-def _gaps(rows: dict[float, Results], one: str, other: str) -> dict[float, Summary]:
+def _gaps(rows: dict[float, Results], first: str, other: str) -> dict[float, Summary]:
     """How much more often one model is right than another, on the same splits, by ε."""
-    return {epsilon: summarise(part[one] - part[other]) for epsilon, part in rows.items()}
+    return {epsilon: summarise(part[first] - part[other]) for epsilon, part in rows.items()}
 
 
 def _sure(gaps: dict[float, Summary], sign: int) -> list[float]:
@@ -45,10 +44,6 @@ def _list(epsilons: Sequence[float]) -> str:
     return "ε = " + ", ".join(f"{epsilon:g}" for epsilon in epsilons) if epsilons else "no ε"
 
 
-def _points(gap: Summary) -> str:
-    return f"{gap.mean * 100:+.1f} ± {gap.error * 100:.1f} points"
-
-
 def _means(rows: dict[float, Results], metric: str) -> str:
     """First, middle and last accuracy."""
     keys = list(rows)
@@ -56,9 +51,9 @@ def _means(rows: dict[float, Results], metric: str) -> str:
     return ", ".join(f"{rows[key].mean(metric):.3f} at ε = {key:g}" for key in shown)
 
 
-def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -> Verdict:
+def _always(results: Results, best: str, title: str, rivals: dict[str, str]) -> Verdict:
     """Whether one model is surely more precise than each rival at each ε; refuted where it is surely less so."""
-    rows, told, below, doubt = _rows(results), [], 0, 0
+    rows, comparisons, below, doubt = _rows(results), [], 0, 0
     for rival, name in rivals.items():
         gaps = _gaps(rows, best, rival)
         better = _sure(gaps, 1)
@@ -67,8 +62,8 @@ def _always(results: Results, best: str, told_as: str, rivals: dict[str, str]) -
         below, doubt = below + len(worse), doubt + len(rest)
         least = min(gaps, key=lambda epsilon: gaps[epsilon].mean)
         where = "everywhere" if not rest else f"for sure at {_list(better)}, not at {_list(rest)}"
-        told.append(f"than {name} {where} (least: {_points(gaps[least])} at ε = {least:g})")
-    sentence = f"{told_as} is more precise {'; '.join(told)}."
+        comparisons.append(f"than {name} {where} (least: {gaps[least].points()} points at ε = {least:g})")
+    sentence = f"{title} is more precise {'; '.join(comparisons)}."
     if below:
         return refuted(sentence, worse=below, doubtful=doubt)
     return corrected(sentence, doubtful=doubt) if doubt else confirmed(sentence, doubtful=0)
@@ -80,13 +75,13 @@ def _gnb_best(results: Results) -> Verdict:
 
 def _dp_beats_stair(results: Results) -> Verdict:
     forms = (("dp_gnb", "DP-GNB as in bruit"), ("vaidya", "Vaidya's form, sensitivities corrected,"))
-    found = [_always(results, key, name, {"stair_gnb": "M_Stair + GNB"}) for key, name in forms]
-    kinds = {one.kind for one in found}
-    told = " ".join(one.sentence for one in found)
-    values = {"doubtful": found[0].figures["doubtful"], "vaidya_doubtful": found[1].figures["doubtful"]}
+    verdicts = [_always(results, key, name, {"stair_gnb": "M_Stair + GNB"}) for key, name in forms]
+    kinds = {verdict.kind for verdict in verdicts}
+    evidence = " ".join(verdict.sentence for verdict in verdicts)
+    values = {"doubtful": verdicts[0].figures["doubtful"], "vaidya_doubtful": verdicts[1].figures["doubtful"]}
     if kinds == {"confirmed"}:
-        return confirmed(told, **values)
-    return refuted(told, **values) if "refuted" in kinds else corrected(told, **values)
+        return confirmed(evidence, **values)
+    return refuted(evidence, **values) if "refuted" in kinds else corrected(evidence, **values)
 
 
 def _lr_best(results: Results) -> Verdict:
@@ -102,12 +97,12 @@ def _learns(rows: dict[float, Results], metric: str) -> list[float]:
 def _stair_gnb_random(results: Results) -> Verdict:
     rows = _rows(results, (0.1, 10.0))
     good, majority = _learns(rows, "stair_gnb"), results.where(part="pima").mean("majority")
-    told = f"Its accuracy is {_means(rows, 'stair_gnb')}; a coin has 0.5, the majority class {majority:.3f}"
+    evidence = f"Its accuracy is {_means(rows, 'stair_gnb')}; a coin has 0.5, the majority class {majority:.3f}"
     if good:
         return corrected(
-            f"{told}, which it beats for sure by two points at {_list(good)}.", first=good[0], majority=majority
+            f"{evidence}, which it beats for sure by two points at {_list(good)}.", first=good[0], majority=majority
         )
-    return confirmed(f"{told}, which it beats nowhere for sure by two points.", majority=majority)
+    return confirmed(f"{evidence}, which it beats nowhere for sure by two points.", majority=majority)
 
 
 def _dp_gnb_interest(results: Results) -> Verdict:
@@ -116,15 +111,15 @@ def _dp_gnb_interest(results: Results) -> Verdict:
     worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
     good = _learns(rows, "dp_gnb")
     far = max(gap.mean + SURE * gap.error for gap in lost.values())
-    told = f"DP-GNB loses at most {_points(lost[worst])} to GNB in [10, 30]"
+    evidence = f"DP-GNB loses at most {lost[worst].points()} points to GNB in [10, 30]"
     if len(good) < len(rows) or far > 0.05:
-        return refuted(f"{told}.", lost=lost[worst].mean)
+        return refuted(f"{evidence}.", lost=lost[worst].mean)
     first = next((epsilon for epsilon in _rows(results) if epsilon in _learns(_rows(results), "dp_gnb")), 10.0)
     vaidya = _gaps(rows, "gnb", "vaidya")
     return confirmed(
-        f"{told}, Vaidya's form at most {_points(max(vaidya.values(), key=lambda gap: gap.mean))}: privacy for next to "
-        f"nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for sure "
-        "by two points.",
+        f"{evidence}, Vaidya's form at most {max(vaidya.values(), key=lambda gap: gap.mean).points()} points: privacy "
+        f"for next to nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for "
+        "sure by two points.",
         lost=lost[worst].mean,
         first=first,
     )
@@ -135,20 +130,20 @@ def _dispersion(results: Results) -> Verdict:
     ratios: dict[str, dict[float, float]] = {"functional": {}, "dp_lr": {}, "stair_lr": {}}
     for epsilon, part in rows.items():
         count = part.summary("lr").count
-        for metric, found in ratios.items():
-            found[epsilon] = part.summary(metric).sd / max(part.summary("lr").sd, 1e-9)
+        for metric, by_epsilon in ratios.items():
+            by_epsilon[epsilon] = part.summary(metric).sd / max(part.summary("lr").sd, 1e-9)
     # The logarithm of a ratio of two deviations from n runs each has a standard error of at most 1/√(n − 1).
     high = {
-        key: [one for one, ratio in found.items() if np.log(ratio) > SURE / (count - 1) ** 0.5]
-        for key, found in ratios.items()
+        key: [epsilon for epsilon, ratio in by_epsilon.items() if np.log(ratio) > SURE / (count - 1) ** 0.5]
+        for key, by_epsilon in ratios.items()
     }
-    told = "; ".join(
+    evidence = "; ".join(
         f"{name} up to {max(ratios[key].values()):.1f} times (for sure at {_list(high[key])})"
         for key, name in (("functional", "functional mechanism"), ("dp_lr", "noisy sums of products"),
                           ("stair_lr", "M_Stair + LR"))
     )  # fmt: skip
-    sentence = f"Deviation of a run's accuracy over that of LR: {told}."
-    values = {key: max(found.values()) for key, found in ratios.items()}
+    sentence = f"Deviation of a run's accuracy over that of LR: {evidence}."
+    values = {key: max(by_epsilon.values()) for key, by_epsilon in ratios.items()}
     if not high["functional"]:
         return refuted(sentence, **values)
     if max(ratios["dp_lr"].values()) > max(ratios["functional"].values()) / 2:
@@ -160,18 +155,18 @@ def _lr_random(results: Results) -> Verdict:
     rows = _rows(results, (0.1, 10.0))
     good = {metric: _learns(rows, metric) for metric in ("stair_lr", "functional", "dp_lr")}
     majority = results.where(part="pima").mean("majority")
-    told = "; ".join(
+    evidence = "; ".join(
         f"{name} {_means(rows, metric)}, beats the majority class ({majority:.3f}) for sure by two points at "
         f"{_list(good[metric])}"
         for metric, name in (("stair_lr", "M_Stair + LR"), ("functional", "functional"), ("dp_lr", "noisy sums"))
     )
     if not any(good.values()):
-        return confirmed(f"{told}.", majority=majority)
+        return confirmed(f"{evidence}.", majority=majority)
     if all(good.values()):
-        return refuted(f"{told}.", majority=majority)
+        return refuted(f"{evidence}.", majority=majority)
     names = {"stair_lr": "M_Stair + LR", "functional": "the functional mechanism", "dp_lr": "noisy sums of products"}
-    true = " and ".join(names[metric] for metric, found in good.items() if not found)
-    return corrected(f"True of {true} only: {told}.", majority=majority)
+    true = " and ".join(names[metric] for metric, epsilons in good.items() if not epsilons)
+    return corrected(f"True of {true} only: {evidence}.", majority=majority)
 
 
 def _listing(results: Results) -> Verdict:
@@ -179,12 +174,12 @@ def _listing(results: Results) -> Verdict:
     gaps = _gaps(rows, "lr", "functional")
     least = min(rows)
     shown, true = rows[least].mean("lr"), rows[least].mean("functional")
-    told = f"at ε = {least:g} an ordinary regression has {shown:.3f} and the functional mechanism {true:.3f}"
+    evidence = f"at ε = {least:g} an ordinary regression has {shown:.3f} and the functional mechanism {true:.3f}"
     if least not in _sure(gaps, 1):
-        return confirmed(f"Which model predicts makes no sure difference: {told}.", gap=gaps[least].mean)
+        return confirmed(f"Which model predicts makes no sure difference: {evidence}.", gap=gaps[least].mean)
     return corrected(
         f"It fits private_clf but predicts with reg, another model. If that is the ordinary one, the score is that of "
-        f"no privacy whatever ε is: {told}. The line must call private_clf.predict.",
+        f"no privacy whatever ε is: {evidence}. The line must call private_clf.predict.",
         shown=shown,
         true=true,
     )
@@ -193,18 +188,19 @@ def _listing(results: Results) -> Verdict:
 def _stair_lr_wins(results: Results) -> Verdict:
     rows = _rows(results, (10.0, 30.0))
     gaps = {metric: _gaps(rows, "stair_lr", metric) for metric in ("functional", "dp_lr")}
-    told = "; ".join(
-        f"against {name} " + ", ".join(f"{_points(gap)} at ε = {epsilon:g}" for epsilon, gap in gaps[metric].items())
+    evidence = "; ".join(
+        f"against {name} "
+        + ", ".join(f"{gap.points()} points at ε = {epsilon:g}" for epsilon, gap in gaps[metric].items())
         for metric, name in (("functional", "the functional mechanism"), ("dp_lr", "noisy sums of products"))
     )
-    better = [epsilon for found in gaps.values() for epsilon in _sure(found, 1)]
+    better = [epsilon for by_epsilon in gaps.values() for epsilon in _sure(by_epsilon, 1)]
     if len(better) == 2 * len(rows):
-        return confirmed(f"M_Stair + LR {told}.")
+        return confirmed(f"M_Stair + LR {evidence}.")
     if not better:
-        return refuted(f"M_Stair + LR {told}.")
+        return refuted(f"M_Stair + LR {evidence}.")
     return corrected(
         f"For sure only at {_list(_sure(gaps['functional'], 1))} against the functional mechanism, and at "
-        f"{_list(_sure(gaps['dp_lr'], 1))} against noisy sums of products: M_Stair + LR {told}.",
+        f"{_list(_sure(gaps['dp_lr'], 1))} against noisy sums of products: M_Stair + LR {evidence}.",
         first=min(better),
     )
 
@@ -212,7 +208,7 @@ def _stair_lr_wins(results: Results) -> Verdict:
 def _iris_serves(results: Results) -> Verdict:
     rows = results.where(part="iris", epsilon=1.0)
     printed, own, alone = rows.summary("lloyd"), rows.summary("joint"), rows.mean("alone")
-    told = (
+    evidence = (
         f"With ε = 1 the squared distances are {printed.mean:.1f} ± {printed.sd:.1f} times the best by the printed "
         f"algorithm, {own.mean:.1f} ± {own.sd:.1f} times from cells and sums released together, and {alone:.1f} times "
         "with a single centre"
@@ -221,17 +217,14 @@ def _iris_serves(results: Results) -> Verdict:
     near = next((float(x) for x, mean in zip(curve.x, curve.mean, strict=True) if mean < 1.1), np.inf)
     values = {"printed": printed.mean, "joint": own.mean, "alone": alone}
     if printed.mean + SURE * printed.error < 2:
-        return confirmed(f"{told}.", **values)
+        return confirmed(f"{evidence}.", **values)
     if own.mean + SURE * own.error < alone:
-        return corrected(f"{told}: 150 flowers are too few for three good centres below ε = {near:g}.", **values)
-    return refuted(f"{told}.", **values)
+        return corrected(f"{evidence}: 150 flowers are too few for three good centres below ε = {near:g}.", **values)
+    return refuted(f"{evidence}.", **values)
 
 
 def _blocks(runs: int, fits: int) -> list[Block]:
-    return [
-        Block({"part": ["pima"], "epsilon": EPSILONS}, runs),
-        Block({"part": ["iris"], "epsilon": EPSILONS}, fits),
-    ]
+    return [Block({"part": ["pima"], "epsilon": EPSILONS}, runs), Block({"part": ["iris"], "epsilon": EPSILONS}, fits)]
 
 
 _NB, _LR = "slide “GNB vs M_Stair + GNB vs DP-GNB”", "slide “LR vs M_Stair + LR vs DP-LR”"
@@ -302,12 +295,13 @@ STUDY = Study(
     ],
     plots=[
         Plot("naive-bayes", "Mean accuracy of naive Bayes with its 95 % band; dashes show levels without ε.",
-             figures.draw_bayes),
-        Plot("regression", "Mean accuracy of linear regression with its 95 % band.", figures.draw_lines),
+             partial(figures.accuracy, title="Naive Bayes on Pima", models=BAYES, clean="gnb")),
+        Plot("regression", "Mean accuracy of linear regression with its 95 % band.",
+             partial(figures.accuracy, title="Linear regression on Pima", models=LINES, clean="lr")),
         Plot("dispersion", "Standard deviation of the accuracy of one run: the high variance belongs to the functional "
-             "mechanism and to staircase reports.", figures.draw_dispersion),
+             "mechanism and to staircase reports.", figures.dispersion),
         Plot("iris", "Sum of squared distances from the nearest centre, over that of ordinary k-means, with the 95 % "
-             "band of the mean.", figures.draw_iris),
+             "band of the mean.", figures.iris),
     ],
     table=figures.table,
 )  # fmt: skip

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bruit.numbers import BoundedLaplace, Staircase
 from bruit.numbers.staircase_noise import Error, optimal_gamma, variance
 from bruit.oracles import RandomizedResponse
-from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit.studies.results import Results
+from bruit.studies import Claim, Results, Verdict, confirmed, corrected, refuted
 
 Floats: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Floats], Floats]
@@ -46,10 +45,7 @@ def laplace_loss(epsilon: float, width: float = 1.0, reach: float = 1.0) -> floa
 def staircase_loss(epsilon: float, error: Error = "absolute") -> float:
     """Of staircase noise whose Δ is the width of the interval: only two of its steps are inside."""
     gamma, b = optimal_gamma(epsilon, error), math.exp(-epsilon)
-    return loss(
-        lambda d: np.where(d < gamma, 1.0, b),
-        lambda d: np.minimum(d, gamma) + b * np.maximum(d - gamma, 0),
-    )
+    return loss(lambda d: np.where(d < gamma, 1.0, b), lambda d: np.minimum(d, gamma) + b * np.maximum(d - gamma, 0))
 
 
 def printed_gamma(epsilon: float) -> float:
@@ -68,7 +64,9 @@ def mass(epsilon: float, shift: int) -> float:
 
 def _laplace(_: Results) -> Verdict:
     share = max(laplace_loss(epsilon) / epsilon for epsilon in NOMINAL)
-    cells = max(BoundedLaplace(epsilon=one, bounds=(0.0, 1.0), cells=256).guarantee.epsilon / one for one in NOMINAL)
+    cells = max(
+        BoundedLaplace(epsilon=epsilon, bounds=(0.0, 1.0), cells=256).guarantee.epsilon / epsilon for epsilon in NOMINAL
+    )
     if max(share, cells) > 1 + 1e-9:
         return refuted(f"The greatest log-ratio is {share:.6f} ε.", share=share)
     return confirmed(
@@ -81,24 +79,24 @@ def _laplace(_: Results) -> Verdict:
 def _staircase(_: Results) -> Verdict:
     true = [staircase_loss(epsilon) for epsilon in NOMINAL]
     squared = [staircase_loss(epsilon, "squared") for epsilon in NOMINAL]
-    if all(found <= epsilon + 1e-9 for found, epsilon in zip(true, NOMINAL, strict=True)):
+    if all(loss <= epsilon + 1e-9 for loss, epsilon in zip(true, NOMINAL, strict=True)):
         return confirmed("The greatest log-ratio is ε.")
-    words = [", ".join(f"{one:.4f}" for one in found) for found in (true, squared)]
+    words = [", ".join(f"{loss:.4f}" for loss in losses) for losses in (true, squared)]
     exact = Staircase.as_printed(1.0).guarantee.epsilon
     return refuted(
         f"Drawn again until inside, at a nominal ε of 0.5, 1, 2 and 5 it has {words[0]} (diffprivlib's γ), or "
         f"{words[1]} (the γ of the slide): a value in the middle keeps more of its noise than one at an end, so the "
         f"normalising constants differ. The exact law on a grid of 4,096 cells has {exact:.4f} at 1.",
-        **{f"at_{epsilon:g}": found for epsilon, found in zip(NOMINAL, true, strict=True)},
+        **{f"at_{epsilon:g}": loss for epsilon, loss in zip(NOMINAL, true, strict=True)},
     )
 
 
 def _density(_: Results) -> Verdict:
     printed, right = ([mass(epsilon, shift) for epsilon in NOMINAL] for shift in (0, 1))
-    if max(abs(one - 1) for one in printed) < 1e-9:
+    if max(abs(total - 1) for total in printed) < 1e-9:
         return confirmed("Its total is 1.")
-    words = ", ".join(f"{one:.3f}" for one in printed)
-    gap = max(abs(one - 1) for one in right)
+    words = ", ".join(f"{total:.3f}" for total in printed)
+    gap = max(abs(total - 1) for total in right)
     if gap > 1e-9:
         return refuted(f"Its total is {words} at ε = 0.5, 1, 2 and 5, and b^(j+1) does not mend it.", gap=gap)
     return corrected(

@@ -110,19 +110,19 @@ class LedgerFile:
 
     def _check_same(self, handle: int) -> None:
         """Refuse a file that was moved away, replaced, or cut shorter than what was read."""
-        found = os.fstat(handle)
+        opened = os.fstat(handle)
         try:
             named = self.path.stat()
         except OSError:
             named = None
-        identity = (found.st_dev, found.st_ino)
-        moved = named is None or not os.path.samestat(found, named)
+        identity = (opened.st_dev, opened.st_ino)
+        moved = named is None or not os.path.samestat(opened, named)
         if moved or (self._identity or identity) != identity:
             raise LedgerError(
                 f"The ledger {self.path.name} was moved or replaced while in use. Open it again, "
                 "after making sure that no entry was lost."
             )
-        if found.st_size < self._seen:
+        if opened.st_size < self._seen:
             raise LedgerError(
                 f"The ledger {self.path.name} lost entries that were already read. Restore it from a copy."
             )

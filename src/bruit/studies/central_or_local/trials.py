@@ -23,15 +23,17 @@ LABEL, CLUSTERS = "Outcome", 3
 
 
 class Data(NamedTuple):
-    """Numbers by column, their declared bounds (two sequences), and labels."""
+    """Numbers by column, their declared bounds (two sequences), labels, and the names of the columns."""
 
     table: Floats
     bounds: tuple[tuple[float, ...], tuple[float, ...]]
     label: NDArray[np.int64]
+    names: list[str]
 
 
 @cache
-def _pima() -> Data:
+def pima() -> Data:
+    """The Pima diabetes data as the course prepares them."""
     from bruit import datasets
 
     data = datasets.load("diabetes")
@@ -40,7 +42,8 @@ def _pima() -> Data:
     for name in ZERO_IS_MISSING:
         known = columns[name] > 0
         columns[name] = np.where(known, columns[name], np.median(columns[name][known]))
-    return Data(np.column_stack(list(columns.values())), _bounds(data, names), np.asarray(data[LABEL], np.int64))
+    label = np.asarray(data[LABEL], np.int64)
+    return Data(np.column_stack(list(columns.values())), _bounds(data, names), label, names)
 
 
 @cache
@@ -49,12 +52,12 @@ def _iris() -> Data:
 
     data = datasets.load("iris")
     names = [name for name in data.schema if name != "species"]
-    return Data(np.column_stack([data[name] for name in names]), _bounds(data, names), np.zeros(0, np.int64))
+    return Data(np.column_stack([data[name] for name in names]), _bounds(data, names), np.zeros(0, np.int64), names)
 
 
 def _bounds(data: Any, names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     domains = [data.schema[name].domain for name in names]
-    return tuple(float(one.low) for one in domains), tuple(float(one.high) for one in domains)
+    return tuple(float(domain.low) for domain in domains), tuple(float(domain.high) for domain in domains)
 
 
 @cache
@@ -62,10 +65,10 @@ def _plan(epsilon: float) -> Plan:
     """The staircase for each of eight attributes, ε each."""
     from bruit.learning import LocalPrivatizer
 
-    people = _pima()
+    people = pima()
     model = LocalPrivatizer(epsilon=epsilon, bounds=people.bounds, method="SPL[staircase]", unit="attribute")
-    found: Plan = model.fit(people.table).plan_
-    return found
+    plan: Plan = model.fit(people.table).plan_
+    return plan
 
 
 def trial(*, part: str, epsilon: float, rng: Entropy) -> dict[str, float]:
@@ -78,7 +81,7 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
 
     from sklearn import linear_model, model_selection, naive_bayes  # isort: skip
 
-    X, bounds, y = _pima()
+    X, bounds, y, _ = pima()
     state = int(rng.integers(2**31, 1)[0])
     train, test = model_selection.train_test_split(np.arange(y.size), test_size=0.2, random_state=state)
     share = epsilon / (X.shape[1] + 1)
@@ -95,12 +98,12 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
         "dp_lr": (LinearRegression(target_bounds=(0, 1), **central), clean),
         "functional": (LinearRegression(target_bounds=(0, 1), method="functional", **central), clean),
     }
-    found = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
-    for name, (model, (features, labels, asked)) in models.items():
+    scores = {"majority": float(np.mean(y[test] == np.bincount(y[train]).argmax()))}
+    for name, (model, (features, labels, questions)) in models.items():
         # As in the listing: a prediction below 0.5 counts as 0. Classes stay what they are.
-        answers = np.asarray(model.fit(features, labels).predict(asked)) >= 0.5
-        found[name] = float(np.mean(answers == y[test]))
-    return found | {"local_epsilon": local.train_guarantee.epsilon}
+        answers = np.asarray(model.fit(features, labels).predict(questions)) >= 0.5
+        scores[name] = float(np.mean(answers == y[test]))
+    return scores | {"local_epsilon": local.train_guarantee.epsilon}
 
 
 @cache
@@ -116,12 +119,12 @@ def _ordinary() -> tuple[float, float]:
 def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
     from bruit.learning import KMeans
 
-    flowers, bounds, _ = _iris()
+    flowers, bounds, *_ = _iris()
     best, alone = _ordinary()
-    found = {"alone": alone / best}
+    distances = {"alone": alone / best}
     for variant in ("joint", "lloyd"):
         model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, variant=variant, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it tells that noise hides the clusters, which is measured
-            found[variant] = -model.fit(flowers).score(flowers) / best
-    return found
+            distances[variant] = -model.fit(flowers).score(flowers) / best
+    return distances

@@ -1,0 +1,73 @@
+"""Figures and table of the study `central-or-local`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bruit.studies import Curve, Results, drawing
+from bruit.tables import Table
+
+#: Marks of ε on the axes.
+TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+#: Metrics of a trial, and their names on figures.
+BAYES = {"dp_gnb": "DP, bruit", "vaidya": "DP, Vaidya", "stair_gnb": "staircase first"}
+LINES = {"dp_lr": "DP, bruit", "functional": "DP, functional", "stair_lr": "staircase first"}
+
+
+def _percent(results: Results, metrics: dict[str, str]) -> dict[str, Curve]:
+    """Scores on Pima against ε, by the name of the model."""
+    rows = results.where(part="pima")
+    return {name: rows.curve(metric, "epsilon").times(100) for metric, name in metrics.items()}
+
+
+def accuracy(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
+    """Accuracy of some models against ε, and the levels of one without privacy, of the majority class and of a coin."""
+    ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
+    curves, rows = _percent(results, models), results.where(part="pima")
+    drawing.curves(ax, curves)
+    levels = {"without privacy": rows.mean(clean) * 100, "majority class": rows.mean("majority") * 100, "coin": 50.0}
+    for name, level in levels.items():  # named where no curve passes
+        drawing.reference(ax, level, name, left=name == "without privacy", below=name == "majority class")
+    ax.set_ylim(47, 81)
+    notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}" for name, curve in curves.items())
+    shown = ", ".join(f"{name} {level:.0f} %" for name, level in levels.items())
+    return drawing.finish(ax, f"Accuracy on Pima against the global ε. {notes}. Levels: {shown}.", x=TICKS)
+
+
+def dispersion(results: Results) -> Any:
+    """The deviation of a run of linear regression against ε."""
+    ax = drawing.axes("How much a run varies", x="global ε (log scale)", y="sd of a run's accuracy (points)", log="x",
+                      width=6.2)  # fmt: skip
+    notes = []
+    for place, (name, curve) in enumerate(_percent(results, {**LINES, "lr": "no privacy"}).items()):
+        drawing.line(ax, curve.x, curve.sd, name, place, dashes=drawing.DASHES[place % 3], mark=drawing.MARKS[place])
+        notes.append(f"{name} {curve.sd[0]:.1f} points at ε = {curve.x[0]:g}, {curve.sd[-1]:.1f} at {curve.x[-1]:g}")
+    ax.set_ylim(bottom=0)
+    return drawing.finish(ax, f"Standard deviation of one run's accuracy against ε. {'; '.join(notes)}.", x=TICKS)
+
+
+def iris(results: Results) -> Any:
+    """k-means against ε."""
+    rows = results.where(part="iris")
+    ax = drawing.axes("Three clusters of Iris", x="ε (log scale)", y="squared distances / best (log)", log="xy",
+                      width=6.2)  # fmt: skip
+    curves = {name: rows.curve(metric, "epsilon") for metric, name in (("joint", "bruit"), ("lloyd", "as printed"))}
+    drawing.curves(ax, curves)
+    drawing.reference(ax, rows.mean("alone"), "one centre for all")
+    drawing.reference(ax, 1.0)
+    notes = "; ".join(f"{name} {curve.ends('.2f')}" for name, curve in curves.items())
+    text = f"Sum of squared distances over that of ordinary k-means, against ε, log scales. {notes}; one centre for all"
+    return drawing.finish(ax, f"{text} {rows.mean('alone'):.1f}.", x=TICKS, y=(1, 2, 5, 10, 20))
+
+
+def table(results: Results) -> Table:
+    """Accuracy of every model on Pima."""
+    rows = results.where(part="pima")
+    lines = [
+        (f"{epsilon:g}", *(part.summary(metric).text(scale=100) for metric in (*BAYES, *LINES)))
+        for epsilon, part in sorted(rows.by("epsilon"), key=lambda item: item[0])
+    ]
+    bayes, regression = (rows.summary(metric).text(scale=100) for metric in ("gnb", "lr"))
+    lines.append(("no privacy", *[bayes] * len(BAYES), *[regression] * len(LINES)))
+    head = ("global ε", *(f"NB, {name}" for name in BAYES.values()), *(f"LR, {name}" for name in LINES.values()))
+    return Table.of("Accuracy on Pima in percent, ± dispersion of a run", head, lines)
