@@ -21,10 +21,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bruit import datasets, documents, studies
-from bruit.cli import _tour_studies
-from bruit.cli._tour_facts import EPSILONS
 from bruit.cli.app import app
-from bruit.cli.tour import TourResult, run_tour
+from bruit.cli.tour import TourResult, glimpses, run_tour
+from bruit.cli.tour.facts import EPSILONS
 
 FILES = ["marital-status.svg", "marital-status.png", "beliefs.svg", "beliefs.png", "tour.html"]
 
@@ -124,7 +123,7 @@ def test_watching_reports_clears_the_mechanism_and_catches_its_broken_twin(resul
 
 def test_it_ends_with_claims_that_hold_that_nearly_do_and_that_do_not(result: TourResult, text: str, html: str) -> None:
     end = text[text.index(result.blocks[-1].heading) :]
-    shown = {claim for glimpse in _tour_studies.GLIMPSES for claim in glimpse.claims}
+    shown = {claim for glimpse in glimpses.GLIMPSES for claim in glimpse.claims}
     assert {one.claim.id for one in result.facts.judged} == shown
     verdicts = [one.verdict.kind for one in result.facts.judged]
     assert set(verdicts) == {"confirmed", "corrected", "refuted"}
@@ -141,7 +140,7 @@ def test_after_the_claims_it_says_how_to_judge_all_of_them(text: str, html: str)
 
 
 def test_a_trial_of_the_tour_draws_what_it_draws_in_the_whole_study() -> None:
-    for glimpse in _tour_studies.GLIMPSES:
+    for glimpse in glimpses.GLIMPSES:
         study = studies.find(glimpse.study)
         cut = glimpse.cut(study)
         whole = {(str(dict(trial.factors)), trial.repetition): trial for trial in study.trials("quick")}

@@ -13,9 +13,9 @@ import pytest
 
 import bruit
 from bruit import Plan, engines
-from bruit.engines import _spark_work
 from bruit.engines import spark as engine
 from bruit.engines.batch import BATCH
+from bruit.engines.spark import tasks
 from bruit.entropy import TaskKey, Words
 from bruit.errors import DataError, DataTypeError, ParameterError
 
@@ -204,7 +204,7 @@ def test_other_rows_in_the_same_place_get_other_noise(frame_of: Frames) -> None:
 def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does() -> None:
     def of(**columns: Any) -> int:
         (batch,) = engines.batches(columns)
-        return _spark_work.content(batch)
+        return tasks.content(batch)
 
     same = [of(x=np.array([1, 2])), of(x=np.array([1, 2]))]
     assert same[0] == same[1]

@@ -17,10 +17,9 @@ SOURCE = Path(bruit.__file__).parent
 NOUNS = ("reports", "rows", "people", "records", "claims", "entries", "columns", "cells", "bytes", "answers")
 #: Where what stands before such a word is never one, or no count. Declared limits, in capitals, are neither.
 NEVER_ONE = {
-    ("cli/_answers.py", "answers"): "a list has two or more",
-    ("cli/_tour_story.py", "answers"): "the seven answers",
-    ("cli/_tour_story.py", "people"): "the people of Adult",
-    ("cli/_tour_story.py", "reports"): "their reports",
+    ("cli/tour/story.py", "answers"): "the seven answers",
+    ("cli/tour/story.py", "people"): "the people of Adult",
+    ("cli/tour/story.py", "reports"): "their reports",
     ("cards/question.py", "answers"): "a limit",
     ("datasets/reading.py", "cells"): "a table with several columns",
     ("estimation/distribution.py", "cells"): "a grid has two or more",

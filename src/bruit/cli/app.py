@@ -9,13 +9,13 @@ import typer
 
 import bruit
 from bruit.cli import (
-    _endings,
     attack,
     audit,
     choose,
     compare,
     data,
     estimate,
+    exits,
     ledger,
     people,
     plan,
@@ -25,7 +25,7 @@ from bruit.cli import (
     study,
     tour,
 )
-from bruit.cli._endings import ended
+from bruit.cli.exits import ended
 
 app = typer.Typer(
     name="bruit",
@@ -84,7 +84,7 @@ app.add_typer(studies, name="study")
 def main() -> None:
     """Run the command line; whatever goes wrong ends with one message and a documented exit code."""
     try:
-        with _endings.stoppable():
+        with exits.stoppable():
             app()
-    except (Exception, KeyboardInterrupt, _endings.Stopped) as error:  # before or after a command
-        sys.exit(_endings.end(error))
+    except (Exception, KeyboardInterrupt, exits.Stopped) as error:  # before or after a command
+        sys.exit(exits.end(error))

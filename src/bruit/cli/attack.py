@@ -37,23 +37,23 @@ def attack(
 
     if reports.suffix.lower() == ".json":
         raise ParameterError("An attack is on people's reports: a tally has none.")
-    asked = Plan.open(plan or reports)
-    if not isinstance(asked.design, Fake):
-        raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {asked.method}.")
-    tally = _options.tally(asked, [reports], _engine.LOCAL)
-    result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))
+    known = Plan.open(plan or reports)
+    if not isinstance(known.design, Fake):
+        raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {known.method}.")
+    tally = _options.tally(known, [reports], _engine.LOCAL)
+    result = _result(known, tally, _certainty(known, reports, _frequencies(known, tally)))
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
 
 
-class _Told(NamedTuple):
+class _Certainty(NamedTuple):
     """Sums over people of how surely their sampled attribute is told; such sums add."""
 
     right: float
     sure: tuple[int, ...]
 
-    def __add__(self, other: Any) -> _Told:
-        return _Told(self.right + other.right, tuple(map(sum, zip(self.sure, other.sure, strict=True))))
+    def __add__(self, other: Any) -> _Certainty:
+        return _Certainty(self.right + other.right, tuple(map(sum, zip(self.sure, other.sure, strict=True))))
 
 
 def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
@@ -61,31 +61,31 @@ def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
     return {name: answers[name].consistent("norm-sub").frequency for name in plan.schema}
 
 
-def _told(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Told:
+def _certainty(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Certainty:
     from bruit.attacks import sampled_posterior
     from bruit.engines import reports as reading
     from bruit.engines.form import Rows
 
-    def work(rows: Rows) -> _Told:
+    def work(rows: Rows) -> _Certainty:
         valid = plan.valid(rows.reports)
         kept = {name: column[valid] for name, column in rows.reports.items()}
         surest = sampled_posterior(plan, kept, frequencies).max(axis=1)
-        return _Told(float(surest.sum()), tuple(int((surest >= level).sum()) for level in SURE))
+        return _Certainty(float(surest.sum()), tuple(int((surest >= level).sum()) for level in SURE))
 
     with console.progress("attack") as report:
         return reading.fold(_options.read(source, {}, report), plan.form, work)
 
 
-def _result(plan: Plan, tally: Tally, told: _Told) -> dict[str, Any]:
+def _result(plan: Plan, tally: Tally, certainty: _Certainty) -> dict[str, Any]:
     return {
         "attack": "sampled attribute, closed-form Bayes",
         "method": plan.method,
         "people": tally.n,
         "refused": tally.refused,
         "simulated": tally.simulated,
-        "expected_right": told.right / tally.n,
+        "expected_right": certainty.right / tally.n,
         "baseline": 1 / plan.d,
-        "told_surely": [{"at_least": level, "people": n} for level, n in zip(SURE, told.sure, strict=True)],
+        "told_surely": [{"at_least": level, "people": n} for level, n in zip(SURE, certainty.sure, strict=True)],
         "guarantee": plan.guarantee("person").to_dict(),
         "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
     }

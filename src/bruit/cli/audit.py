@@ -59,28 +59,28 @@ class _Drawn(NamedTuple):
     level: float
     seed: int | None
 
-    def found(self, audit: EmpiricalAudit, guarantee: Guarantee) -> dict[str, Any]:
+    def lower_bound(self, audit: EmpiricalAudit, guarantee: Guarantee) -> dict[str, Any]:
         """What the reports showed, as plain values."""
         passed = audit.passes(guarantee)
         return {"holds": passed, "lower": audit.epsilon_lower, "level": self.level, "trials": self.trials}
 
 
-def _of_mechanism(found: Mechanism, drawn: _Drawn) -> dict[str, Any]:
+def _of_mechanism(mechanism: Mechanism, drawn: _Drawn) -> dict[str, Any]:
     from bruit.audit import empirical, exact
 
-    proof = exact(found)
-    result = {"mechanism": found.name, "k": found.size, "asked": found.epsilon, **_proved(proof)}
+    proof = exact(mechanism)
+    result = {"mechanism": mechanism.name, "k": mechanism.size, "asked": mechanism.epsilon, **_proved(proof)}
     if drawn.trials:
-        first, second = _two_values(found)
-        seen = empirical(found, first, second, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
-        result["empirical"] = drawn.found(seen, found.guarantee)
+        first, second = _two_values(mechanism)
+        seen = empirical(mechanism, first, second, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
+        result["empirical"] = drawn.lower_bound(seen, mechanism.guarantee)
     return {**result, "holds": _holds(result)}
 
 
-def _two_values(found: Mechanism) -> tuple[Any, Any]:
+def _two_values(mechanism: Mechanism) -> tuple[Any, Any]:
     """Two answers: the first two categories, or the bounds of a number."""
-    names = found.domain.names
-    return names[0], names[-1 if found.gives == "mean" else 1]
+    names = mechanism.domain.names
+    return names[0], names[-1 if mechanism.gives == "mean" else 1]
 
 
 def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
@@ -90,21 +90,21 @@ def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
     result: dict[str, Any] = {"method": plan.method, "asked": plan.epsilon, "unit": plan.unit}
     units: tuple[Unit, ...] = get_args(Unit)
     for unit in units:
-        found = _proved(exact_plan(plan, unit))
+        checks = _proved(exact_plan(plan, unit))
         if drawn.trials:
             seen = empirical_plan(plan, unit, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
-            found["empirical"] = drawn.found(seen, plan.guarantee(unit))
-        result[unit] = {**found, "holds": _holds(found)}
+            checks["empirical"] = drawn.lower_bound(seen, plan.guarantee(unit))
+        result[unit] = {**checks, "holds": _holds(checks)}
     return {**result, "holds": all(result[unit]["holds"] for unit in units)}
 
 
 def _proved(proof: ExactAudit) -> dict[str, Any]:
-    found = {"holds": proof.holds, "method": proof.method, "ratio": str(proof.ratio), "epsilon": proof.epsilon}
-    return {"stated": proof.stated, "exact": found}
+    exact = {"holds": proof.holds, "method": proof.method, "ratio": str(proof.ratio), "epsilon": proof.epsilon}
+    return {"stated": proof.stated, "exact": exact}
 
 
-def _holds(found: dict[str, Any]) -> bool:
-    return bool(found["exact"]["holds"] and found.get("empirical", {"holds": True})["holds"])
+def _holds(checks: dict[str, Any]) -> bool:
+    return bool(checks["exact"]["holds"] and checks.get("empirical", {"holds": True})["holds"])
 
 
 def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
@@ -126,16 +126,16 @@ def _table(result: dict[str, Any]) -> Table:
     return checks_table(f"Audit of {what}", rows, about=result)
 
 
-def _checks_of(unit: str, found: dict[str, Any]) -> list[Check]:
+def _checks_of(unit: str, checks: dict[str, Any]) -> list[Check]:
     from bruit.audit.exact import Check
 
     of = f"{unit}: " if unit else ""
     claim = "stated" if unit else "stated, computed from the law and rounded up"
-    exact = found["exact"]
+    exact = checks["exact"]
     largest = f"{of}largest ratio, exact ({exact['method']})"
-    rows = [Check(f"{of}{claim}", found["stated"]), Check(largest, exact["epsilon"], exact["holds"])]
-    if "empirical" in found:
-        seen = found["empirical"]
+    rows = [Check(f"{of}{claim}", checks["stated"]), Check(largest, exact["epsilon"], exact["holds"])]
+    if "empirical" in checks:
+        seen = checks["empirical"]
         name = f"{of}best attack on {counted(seen['trials'], 'report')}, at least"
         rows.append(Check(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
     return rows

@@ -35,14 +35,14 @@ def data(
     if name is None:
         _list(as_json)
         return
-    found = datasets.load(name, path=path)
-    columns = list(column) if column else list(found.columns)
+    dataset = datasets.load(name, path=path)
+    columns = list(column) if column else list(dataset.columns)
     if output is not None:
-        _write(found, columns, output)
+        _write(dataset, columns, output)
     elif as_json:
-        console.print_json(_described(found))
+        console.print_json(_described(dataset))
     else:
-        console.show(found.describe())
+        console.show(dataset.describe())
 
 
 def _list(as_json: bool) -> None:
@@ -72,32 +72,32 @@ def _facts(entry: Any) -> dict[str, Any]:
     }
 
 
-def _described(found: Dataset) -> dict[str, Any]:
+def _described(dataset: Dataset) -> dict[str, Any]:
     return {
-        "name": found.name,
-        "rows": len(found),
-        "columns": list(found.columns),
-        "licence": found.licence,
-        "source": found.source,
-        "checksum": found.checksum,
-        "schema": found.schema.to_list(),
+        "name": dataset.name,
+        "rows": len(dataset),
+        "columns": list(dataset.columns),
+        "licence": dataset.licence,
+        "source": dataset.source,
+        "checksum": dataset.checksum,
+        "schema": dataset.schema.to_list(),
     }
 
 
-def _write(found: Dataset, columns: list[str], output: Path) -> None:
+def _write(dataset: Dataset, columns: list[str], output: Path) -> None:
     from bruit import documents
 
     if str(output) == "-":
-        _write_rows(found, columns, sys.stdout)
+        _write_rows(dataset, columns, sys.stdout)
         sys.stdout.flush()
         return
     _options.check_file(output, "--output", (".csv",))
     with documents.replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        _write_rows(found, columns, file)
-    console.note(f"{counted(len(found), 'row')} written to {output}")
+        _write_rows(dataset, columns, file)
+    console.note(f"{counted(len(dataset), 'row')} written to {output}")
 
 
-def _write_rows(found: Dataset, columns: list[str], file: Any) -> None:
+def _write_rows(dataset: Dataset, columns: list[str], file: Any) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(found[name].tolist() for name in columns), strict=True))
+    writer.writerows(zip(*(dataset[name].tolist() for name in columns), strict=True))

@@ -29,15 +29,16 @@ def people(
     console.print_json(table.to_json()) if as_json else console.show(table)
 
 
-def _table(needed: dict[str, int], **asked: float) -> Table:
+def _table(needed: dict[str, int], **settings: float) -> Table:
     best = min(needed.values())
     columns = [
         Column("mechanism", list(needed), kind="label", write=str),
         Column("people", list(needed.values()), "people needed"),
         Column("ratio", [count / best for count in needed.values()], "× best", write=decimals(2)),
     ]
-    title = f"People needed for a {interval_of(asked['level'])} of ± {asked['half_width']:g}"
+    title = f"People needed for a {interval_of(settings['level'])} of ± {settings['half_width']:g}"
     note = (
-        f"for an answer that {percent(asked['frequency'], 0)} have, among {asked['k']:,}, at ε = {asked['epsilon']:g}"
+        f"for an answer that {percent(settings['frequency'], 0)} have, among {settings['k']:,}, "
+        f"at ε = {settings['epsilon']:g}"
     )
-    return Table(title, columns, [note], asked, noun="mechanism")
+    return Table(title, columns, [note], settings, noun="mechanism")

@@ -28,15 +28,15 @@ def list_studies(
     """List the studies, with the question that each answers."""
     from bruit import studies
 
-    found = studies.all_studies()
+    known = studies.all_studies()
     if as_json:
-        console.print_json([_facts(study) for study in found])
+        console.print_json([_facts(study) for study in known])
         return
     columns = [
-        Column("name", [study.name for study in found], kind="label", write=str),
-        Column("question", [study.question for study in found], kind="text", write=str),
-        Column("trials", [len(study.trials("quick")) for study in found]),
-        Column("claims", [len(study.claims) for study in found]),
+        Column("name", [study.name for study in known], kind="label", write=str),
+        Column("question", [study.question for study in known], kind="text", write=str),
+        Column("trials", [len(study.trials("quick")) for study in known]),
+        Column("claims", [len(study.claims) for study in known]),
     ]
     console.show(Table("", columns, ["bruit study run NAME runs one; bruit study report makes the page."]))
 
@@ -59,22 +59,22 @@ def run(
     chosen = _chosen(names or [], everything)
     _options.check_whole(seed=seed, workers=workers)
     size: Size = "full" if full else "quick"
-    told: list[dict[str, Any]] = []
+    verdicts: list[dict[str, Any]] = []
     failed = False
     for study in chosen:
         try:
-            found = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
+            results = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
         except StudyError as error:
             failed = True
             console.err().print(f"bruit: {error}", style="red", soft_wrap=True)
             if os.environ.get("BRUIT_DEBUG") == "1":
                 traceback.print_exception(error)
             continue
-        told += _verdicts(study, found)
+        verdicts += _verdicts(study, results)
         if not as_json:
-            _tell(study, found)
+            _tell(study, results)
     if as_json:
-        console.print_json(told)
+        console.print_json(verdicts)
     elif not failed:
         console.note(f"results: {out}; bruit study report makes the page")
     if failed:
@@ -107,19 +107,19 @@ def report(
     if not results.is_dir():
         raise ParameterError(f"There are no results in {results}: bruit study run --all makes them.")
     chosen = [studies.find(name) for name in dict.fromkeys(names or [])] or list(studies.all_studies())
-    made = Report.of(chosen, results)
-    if not made.results:
-        raise ParameterError(f"There are no results of these studies in {results}: {made.command} makes them.")
+    page = Report.of(chosen, results)
+    if not page.results:
+        raise ParameterError(f"There are no results of these studies in {results}: {page.command} makes them.")
     path = out or results / "report.html"
-    made.write(path)
+    page.write(path)
     if figures is not None:
-        _write_figures(made.studies, made.results, figures)
+        _write_figures(page.studies, page.results, figures)
     if as_json:
-        console.print_json(made.to_list())
+        console.print_json(page.to_list())
         return
-    console.say(made.summary)
-    if made.waiting:
-        console.say(made.not_run, style="dim", whole=True)  # it ends with a command
+    console.say(page.summary)
+    if page.waiting:
+        console.say(page.not_run, style="dim", whole=True)  # it ends with a command
     console.note(f"page: {path}")
 
 
@@ -138,20 +138,20 @@ def _run(study: Study, size: Size, *, seed: int, workers: int | None, out: Path,
         return studies.run(study, size=size, seed=seed, workers=workers, folder=out, restart=restart, progress=progress)
 
 
-def _verdicts(study: Study, found: Results) -> list[dict[str, Any]]:
+def _verdicts(study: Study, results: Results) -> list[dict[str, Any]]:
     from bruit.studies.report import Report
 
-    return Report([study], {study.name: found}).to_list()
+    return Report([study], {study.name: results}).to_list()
 
 
-def _tell(study: Study, found: Results) -> None:
-    verdicts = [claim.verdict(found) for claim in study.claims]
+def _tell(study: Study, results: Results) -> None:
+    verdicts = [claim.verdict(results) for claim in study.claims]
     rows = [
         (verdict.kind, typeset(f"{claim.statement} {verdict.sentence}"))
         for claim, verdict in zip(study.claims, verdicts, strict=True)
     ]
     console.show(Table.of(f"{study.name}: {study.question}", ("verdict", "evidence"), rows, texts=2))
-    for reason, count in found.skipped.items():
+    for reason, count in results.skipped.items():
         were = "was" if count == 1 else "were"
         console.warn(f"{counted(count, 'trial')} of {study.name} {were} skipped: {reason}")
 

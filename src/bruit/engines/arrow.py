@@ -62,8 +62,8 @@ def column(values: Any, name: str, missing: frozenset[str]) -> Column:
     if array.null_count and not pa.types.is_floating(array.type):
         return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
     # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
-    found: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
-    return found
+    numbers: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
+    return numbers
 
 
 def _moments(array: Any, name: str) -> NDArray[Any]:
@@ -111,8 +111,8 @@ def _dictionary(array: Any) -> DictionaryColumn:
 
 
 def _entries(dictionary: Any) -> NDArray[Any]:
-    found: NDArray[Any] = dictionary.to_numpy(zero_copy_only=False)
-    return found
+    entries: NDArray[Any] = dictionary.to_numpy(zero_copy_only=False)
+    return entries
 
 
 def _bytes(array: Any, name: str) -> NDArray[np.uint8]:
@@ -174,9 +174,9 @@ def _bytes_reports(form: Form, values: Any) -> Parsed:
     plain = values.cast(pa.large_binary())  # of a type that every function knows
     _, starts, ends = _cells(plain)
     readable = (ends - starts == form.size) & plain.is_valid().to_numpy(zero_copy_only=False)
-    found = form.empty(len(plain))
-    found[readable] = form.from_bytes(_joined(plain.filter(pa.array(readable)), form.size))
-    return _readable(found, readable)
+    reports = form.empty(len(plain))
+    reports[readable] = form.from_bytes(_joined(plain.filter(pa.array(readable)), form.size))
+    return _readable(reports, readable)
 
 
 def _joined(values: Any, width: int) -> NDArray[np.uint8]:
@@ -199,8 +199,8 @@ def _which(part: Parsed) -> NDArray[np.bool_]:
     return np.ones(len(part.reports), np.bool_) if part.readable is None else part.readable
 
 
-def _readable(found: NDArray[Any], readable: NDArray[np.bool_]) -> Parsed:
-    return Parsed(found, None if readable.all() else readable)
+def _readable(reports: NDArray[Any], readable: NDArray[np.bool_]) -> Parsed:
+    return Parsed(reports, None if readable.all() else readable)
 
 
 def _with_gaps(parsed: Parsed, values: Any) -> Parsed:
@@ -230,15 +230,15 @@ def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Ba
         return batch(table, dict(zip(names, table.column_names, strict=False)), missing)
 
 
-def from_record_batch(found: Any) -> Any:
+def from_record_batch(record: Any) -> Any:
     """A record batch as a table."""
-    return pa.Table.from_batches([found])
+    return pa.Table.from_batches([record])
 
 
-def to_record_batch(made: Batch, metadata: Mapping[str, str]) -> Any:
+def to_record_batch(columns: Batch, metadata: Mapping[str, str]) -> Any:
     """A result as a record batch."""
-    arrays = [_array(np.ascontiguousarray(batching.as_bytes(values))) for values in made.values()]
-    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(made, arrays, strict=True)]
+    arrays = [_array(np.ascontiguousarray(batching.as_bytes(values))) for values in columns.values()]
+    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
     return pa.record_batch(arrays, schema=pa.schema(fields, metadata=dict(metadata) or None))
 
 
@@ -281,8 +281,8 @@ def store(address: str) -> tuple[Any, str]:
 
     rule = "An address must be of an object store that pyarrow knows, as s3://…."
     with translated(pa.ArrowInvalid, lambda _: ParameterError(rule)):
-        found: tuple[Any, str] = fs.FileSystem.from_uri(address)
-    return found
+        place: tuple[Any, str] = fs.FileSystem.from_uri(address)
+    return place
 
 
 def listed(address: str) -> list[str]:
@@ -293,10 +293,10 @@ def listed(address: str) -> list[str]:
     with reading(address, "Parquet"):
         if system.get_file_info(inner).type != fs.FileType.Directory:
             return [address]
-        found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+        entries = system.get_file_info(fs.FileSelector(inner, recursive=True))
     root = address.rstrip("/")
     skip = len(inner.rstrip("/"))
-    return sorted(root + _quoted(file.path[skip:]) for file in found if file.type == fs.FileType.File)
+    return sorted(root + _quoted(file.path[skip:]) for file in entries if file.type == fs.FileType.File)
 
 
 def _quoted(path: str) -> str:

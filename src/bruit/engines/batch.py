@@ -61,19 +61,19 @@ def listed(name: str, names: Sequence[str]) -> str:
 
 def choose(available: Sequence[str], columns: Iterable[str] | None, *, hint: Hint = listed) -> dict[str, int]:
     """Where each wanted column stands among those that there are; all of them by default."""
-    found = [clean_name(name) for name in available]
-    if not found:
+    names = [clean_name(name) for name in available]
+    if not names:
         raise DataError("The table must have at least one column.")
-    places = {name: place for place, name in enumerate(found)}
-    if columns is None and len(places) < len(found):  # not shown: a first line without names is somebody's
+    places = {name: place for place, name in enumerate(names)}
+    if columns is None and len(places) < len(names):  # not shown: a first line without names is somebody's
         raise DataError("The columns of a table must have different names, and two have the same.")
-    asked = list(places) if columns is None else wanted(columns)
-    for name in asked:
+    chosen = list(places) if columns is None else wanted(columns)
+    for name in chosen:
         if name not in places:
-            raise DataError(f"The table must have a column {name!r}. {hint(name, found)}")
-        if found.count(name) > 1:
+            raise DataError(f"The table must have a column {name!r}. {hint(name, names)}")
+        if names.count(name) > 1:
             raise DataError(f"The table must have one column {name!r}, and has several.")
-    return {name: places[name] for name in asked}
+    return {name: places[name] for name in chosen}
 
 
 def wanted(columns: Any) -> list[str]:
@@ -89,15 +89,15 @@ def wanted(columns: Any) -> list[str]:
 def rebatch(pieces: Iterable[Batch]) -> Iterator[Batch]:
     """The rows of all pieces, in batches of exactly `BATCH` rows and a last one; at least one batch, perhaps empty."""
     waiting: list[Batch] = []
-    count = given = 0
+    count = yielded = 0
     for piece in pieces:
         start, stop = 0, rows(piece)
         while count + stop - start >= BATCH:
             middle = start + BATCH - count
             yield _join([*waiting, _cut(piece, start, middle)])
             waiting, count, start = [], 0, middle
-            given += 1
-        if start < stop or not (waiting or given):
+            yielded += 1
+        if start < stop or not (waiting or yielded):
             waiting.append(_cut(piece, start, stop))
             count += stop - start
     if waiting:

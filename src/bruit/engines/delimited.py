@@ -119,8 +119,8 @@ class Stream:
         return cells, max(1, self._heading.count(b"\n"))
 
     def _more(self) -> bytes:
-        found: bytes = self._stream.read(1 << 16)
-        return found
+        chunk: bytes = self._stream.read(1 << 16)
+        return chunk
 
     def _parsed(self, *, whole: bool) -> tuple[list[str], int]:
         """The header and how many bytes it takes, or nothing if it may go on beyond what was read."""
@@ -196,8 +196,8 @@ def _read(stream: Stream, path: str, width: int, chosen: dict[str, int], text: T
                 strings_can_be_null=False,
             ),
         ) as reader:
-            for found in reader:
-                yield arrow.batch(found, names, text.missing_in_csv)
+            for record in reader:
+                yield arrow.batch(record, names, text.missing_in_csv)
 
 
 def errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManager[None]:
@@ -258,13 +258,13 @@ def writing(stream: Any) -> Iterator[Callable[[Batch], None]]:
     """A function that writes results to a binary stream: one line of names, and then rows."""
     form: dict[str, Any] | None = None
 
-    def write(made: Batch) -> None:
+    def write(batch: Batch) -> None:
         nonlocal form
         if form is None:
-            stream.write(_header(list(made)))
-        form = sinks.same_form(made, form)
-        found = arrow.to_record_batch({name: _printable(made[name]) for name in made}, {})
-        pc.write_csv(found, stream, pc.WriteOptions(include_header=False, quoting_style="none"))
+            stream.write(_header(list(batch)))
+        form = sinks.same_form(batch, form)
+        record = arrow.to_record_batch({name: _printable(batch[name]) for name in batch}, {})
+        pc.write_csv(record, stream, pc.WriteOptions(include_header=False, quoting_style="none"))
 
     yield write
 

@@ -236,11 +236,11 @@ class Form:
         return _parsed(np.array([number or 0 for number in numbers], self.dtype), readable)
 
     def _byte_items(self, items: list[Any]) -> Parsed:
-        found = [self._bytes_of(item) for item in items]
-        readable = np.array([report is not None for report in found], np.bool_)
+        parsed = [self._bytes_of(item) for item in items]
+        readable = np.array([report is not None for report in parsed], np.bool_)
         nothing = bytes(self.size)
-        whole = bytearray().join(nothing if report is None else report for report in found)
-        rows = np.frombuffer(whole, np.uint8).reshape(len(found), self.size)
+        whole = bytearray().join(nothing if report is None else report for report in parsed)
+        rows = np.frombuffer(whole, np.uint8).reshape(len(parsed), self.size)
         return _parsed(self.from_bytes(rows), readable)
 
     def _number_of(self, item: Any) -> int | None:
@@ -253,16 +253,16 @@ class Form:
 
     def _bytes_of(self, item: Any) -> bytes | None:
         """The bytes of a report."""
-        found: bytes | None = None
+        row: bytes | None = None
         if isinstance(item, bytes | bytearray | memoryview):
-            found = bytes(item)
+            row = bytes(item)
         elif isinstance(item, np.void):
-            found = item.tobytes() if item.dtype in (self.dtype, np.dtype((np.void, self.size))) else None
+            row = item.tobytes() if item.dtype in (self.dtype, np.dtype((np.void, self.size))) else None
         elif isinstance(item, str):
-            found = bytes.fromhex(item) if _HEXADECIMAL.fullmatch(item) else None
+            row = bytes.fromhex(item) if _HEXADECIMAL.fullmatch(item) else None
         elif isinstance(item, list | tuple | np.ndarray):
-            found = self._bytes_of_numbers(item)
-        return found if found is not None and len(found) == self.size else None
+            row = self._bytes_of_numbers(item)
+        return row if row is not None and len(row) == self.size else None
 
     def _bytes_of_numbers(self, item: Any) -> bytes | None:
         """The bytes of a row of whole numbers: of the fields of a record, or one for each byte."""

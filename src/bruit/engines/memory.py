@@ -29,12 +29,12 @@ Result = TypeVar("Result")
 
 def threads() -> int:
     """How many threads to use: the BRUIT_THREADS variable, or the cores this process may use."""
-    asked = os.environ.get("BRUIT_THREADS")
-    if asked is None:
+    setting = os.environ.get("BRUIT_THREADS")
+    if setting is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not asked.isdecimal():
+    if not setting.isdecimal():
         raise ParameterError("The BRUIT_THREADS variable must be a whole number, 1 or above.")
-    return _checks.integer(low=1, BRUIT_THREADS=int(asked))
+    return _checks.integer(low=1, BRUIT_THREADS=int(setting))
 
 
 def blocks(n: int, size: int = BLOCK) -> Iterator[tuple[int, slice]]:

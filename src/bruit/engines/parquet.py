@@ -47,14 +47,14 @@ def pieces(path: str, columns: Iterable[str] | None, missing: frozenset[str]) ->
         columns = [*heads[0].names, *heads[0].given]
         heads += [_Head(file, columns, _in_folders(path, file)) for file in files[1:]]
     total = sum(head.rows for head in heads)
-    return total, (head.batch(found, missing) for head in heads for found in head.tables(BATCH))
+    return total, (head.batch(table, missing) for head in heads for table in head.tables(BATCH))
 
 
 def reports(path: str, forms: Mapping[str, Form], rows: int) -> tuple[int, Iterator[Rows]]:
     """How many rows of reports a file or folder has, and the reports, at most so many rows at a time."""
     heads = [_Head(file, list(forms), _in_folders(path, file)) for file in _files(path)]
     total = sum(head.rows for head in heads)
-    return total, (head.reports(found, forms) for head in heads for found in head.tables(rows))
+    return total, (head.reports(table, forms) for head in heads for table in head.tables(rows))
 
 
 def _files(path: str) -> list[str]:
@@ -65,10 +65,10 @@ def _files(path: str) -> list[str]:
         there = [str(file) for file in sorted(Path(path).rglob("*")) if file.is_file()]
     else:
         return [path]
-    found = [file for file in there if file == path or _counts(_below(path, file))]
-    if not found:
+    files = [file for file in there if file == path or _counts(_below(path, file))]
+    if not files:
         raise DataError(f"The folder {path!r} must have files that end in .parquet.")
-    return found
+    return files
 
 
 def _below(root: str, file: str) -> list[str]:
@@ -98,11 +98,11 @@ class _Head:
             self.rows: int = file.metadata.num_rows
             schema = file.schema_arrow
             inside = [name for name in schema.names if batching.clean_name(name) not in folders]
-            asked = list(batching.choose([*inside, *folders], columns))
-            self.given = {name: folders[name] for name in asked if name in folders}
-            chosen = batching.choose(schema.names, [name for name in asked if name not in folders] or [inside[0]])
+            requested = list(batching.choose([*inside, *folders], columns))
+            self.given = {name: folders[name] for name in requested if name in folders}
+            chosen = batching.choose(schema.names, [name for name in requested if name not in folders] or [inside[0]])
             self.names = {name: schema.names[place] for name, place in chosen.items()}
-            self.order = asked
+            self.order = requested
             self.text = [
                 there
                 for name, there in self.names.items()
@@ -128,20 +128,20 @@ class _Head:
             many = memory.threads() > 1 and len(there) > 1
             yield from file.iter_batches(rows, columns=there, use_threads=many)
 
-    def batch(self, found: Any, missing: frozenset[str]) -> Batch:
+    def batch(self, table: Any, missing: frozenset[str]) -> Batch:
         """Some rows as a batch."""
         with arrow.reading(self.path, "Parquet"), self._named():
-            made = arrow.batch(found, self.names, missing)
-            made |= {name: _constant(value, len(found), missing) for name, value in self.given.items()}
-            return {name: made[name] for name in self.order}
+            batch = arrow.batch(table, self.names, missing)
+            batch |= {name: _constant(value, len(table), missing) for name, value in self.given.items()}
+            return {name: batch[name] for name in self.order}
 
-    def reports(self, found: Any, forms: Mapping[str, Form]) -> Rows:
+    def reports(self, table: Any, forms: Mapping[str, Form]) -> Rows:
         """Some rows as reports."""
         with arrow.reading(self.path, "Parquet"):
             columns = {
-                name: forms[name].parse(_constant(self.given[name], len(found), frozenset()))
+                name: forms[name].parse(_constant(self.given[name], len(table), frozenset()))
                 if name in self.given
-                else arrow.reports(forms[name], found.column(self.names[name]))
+                else arrow.reports(forms[name], table.column(self.names[name]))
                 for name in self.order
             }
             return together(columns)
@@ -181,13 +181,13 @@ def writing(path: Path, metadata: Mapping[str, str]) -> Iterator[Callable[[Batch
     writer: Any = None
     form: dict[str, Any] | None = None
 
-    def write(made: Batch) -> None:
+    def write(batch: Batch) -> None:
         nonlocal writer, form
-        form = sinks.same_form(made, form)
-        found = arrow.to_record_batch(made, metadata)
+        form = sinks.same_form(batch, form)
+        record = arrow.to_record_batch(batch, metadata)
         if writer is None:
-            writer = pq.ParquetWriter(path, found.schema, **_settings(made))
-        writer.write_batch(found)
+            writer = pq.ParquetWriter(path, record.schema, **_settings(batch))
+        writer.write_batch(record)
 
     try:
         yield write
@@ -200,9 +200,9 @@ def writing(path: Path, metadata: Mapping[str, str]) -> Iterator[Callable[[Batch
         writer.close()
 
 
-def _settings(made: Batch) -> dict[str, Any]:
+def _settings(batch: Batch) -> dict[str, Any]:
     """Few distinct values are kept once; many would fill a dictionary only to be written out."""
-    few = [name for name, column in made.items() if column.ndim == 1 and column.itemsize <= 2]
+    few = [name for name, column in batch.items() if column.ndim == 1 and column.itemsize <= 2]
     return {"compression": "zstd", "compression_level": 1, "use_dictionary": few or False}
 
 
@@ -214,8 +214,8 @@ def all_metadata(path: str) -> dict[str, dict[str, str]]:
 def metadata_of(path: str) -> dict[str, str]:
     """The key-value texts in a file; in one that Spark wrote, those that its columns carry."""
     with arrow.reading(path, "Parquet"), arrow.opened(path) as stream:
-        found = pq.read_schema(stream).metadata or {}
-    texts = {key.decode("utf-8", "replace"): text.decode("utf-8", "replace") for key, text in found.items()}
+        stored = pq.read_schema(stream).metadata or {}
+    texts = {key.decode("utf-8", "replace"): text.decode("utf-8", "replace") for key, text in stored.items()}
     carried = _carried(texts.get(_SPARK_ROW, ""))
     own = {key: text for key, text in texts.items() if key not in _NOT_OURS and not key.startswith(_SPARKS)}
     return carried | own

@@ -52,8 +52,8 @@ def fold(source: Any, forms: Forms, function: Callable[[Rows], Result]) -> Resul
         from bruit.engines import spark
 
         return spark.fold_reports(table, function, forms)  # type: ignore[no-any-return]
-    total, found = pieces(table.data, forms)
-    return running.added(found, lambda rows: (rows.people, function(rows)), total, table.progress)
+    total, parts = pieces(table.data, forms)
+    return running.added(parts, lambda rows: (rows.people, function(rows)), total, table.progress)
 
 
 def pieces(source: Any, forms: Forms) -> tuple[int | None, Iterator[Rows]]:
@@ -67,20 +67,20 @@ def pieces(source: Any, forms: Forms) -> tuple[int | None, Iterator[Rows]]:
         return rows.people, iter([rows])
     file = sources.file(source, TextOptions())
     if file is None:
-        found = _frame(source, wanted) or (None, _each(source, wanted))
+        opened = _frame(source, wanted) or (None, _items(source, wanted))
     elif file.parquet:
         from bruit.engines import parquet
 
-        found = parquet.reports(file.source, wanted, _rows_at_a_time(wanted))
+        opened = parquet.reports(file.source, wanted, _rows_at_a_time(wanted))
     else:
-        found = None, _lines(file, wanted)
-    return found[0], gathered(found[1], wanted)
+        opened = None, _lines(file, wanted)
+    return opened[0], gathered(opened[1], wanted)
 
 
-def gathered(found: Iterable[Rows], forms: Forms) -> Iterator[Rows]:
+def gathered(parts: Iterable[Rows], forms: Forms) -> Iterator[Rows]:
     """The same rows in fewer pieces, for a tally has its price whatever it counts; at least one piece."""
     most, waiting, count = _rows_at_a_time(forms), [Rows({name: form.empty(0) for name, form in forms.items()}, 0)], 0
-    for rows in found:
+    for rows in parts:
         waiting.append(rows)
         count += rows.people
         if count >= most:
@@ -139,7 +139,7 @@ def _series(form: Form, series: Any) -> Parsed:
     return arrow.series_reports(form, series)
 
 
-def _each(source: Any, forms: Forms) -> Iterator[Rows]:
+def _items(source: Any, forms: Forms) -> Iterator[Rows]:
     """The rows of mappings or frames that come one after the other."""
     if isinstance(source, bytes) or not isinstance(source, Iterable):
         raise DataTypeError(sources.WHAT)
@@ -151,10 +151,10 @@ def _each_piece(items: Iterable[Any], forms: Forms) -> Iterator[Rows]:
         if isinstance(item, Mapping):
             yield _mapping(item, forms)
             continue
-        found = _frame(item, forms)
-        if found is None:
+        frame = _frame(item, forms)
+        if frame is None:
             raise DataTypeError(sources.WHAT)
-        yield from found[1]
+        yield from frame[1]
 
 
 # Text.

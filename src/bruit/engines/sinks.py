@@ -67,8 +67,8 @@ def checked(batch: Any) -> Batch:
     """What a function returned, if it can be written: columns of the same length, of kinds that files hold."""
     if not isinstance(batch, Mapping) or not batch:
         raise DataTypeError("The function must return a dictionary from column name to array.")
-    made = {str(name): np.asarray(column) for name, column in batch.items()}
-    for name, column in made.items():
+    columns = {str(name): np.asarray(column) for name, column in batch.items()}
+    for name, column in columns.items():
         kind = column.dtype
         flat = column.ndim == 1 and (kind.kind in "buif" or bool(kind.names and not kind.hasobject))
         if not flat and not (column.ndim == 2 and kind == np.uint8 and column.shape[1]):
@@ -76,17 +76,17 @@ def checked(batch: Any) -> Batch:
                 f"Column {name!r} must be a one-dimensional array of numbers or of records with fields, "
                 "or a two-dimensional array of bytes."
             )
-    if len({len(column) for column in made.values()}) > 1:
+    if len({len(column) for column in columns.values()}) > 1:
         raise DataError("The columns of a result must have the same number of rows.")
-    return made
+    return columns
 
 
 def same_form(batch: Batch, form: dict[str, Any] | None) -> dict[str, Any]:
     """Names, dtypes and widths of a result, which must be those of the results before it."""
-    found = {name: (column.dtype, column.shape[1:]) for name, column in batch.items()}
-    if form is not None and found != form:
+    actual = {name: (column.dtype, column.shape[1:]) for name, column in batch.items()}
+    if form is not None and actual != form:
         raise DataTypeError("The function must return the same columns and dtypes for every batch.")
-    return found
+    return actual
 
 
 def checked_metadata(metadata: Any) -> dict[str, str]:

@@ -145,9 +145,9 @@ def _pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[
         raise DataTypeError("The rows of a Spark DataFrame stay where they are: use fold or map, not batches.")
     if isinstance(source, Mapping):
         return arrays.mapping_pieces(source, columns, text.missing_elsewhere)
-    found = file(source, text)
-    if found is not None:
-        return _file_pieces(found, columns)
+    opened = file(source, text)
+    if opened is not None:
+        return _file_pieces(opened, columns)
     return _frame_pieces(source, columns, text) or _iterable_pieces(source, columns, text)
 
 
@@ -186,14 +186,14 @@ def _path(path: Any, text: TextOptions) -> File:
     return File(path, parquet=False, text=text.for_suffix(plain), packed=kind != plain)
 
 
-def _file_pieces(found: File, columns: list[str] | None) -> tuple[int | None, Iterator[Batch]]:
-    if found.parquet:
+def _file_pieces(opened: File, columns: list[str] | None) -> tuple[int | None, Iterator[Batch]]:
+    if opened.parquet:
         from bruit.engines import parquet
 
-        return parquet.pieces(found.source, columns, found.text.missing_elsewhere)
+        return parquet.pieces(opened.source, columns, opened.text.missing_elsewhere)
     from bruit.engines import delimited
 
-    return None, delimited.pieces(found.source, columns, found.text, packed=found.packed)
+    return None, delimited.pieces(opened.source, columns, opened.text, packed=opened.packed)
 
 
 def is_parquet(path: str) -> bool:
@@ -232,12 +232,12 @@ def _each_piece(items: Iterable[Any], columns: list[str] | None, text: TextOptio
     empty = True
     for item in items:
         if isinstance(item, Mapping):
-            found: Any = arrays.mapping_pieces(item, columns, text.missing_elsewhere)
+            pieces: Any = arrays.mapping_pieces(item, columns, text.missing_elsewhere)
         else:
-            found = _frame_pieces(item, columns, text)
-        if found is None:
+            pieces = _frame_pieces(item, columns, text)
+        if pieces is None:
             raise DataTypeError(WHAT)
-        for piece in found[1]:
+        for piece in pieces[1]:
             columns = list(piece) if columns is None else columns
             yield piece
         empty = False

@@ -52,24 +52,24 @@ def _pickled(value: Any, reduced: Callable[[Any], Any]) -> bytes:
     from pyspark.cloudpickle import CloudPickler
 
     class Pickler(CloudPickler):  # type: ignore[misc]
-        def reducer_override(self, found: Any) -> Any:
-            made = reduced(found)
-            return super().reducer_override(found) if made is NotImplemented else made
+        def reducer_override(self, item: Any) -> Any:
+            reduction = reduced(item)
+            return super().reducer_override(item) if reduction is NotImplemented else reduction
 
     target = io.BytesIO()
     Pickler(target).dump(value)
     return target.getvalue()
 
 
-def _reduced_key(found: Any) -> Any:
-    return (TaskKey.from_bytes, (found.to_bytes(),)) if isinstance(found, TaskKey) else NotImplemented
+def _reduced_key(item: Any) -> Any:
+    return (TaskKey.from_bytes, (item.to_bytes(),)) if isinstance(item, TaskKey) else NotImplemented
 
 
-def _reduced_result(found: Any) -> Any:
-    if isinstance(found, RawTally):
-        return _raw_tally, (found.design, found.reveal(design=found.design))
-    if type(found) is np.ndarray and found.dtype.kind in "ui":
-        return _array, ((found.shape, found.dtype.str, found.flags.writeable), _packed(found.reshape(-1)))
+def _reduced_result(item: Any) -> Any:
+    if isinstance(item, RawTally):
+        return _raw_tally, (item.design, item.reveal(design=item.design))
+    if type(item) is np.ndarray and item.dtype.kind in "ui":
+        return _array, ((item.shape, item.dtype.str, item.flags.writeable), _packed(item.reshape(-1)))
     return NotImplemented
 
 
@@ -91,8 +91,8 @@ def _packed(cells: NDArray[Any]) -> tuple[bytes, str, bytes, str]:
 def _array(form: tuple[tuple[int, ...], str, bool], packed: tuple[bytes, str, bytes, str]) -> NDArray[Any]:
     shape, dtype, writeable = form
     values, kind, places, kind_of_places = packed
-    found = np.zeros(shape, dtype)
+    array = np.zeros(shape, dtype)
     here = np.frombuffer(places, kind_of_places) if kind_of_places else slice(None)
-    found.reshape(-1)[here] = np.frombuffer(values, kind)
-    found.flags.writeable = writeable
-    return found
+    array.reshape(-1)[here] = np.frombuffer(values, kind)
+    array.flags.writeable = writeable
+    return array

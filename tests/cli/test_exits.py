@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bruit.cli import _endings, console
+from bruit.cli import console, exits
 
 BRUIT = Path(sys.executable).with_name("bruit")
 SECRET = "s3cr3t-value"
@@ -46,7 +46,7 @@ def test_a_signal_half_way_leaves_no_reports(tmp_path, number, code, kind):
 def test_a_signal_that_is_ignored_stays_so():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with _endings.stoppable():
+        with exits.stoppable():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -80,7 +80,7 @@ def defect(monkeypatch):
 
 def test_a_defect_has_a_code_of_its_own_and_shows_no_data(run, survey, defect, tmp_path):
     told = run("privatize", survey, *defect, code=70)
-    assert "this is a defect of bruit (KeyError in cli/privatize.py, line" in told.err
+    assert "this is a defect of bruit (KeyError in collection/plan.py, line" in told.err
     assert SECRET not in told.err
     assert "Traceback" not in told.err
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]

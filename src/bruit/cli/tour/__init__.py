@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from bruit import documents
-from bruit.cli import _tour_story as story
 from bruit.cli import console as shared
-from bruit.cli._tour_facts import Facts
-from bruit.cli._tour_story import Block
+from bruit.cli.tour import story
+from bruit.cli.tour.facts import Facts
+from bruit.cli.tour.story import Block
 from bruit.errors import MissingExtraError
 from bruit.tables import wrap
 

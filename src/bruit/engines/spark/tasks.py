@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import _spark_travel, arrow, memory, reports, sinks
+from bruit.engines import arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
 from bruit.engines.form import Form, Rows, together
+from bruit.engines.spark import travel
 from bruit.errors import BruitError, DataTypeError, translated
 
 #: The one column of a folded part, and its type as Spark writes it.
@@ -39,20 +40,20 @@ class Job(NamedTuple):
     forms: dict[str, Form] | None = None  # of reports, which anybody may have made
 
 
-def folded(job: Job, found: Iterable[Any]) -> Iterator[Any]:
+def folded(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     """One row with the sum of what the function makes of a partition; none for a partition without rows."""
     with quiet():
         function = _function(job)
         if job.forms is not None:
-            yield from _part(function(rows) for rows in reports.gathered(_reports(job, found), job.forms))
+            yield from _part(function(rows) for rows in reports.gathered(_reports(job, batches), job.forms))
         else:
-            yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, found)))
+            yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, batches)))
 
 
-def merged(found: Iterable[Any]) -> Iterator[Any]:
+def merged(batches: Iterable[Any]) -> Iterator[Any]:
     """One row with the sum of those that there are."""
     with quiet():
-        yield from _part(_spark_travel.received(blob) for batch in found for blob in batch.column(0).to_pylist())
+        yield from _part(travel.received(blob) for batch in batches for blob in batch.column(0).to_pylist())
 
 
 def _part(results: Iterator[Any]) -> Iterator[Any]:
@@ -60,19 +61,19 @@ def _part(results: Iterator[Any]) -> Iterator[Any]:
     total = next(results, nothing)
     if total is not nothing:
         total = functools.reduce(lambda first, second: first + second, results, total)
-        yield pa.RecordBatch.from_pydict({PART: pa.array([_spark_travel.result(total)], pa.binary())})
+        yield pa.RecordBatch.from_pydict({PART: pa.array([travel.result(total)], pa.binary())})
 
 
-def mapped(job: Job, form: Mapping[str, Any], found: Iterable[Any]) -> Iterator[Any]:
+def mapped(job: Job, form: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     """What the function makes of every batch of a partition, with the same words whenever it is run again."""
     with quiet():
         function, key = _function(job)
         place = _Place(by_content=key.secure)
-        for index, batch in enumerate(batching.rebatch(_pieces(job, map(place.noted, found)))):
+        for index, batch in enumerate(batching.rebatch(_pieces(job, map(place.noted, batches)))):
             words = key.derive_again(place.first_block(index, batch), BLOCKS)
-            made = sinks.checked(function(batch, words))
-            sinks.same_form(made, dict(form))
-            yield record_batch(made)
+            result = sinks.checked(function(batch, words))
+            sinks.same_form(result, dict(form))
+            yield record_batch(result)
 
 
 class _Place:
@@ -86,14 +87,14 @@ class _Place:
         self._by_content = by_content
         self._partition: int | None = None
 
-    def noted(self, found: Any) -> Any:
+    def noted(self, item: Any) -> Any:
         """The batch, of which the partition was written down."""
-        if found.num_rows:
-            first = found.column(PARTITION)[0].as_py()
+        if item.num_rows:
+            first = item.column(PARTITION)[0].as_py()
             if self._partition not in (None, first):
                 raise BruitError("Rows of two partitions came together, which would repeat noise: nothing was made.")
             self._partition = first
-        return found
+        return item
 
     def first_block(self, index: int, batch: Batch) -> int:
         """A number that no other batch has: of the partition, of the block in it and, if asked for, of what it holds.
@@ -121,37 +122,37 @@ def content(batch: Batch) -> int:
     return int.from_bytes(digest.digest(), "little")
 
 
-def record_batch(made: Batch) -> Any:
+def record_batch(columns: Batch) -> Any:
     """A result as Spark can keep it."""
-    found = arrow.to_record_batch(made, {})
+    record = arrow.to_record_batch(columns, {})
     arrays = [
         column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else _WIDER.get(str(kind), column.type))
-        for column, kind in zip(found.columns, (values.dtype for values in made.values()), strict=True)
+        for column, kind in zip(record.columns, (values.dtype for values in columns.values()), strict=True)
     ]
-    return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
+    return pa.RecordBatch.from_arrays(arrays, names=record.schema.names)
 
 
-def form_of(made: Batch) -> dict[str, Any]:
+def form_of(columns: Batch) -> dict[str, Any]:
     """Names, dtypes and widths of a result, if Spark can keep it."""
-    for name, column in made.items():
+    for name, column in columns.items():
         if column.dtype == np.uint64:
             raise DataTypeError(f"Column {name!r} must not be of unsigned 64-bit numbers, which Spark does not have.")
-    return sinks.same_form(made, None)
+    return sinks.same_form(columns, None)
 
 
 def _function(job: Job) -> Any:
     memory._note_worker()
-    return _spark_travel.received(job.function)
+    return travel.received(job.function)
 
 
-def _pieces(job: Job, found: Iterable[Any]) -> Iterator[Batch]:
-    for piece in found:
+def _pieces(job: Job, batches: Iterable[Any]) -> Iterator[Batch]:
+    for piece in batches:
         with arrow.reading("The DataFrame", "Arrow"):
             yield arrow.batch(piece, job.names, job.missing)
 
 
-def _reports(job: Job, found: Iterable[Any]) -> Iterator[Rows]:
-    for piece in found:
+def _reports(job: Job, batches: Iterable[Any]) -> Iterator[Rows]:
+    for piece in batches:
         with arrow.reading("The DataFrame", "Arrow"):
             forms = job.forms or {}
             yield together({name: arrow.reports(forms[name], piece.column(job.names[name])) for name in forms})

@@ -8,8 +8,8 @@ there; under a secure key, by what it holds as well. So whatever Spark runs agai
 rows come in the same order, and if they do not, nobody gets the noise of another. The `TaskKey` of the job travels with
 the function: whoever can read the job's closures can undo the noise, as they can read the rows.
 
-`_spark_work` is what tasks do, `_spark_travel` what goes between them and the driver, `_spark_jobs` how a job is
-watched and its errors told, `_spark_plans` which rows keep their order, `_spark_text` CSV. pyspark is imported in these
+`tasks` is what tasks do, `travel` what goes between them and the driver, `jobs` how a job is
+watched and its errors told, `order` which rows keep their order, `lines` CSV. pyspark is imported in these
 and nowhere else, and only when it is used.
 """
 
@@ -27,11 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bruit.engines import _spark_jobs, _spark_plans, _spark_text, _spark_travel, _spark_work, arrow, sinks
+from bruit.engines import arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.form import Form, Rows
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
+from bruit.engines.spark import jobs, lines, order, tasks, travel
 from bruit.engines.text import TextOptions
 from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
@@ -67,7 +68,7 @@ class _Narrow(NamedTuple):
 def fold(source: Source, function: Callable[[Batch], Any], columns: Iterable[str] | None) -> Any:
     """As `bruit.engines.fold`, for a DataFrame."""
     narrow = _narrow(source, columns)
-    job = _spark_work.Job(_spark_travel.function(function), narrow.names, source.text.missing_elsewhere)
+    job = tasks.Job(travel.function(function), narrow.names, source.text.missing_elsewhere)
     return _folded(narrow.frame, job, lambda: function(narrow.empty), source.progress)
 
 
@@ -75,19 +76,19 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     """As `bruit.engines.reports.fold`, for a DataFrame."""
     placed, chosen = _placed(source.data, list(forms))
     names = {name: f"c{place}" for name, place in chosen.items()}
-    job = _spark_work.Job(_spark_travel.function(function), names, frozenset(), dict(forms))
+    job = tasks.Job(travel.function(function), names, frozenset(), dict(forms))
     nobody = Rows({name: form.empty(0) for name, form in forms.items()}, 0)
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
-def _folded(frame: Any, job: _spark_work.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:
+def _folded(frame: Any, job: tasks.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:
     """The sum over all partitions, or what there is without rows."""
-    parts = frame.mapInArrow(functools.partial(_spark_work.folded, job), _spark_work.PART_SCHEMA)
+    parts = frame.mapInArrow(functools.partial(tasks.folded, job), tasks.PART_SCHEMA)
     for groups in _tree(frame):
-        parts = parts.repartition(groups).mapInArrow(_spark_work.merged, _spark_work.PART_SCHEMA)
-    with _spark_jobs.running(frame.sparkSession, progress):
+        parts = parts.repartition(groups).mapInArrow(tasks.merged, tasks.PART_SCHEMA)
+    with jobs.running(frame.sparkSession, progress):
         rows = parts.collect()
-    return _spark_travel.received(rows[0][0]) if rows else nothing()
+    return travel.received(rows[0][0]) if rows else nothing()
 
 
 def mapped(
@@ -117,19 +118,19 @@ def mapped(
         Whether the result is written once and then read. Otherwise it may be computed several times, and a frame whose
         rows may then come in another order is refused.
     """
-    if not written and not _spark_plans.replayable(source.data):
+    if not written and not order.replayable(source.data):
         raise ParameterError(
             "The rows of this DataFrame may come in another order when Spark runs them again (after a join, a sort, "
             "a repartition or a random choice; of a stream; or behind Spark Connect), and a person could get a second "
             "randomisation. Give a sink, so that reports are written once, or write the rows first and read them back."
         )
     narrow = _narrow(source, columns)
-    form = _spark_work.form_of(sinks.checked(function(narrow.empty, Words())))
-    pair = _spark_travel.function((function, words.task_key()))
-    job = _spark_work.Job(pair, narrow.names, source.text.missing_elsewhere)
+    form = tasks.form_of(sinks.checked(function(narrow.empty, Words())))
+    pair = travel.function((function, words.task_key()))
+    job = tasks.Job(pair, narrow.names, source.text.missing_elsewhere)
     # The number of the partition itself is an expression of Spark's; it is not that of the task.
-    numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {_spark_work.PARTITION}")
-    work = functools.partial(_spark_work.mapped, job, form)
+    numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {tasks.PARTITION}")
+    work = functools.partial(tasks.mapped, job, form)
     return numbered.mapInArrow(work, _schema(form, sinks.checked_metadata(metadata)))
 
 
@@ -158,7 +159,7 @@ def write(
     # With the first algorithm nothing stands under its name before the whole job is done.
     writer = result.write.option("mapreduce.fileoutputcommitter.algorithm.version", "1").option("compression", "zstd")
     place = address(path)
-    with _whole(path), _spark_jobs.running(session, source.progress):
+    with _whole(path), jobs.running(session, source.progress):
         writer.mode("errorifexists").parquet(place)
         return int(session.read.parquet(place).count())
 
@@ -215,7 +216,7 @@ def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # 
     """
     if path == "-":
         raise ParameterError("Spark cannot read standard input: name a file, or use another engine.")
-    with _spark_jobs.errors():
+    with jobs.errors():
         if is_parquet(path):
             # As in CSV, nothing is guessed to be a number: folder names are texts.
             session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
@@ -223,7 +224,7 @@ def read(session: Any, path: str, text: TextOptions = TextOptions()) -> Any:  # 
         if not suffix(path, READABLE):
             known = ", ".join(READABLE)
             raise ParameterError(f"A file to read must be a folder of Parquet files or end in one of {known}.")
-        return _spark_text.read(session, path, address(path), text)
+        return lines.read(session, path, address(path), text)
 
 
 def read_reports(session: Any, path: str) -> Any:
@@ -237,8 +238,8 @@ def read_reports(session: Any, path: str) -> Any:
     """
     if path == "-" or is_parquet(path) or not suffix(path, READABLE):
         return read(session, path)
-    with _spark_jobs.errors():
-        return _spark_text.read_reports(session, path, address(path))
+    with jobs.errors():
+        return lines.read_reports(session, path, address(path))
 
 
 def address(path: str) -> str:
@@ -279,9 +280,9 @@ def _schema(form: Mapping[str, Any], metadata: Mapping[str, str]) -> Any:
     from pyspark.sql import types
     from pyspark.sql.pandas.types import from_arrow_type
 
-    made = {name: np.empty((0, *shape), dtype) for name, (dtype, shape) in form.items()}
-    found = _spark_work.record_batch(made).schema
-    fields = [types.StructField(field.name, from_arrow_type(field.type), True, dict(metadata)) for field in found]
+    columns = {name: np.empty((0, *shape), dtype) for name, (dtype, shape) in form.items()}
+    schema = tasks.record_batch(columns).schema
+    fields = [types.StructField(field.name, from_arrow_type(field.type), True, dict(metadata)) for field in schema]
     return types.StructType(fields)
 
 

@@ -42,8 +42,8 @@ def stoppable() -> Iterator[None]:
         yield
         return
     # One that is ignored, as after nohup, stays so.
-    found = {number: signal.getsignal(number) for number in SIGNALS}
-    changed = {number: before for number, before in found.items() if before is signal.SIG_DFL}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    changed = {number: before for number, before in handlers.items() if before is signal.SIG_DFL}
     for number in changed:
         signal.signal(number, _stop)
     try:

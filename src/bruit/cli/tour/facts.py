@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bruit.cli import _tour_studies
+from bruit.cli.tour import glimpses
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,7 +189,7 @@ class Facts:
     @cached_property
     def judged(self) -> list[Judged]:
         """A few claims of the documents with their verdicts."""
-        return _tour_studies.judged(self.study_seed)
+        return glimpses.judged(self.study_seed)
 
     def mechanism(self, epsilon: float) -> RandomizedResponse:
         """Randomised response for the second question."""
@@ -215,7 +215,7 @@ class Facts:
             "covered": sum(row.covered for row in self.rows),
             "prices": [vars(price) for price in self.prices],
             "trust": vars(self.trust) | {"passes": self.trust.passes, "twin_caught": self.trust.twin_caught},
-            "claims": [_tour_studies.facts(one) for one in self.judged],
+            "claims": [glimpses.facts(claim) for claim in self.judged],
         }
 
     @cached_property

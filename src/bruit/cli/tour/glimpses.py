@@ -62,9 +62,9 @@ def judged(seed: int) -> list[Judged]:
     from bruit.studies.report import Report
 
     whole = [studies.find(glimpse.study) for glimpse in GLIMPSES]
-    found = {study.name: _run(glimpse.cut(study), seed) for glimpse, study in zip(GLIMPSES, whole, strict=True)}
+    results = {study.name: _run(glimpse.cut(study), seed) for glimpse, study in zip(GLIMPSES, whole, strict=True)}
     shown = {claim for glimpse in GLIMPSES for claim in glimpse.claims}
-    return [one for one in Report(whole, found).judged if one.claim.id in shown]
+    return [verdict for verdict in Report(whole, results).judged if verdict.claim.id in shown]
 
 
 def trials() -> int:
@@ -74,9 +74,9 @@ def trials() -> int:
     return sum(len(glimpse.cut(studies.find(glimpse.study)).trials("quick")) for glimpse in GLIMPSES)
 
 
-def facts(one: Judged) -> dict[str, Any]:
+def facts(judged: Judged) -> dict[str, Any]:
     """Plain values."""
-    return {"id": one.claim.id, "verdict": one.verdict.kind, "evidence": one.verdict.sentence}
+    return {"id": judged.claim.id, "verdict": judged.verdict.kind, "evidence": judged.verdict.sentence}
 
 
 def _run(study: Study, seed: int) -> Results:

@@ -42,7 +42,7 @@ def read(session: Any, path: str, address: str, text: TextOptions) -> Any:
     if len(names) == 1:
         _refuse_blank_lines(session, address, options)
     places = [f"c{place}" for place in range(len(names))]
-    found = (
+    lines = (
         session.read.schema(", ".join(f"{place} STRING" for place in places))
         .option("header", "true")
         .option("enforceSchema", "true")
@@ -55,7 +55,7 @@ def read(session: Any, path: str, address: str, text: TextOptions) -> Any:
         .option("columnPruning", "false")  # or rows with too few cells would pass
         .csv(address)
     )
-    return _with_gaps(found.na.fill(""), places, options).toDF(*names)
+    return _with_gaps(lines.na.fill(""), places, options).toDF(*names)
 
 
 def read_reports(session: Any, path: str, address: str) -> Any:
@@ -74,12 +74,12 @@ def read_reports(session: Any, path: str, address: str) -> Any:
     return numbered.mapInArrow(work, ", ".join(f"{place} STRING" for place in places)).toDF(*names)
 
 
-def _cut(delimiter: bytes, places: list[str], above: int, found: Iterable[Any]) -> Iterator[Any]:
+def _cut(delimiter: bytes, places: list[str], above: int, batches: Iterable[Any]) -> Iterator[Any]:
     """The cells of lines, each of which comes with where the part of the file begins that Spark read it in.
 
     The first lines of the part that begins the file are its header, for a part is read in order.
     """
-    for batch in found:
+    for batch in batches:
         lines, starts = (column.to_pylist() for column in batch.columns)
         if above and 0 in starts:
             first = starts.index(0)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from bruit.cli import _tour_studies
-from bruit.cli._tour_facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
+from bruit.cli.tour import glimpses
+from bruit.cli.tour.facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
 from bruit.tables import Table, at_least, at_most, counted, interval_of, typeset
 
 TITLE = "A survey that protects everybody who answers"
@@ -122,29 +122,29 @@ def price(facts: Facts) -> Block:
 
 def trust(facts: Facts) -> Block:
     """Why one may believe the ε."""
-    found = facts.trust
-    ratio = _DIGITS.divide(Decimal(found.own), Decimal(found.other))
+    evidence = facts.trust
+    ratio = _DIGITS.divide(Decimal(evidence.own), Decimal(evidence.other))
     return Block(
         "5. Why believe it?",
         (
             "Probabilities are ratios of whole numbers, and reports are drawn by comparing whole numbers; no rounding "
             "can leak. The largest ratio between two people's chances of one report is A/B, and ε is its "
             "logarithm, rounded up.",
-            f"Exact audit: A/B ≤ e^ε {'holds' if found.holds else 'DOES NOT HOLD'}. "
-            f"Watching {TRIALS:,} reports of each of two people shows that ε is at least {found.bound:.3f} "
-            f"({_percent(SURE, 2)} sure), which {'fits' if found.passes else 'CONTRADICTS'} the stated ε.",
+            f"Exact audit: A/B ≤ e^ε {'holds' if evidence.holds else 'DOES NOT HOLD'}. "
+            f"Watching {TRIALS:,} reports of each of two people shows that ε is at least {evidence.bound:.3f} "
+            f"({_percent(SURE, 2)} sure), which {'fits' if evidence.passes else 'CONTRADICTS'} the stated ε.",
             f"A broken twin, which states ε = {EPSILON:g} and draws as if it were {TWIN:g}, shows at least "
-            f"{found.twin_bound:.3f}: it is {'caught' if found.twin_caught else 'NOT caught'}.",
+            f"{evidence.twin_bound:.3f}: it is {'caught' if evidence.twin_caught else 'NOT caught'}.",
         ),
-        (f"the law at ε = {found.asked:g}", "value"),
+        (f"the law at ε = {evidence.asked:g}", "value"),
         (
-            ("A, the weight of one's own answer", f"{found.own:,}"),
-            ("B, the weight of each other answer", f"{found.other:,}"),
-            ("sum of the weights", f"{found.total:,}"),
+            ("A, the weight of one's own answer", f"{evidence.own:,}"),
+            ("B, the weight of each other answer", f"{evidence.other:,}"),
+            ("sum of the weights", f"{evidence.total:,}"),
             ("A/B", f"{ratio:.24f}"),
-            (f"e^{found.asked:g}", f"{_DIGITS.exp(Decimal(found.asked)):.24f}"),
-            ("ε asked for", f"{found.asked!r}"),
-            ("ε stated", f"{found.stated!r}"),
+            (f"e^{evidence.asked:g}", f"{_DIGITS.exp(Decimal(evidence.asked)):.24f}"),
+            ("ε asked for", f"{evidence.asked!r}"),
+            ("ε stated", f"{evidence.stated!r}"),
         ),
     )
 
@@ -164,19 +164,22 @@ def your_turn(_: Facts) -> Block:
 
 def claims(facts: Facts) -> Block:
     """What a few studies make of what is taught, and how to run all of them."""
-    counts = Counter(one.verdict.kind for one in facts.judged)
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    counts = Counter(claim.verdict.kind for claim in facts.judged)
+    summary = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return Block(
         "7. And what is taught about it?",
         (
             "Courses and reports make claims about private surveys. bruit runs their experiments again and judges each "
-            f"claim. Here are {len(facts.judged)} of them after {_tour_studies.trials():,} small trials made just now "
-            f"(seed {facts.study_seed}): {told}.",
+            f"claim. Here are {len(facts.judged)} of them after {glimpses.trials():,} small trials made just now "
+            f"(seed {facts.study_seed}): {summary}.",
             "The commands below judge all claims, with many more trials, and make one page of them, with figures and "
             "the exact place of each claim.",
         ),
         ("verdict", "claim, and what was found"),
-        tuple((one.verdict.kind, f"“{one.claim.statement}” {typeset(one.verdict.sentence)}") for one in facts.judged),
+        tuple(
+            (claim.verdict.kind, f"“{claim.claim.statement}” {typeset(claim.verdict.sentence)}")
+            for claim in facts.judged
+        ),
         code="bruit study run --all\nbruit study report",
         texts=2,
     )
