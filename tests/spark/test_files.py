@@ -18,7 +18,7 @@ from bruit.engines import spark as engine
 from bruit.errors import DataError, FormatError, ParameterError
 
 
-def rows(source: Any, columns: list[str], **options: Any) -> list[Any]:
+def rows(source: Any, columns: list[str]) -> list[Any]:
     """All rows, sorted, with gaps as None."""
 
     def found(batch: dict[str, Any]) -> list[Any]:
@@ -31,7 +31,7 @@ def rows(source: Any, columns: list[str], **options: Any) -> list[Any]:
                 lists.append(column.tolist())
         return list(zip(*lists, strict=True))
 
-    return sorted(engines.fold(source, found, columns=columns, **options), key=repr)
+    return sorted(engines.fold(source, found, columns=columns), key=repr)
 
 
 def test_columns_in_folder_names_are_texts_for_both(spark: Any, tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_csv_with_odd_quoting_is_read_alike(spark: Any, tmp_path: Path, encoding
     path = tmp_path / "odd.csv"
     path.write_bytes(ODD.encode(encoding))
     text = TextOptions(delimiter=";", encoding=encoding, missing=("", "?"))
-    expected = rows(path, ["name", "note", "n"], text=text)
+    expected = rows(engines.Source(path, text), ["name", "note", "n"])
     assert ("a;b", "line one\nline two", "1") in expected
     assert rows(engine.read(spark, str(path), text), ["name", "note", "n"]) == expected
     kept = TextOptions(delimiter=";", encoding=encoding, missing=())
-    assert rows(engine.read(spark, str(path), kept), ["note"]) == rows(path, ["note"], text=kept)
+    assert rows(engine.read(spark, str(path), kept), ["note"]) == rows(engines.Source(path, kept), ["note"])
 
 
 def test_csv_that_is_broken_or_that_spark_reads_otherwise_is_refused(spark: Any, tmp_path: Path) -> None:
@@ -117,10 +117,11 @@ def test_what_spark_wrote_is_read_by_pyarrow_with_what_it_says_of_itself(spark: 
     oracle = bruit.oracle(name, epsilon=1.0, k=300)
     pq.write_table(pa.table({"x": np.arange(300)}), tmp_path / "x.parquet")
     frame = engine.read(spark, str(tmp_path / "x.parquet"))
-    said = {"bruit.plan": oracle.digest, "bruit.simulated": "false"}
+    plan = Plan({"x": oracle})
+    said = {"bruit.format": "bruit.reports/1", "bruit.plan": plan.digest, "bruit.simulated": "false"}
     folder = tmp_path / "reports.parquet"
-    assert Plan({"x": oracle}).privatize(frame, to=folder) == 300
-    tally = Plan({"x": oracle}).tally(folder)
+    assert plan.privatize(frame, to=folder) == 300
+    tally = plan.tally(folder)
     assert tally.n == 300
-    assert Plan({"x": oracle}).tally(engine.read(spark, str(folder))) == tally
+    assert plan.tally(engine.read(spark, str(folder))) == tally
     assert list(engines.all_metadata(folder).values()) == [said]

@@ -69,5 +69,5 @@ def test_several_partitions_have_other_noise(frame_of: Callable[..., Any]) -> No
         yield frame_of(dict(table), 2)
 
     design = oracles.oracle("GRR", epsilon=1.0, k=12)
-    with pytest.raises(AssertionError, match="From Spark, through the engines, people have other reports"):
+    with pytest.raises(AssertionError, match="From Spark, by the plan, people have other reports"):
         testing.check_sources(design, sources={"Spark": opened}, n=300)

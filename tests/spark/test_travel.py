@@ -143,9 +143,9 @@ def test_a_job_uses_its_words_up(frame_of: Frames) -> None:
     def work(batch: dict[str, Any], words: Words) -> dict[str, Any]:
         return {"n": batch["x"]}
 
-    assert spark.mapped(frame, work, words).columns == ["n"]
+    assert spark.mapped(engines.Source(frame), work, words).columns == ["n"]
     with pytest.raises(RandomnessError, match="used once"):
-        spark.mapped(frame, work, words)
+        spark.mapped(engines.Source(frame), work, words)
 
 
 def test_within_a_task_words_are_used_once(frame_of: Frames, tmp_path: Path) -> None:
