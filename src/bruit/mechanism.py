@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,17 @@ from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataError, DataTypeError, DesignError
+from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["LocalMechanism"]
+
+#: What reports estimate.
+Gives: TypeAlias = Literal["frequency", "mean"]
+#: What a fake is: a value as it is, noise as if no value had been set, or a random value through the mechanism.
+FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
 
 class LocalMechanism(ABC):
@@ -184,6 +189,44 @@ class LocalMechanism(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
+
+    # What a report says of the values: what attacks, audits, fakes and models ask, whatever the mechanism is.
+
+    #: What its reports estimate: the frequencies of categories, or the mean of a number.
+    gives: ClassVar[Gives] = "frequency"
+    #: What may be reported in place of a true report where attributes are faked; empty where nothing may.
+    fakes: ClassVar[tuple[FakeKind, ...]] = ()
+
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which values each report supports: a row per report, a column per value. Callers take some at a time."""
+        raise ParameterError(f"A report of {self.name} supports no value: its likelihood tells what it says of them.")
+
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """How likely each report is under each value, up to a factor of its row: a row per report."""
+        return self._probabilities[:, self.message(reports)].T
+
+    def named(self, reports: NDArray[Any]) -> NDArray[np.int64] | None:
+        """The code of the one value that each report names; None where a report is no value."""
+        return None
+
+    @property
+    def score_names(self) -> Sequence[Any] | None:
+        """What each column of `scores` is about: a value; None where there is one column, about the number."""
+        return self._labels()
+
+    def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Numbers whose mean, given the person's value, is 1 in that value's column and 0 in the others."""
+        raise ParameterError(f"Reports of {self.name} have no unbiased scores.")
+
+    @property
+    def guessability(self) -> float:
+        """How often the best guess from one report is right, when all values are equally likely beforehand."""
+        return float(self._probabilities.max(axis=0).sum()) / self.size
+
+    @cached_property
+    def _probabilities(self) -> NDArray[np.float64]:
+        """`matrix` as floats."""
+        return np.array(self.matrix(), float)
 
     # What each mechanism fills in.
 

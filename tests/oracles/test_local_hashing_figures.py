@@ -278,7 +278,7 @@ def test_counters_decode_to_what_the_reports_themselves_support():
     a, b = oracle._pool.seeds[:, reports["seed"].astype(np.int64)]
     slow, refused = _hash_lines.count_support(a, b, reports["bucket"], oracle.g, oracle._words)
     assert refused == 0
-    assert oracle._support(oracle.tally(reports)).tolist() == slow.tolist()
+    assert oracle.support(oracle.tally(reports)).tolist() == slow.tolist()
 
 
 # Guesses, and the most likely frequencies.

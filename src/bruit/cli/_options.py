@@ -24,17 +24,17 @@ def check_whole(**options: int | None) -> None:
 
 def method_name(given: str) -> str:
     """A mechanism's name as the literature writes it, from any case."""
-    from bruit.oracles import NAMES
+    from bruit.oracles import Oracle
 
-    spelt = {name.lower(): name for name in NAMES}
-    return spelt.get(given.lower()) or _checks.one_of(NAMES, **{"--method": given})
+    spelt = {name.lower(): name for name in Oracle.kinds}
+    return spelt.get(given.lower()) or _checks.one_of(Oracle.kinds, **{"--method": given})
 
 
 def number_method_name(given: str) -> str:
     """A number mechanism's name, from any case."""
-    from bruit.numbers import NAMES
+    from bruit.numbers import Number
 
-    return _checks.one_of(NAMES, **{"--method": given.lower()})
+    return _checks.one_of(Number.kinds, **{"--method": given.lower()})
 
 
 def bounds(given: tuple[str, str], option: str = "--bounds") -> tuple[float, float]:

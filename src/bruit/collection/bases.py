@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from bruit import numbers, oracles
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
 from bruit.collection.methods import ADAPTIVE
@@ -39,7 +38,7 @@ def mechanism(
         if isinstance(attribute.domain, Grid):
             return _best_number(attribute, epsilon)
         return _best_oracle(attribute, epsilon, frequency, published=published)
-    if name in numbers.NAMES:
+    if name in Number.kinds:
         return _number(name, attribute, epsilon)
     return category(name, attribute, epsilon)
 
@@ -62,14 +61,14 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
     """The oracle with this name over the codes of an attribute."""
     domain = attribute.domain
     if isinstance(domain, Categories):
-        given: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
-        return oracle(name, epsilon=epsilon, missing=domain.missing, **given, **settings)
+        values: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
+        return oracle(name, epsilon=epsilon, missing=domain.missing, **values, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
 
 
 def is_number(name: Any) -> bool:
     """Whether this is the name of a number mechanism."""
-    return isinstance(name, str) and name.lower() in numbers.NAMES and name.lower() not in map(str.lower, oracles.NAMES)
+    return name in Number.kinds and name not in Oracle.kinds
 
 
 def _number(name: str, attribute: Attribute, epsilon: float) -> Number:

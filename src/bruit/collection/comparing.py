@@ -17,16 +17,13 @@ import numpy as np
 from bruit import _checks
 from bruit.collection import criterion
 from bruit.collection.design import Unit
-from bruit.collection.fake import Fake
 from bruit.collection.methods import ADAPTIVE, Method, parse
 from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
-from bruit.collection.sample import Sample
 from bruit.collection.settling import settle
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
-from bruit.oracles import Oracle
 from bruit.tables import Column, Table, Tabular, counted, decimals, percent
 
 #: What is compared unless methods are named.
@@ -225,7 +222,7 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
         person=plan.guarantee("person").epsilon,
         attribute=plan.guarantee("attribute").epsilon,
         guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),
-        hides=isinstance(plan.design, Fake),
+        hides=plan.design.hides,
         holds=plan.guarantee(unit).epsilon <= float(plan.epsilon or 0.0),
         report_bytes=float(
             sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
@@ -235,18 +232,15 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
 
 def _guessed(plan: Plan, name: str) -> float:
     """The best guess of an attribute: from a true report by its mechanism, otherwise any value."""
-    found = plan.mechanisms[name]
-    assert isinstance(found, Oracle)  # noqa: S101 -- compare takes numbers by their cells
-    design = plan.design
-    chance = 1 / plan.d if isinstance(design, Fake) else design.chance(name) if isinstance(design, Sample) else 1.0
-    return chance * found.guessability + (1 - chance) / found.size
+    mechanism, chance = plan.mechanisms[name], plan.design.chance(name)
+    return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
 
 def _cells_for_numbers(schema: Schema) -> Schema:
     """The schema with the cells of every grid as categories, so that all methods estimate the same."""
     return Schema(
         {
-            name: found.domain if isinstance(found.domain, Categories) else Categories(k=found.size)
-            for name, found in schema.items()
+            name: attribute.domain if isinstance(attribute.domain, Categories) else Categories(k=attribute.size)
+            for name, attribute in schema.items()
         }
     )

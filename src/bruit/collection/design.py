@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.collection.bases import Mechanism
+from bruit.collection.composite import Composite
 from bruit.collection.criterion import Floats
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, Domain
@@ -52,7 +53,7 @@ class Folded(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Design(ABC):
+class Design(Composite, ABC):
     """How the answers of one person become reports.
 
     Parameters

@@ -28,8 +28,9 @@ from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import LocalMechanism
+from bruit.mechanism import Gives, LocalMechanism
 from bruit.privacy.guarantee import Guarantee
+from bruit.registry import Registry
 
 __all__ = ["Number"]
 
@@ -67,6 +68,8 @@ class Number(LocalMechanism):
         applied, so the guarantee is the same.
     """
 
+    kinds: ClassVar[Registry[Number]] = Registry("number mechanism", "bruit.numbers")
+    gives: ClassVar[Gives] = "mean"
     #: The number of cells over real numbers, unless declared, and the most that there may be.
     DEFAULT_CELLS: ClassVar[int] = 256
     MOST_CELLS: ClassVar[int] = 4096
@@ -179,9 +182,21 @@ class Number(LocalMechanism):
         return self.domain.points
 
     @cached_property
-    def scores(self) -> Floats:
+    def message_scores(self) -> Floats:
         """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
         return unbiased_scores(self.probabilities(), self.points)
+
+    @property
+    def score_names(self) -> None:
+        """One column, about the number."""
+
+    def scores(self, reports: NDArray[Any]) -> Floats:
+        """One column of numbers whose mean, given the person's number, is that number."""
+        return np.asarray(self.message_scores[reports][:, None])
+
+    @property
+    def _probabilities(self) -> Floats:
+        return self.probabilities()
 
     def output_mean(self) -> Floats:
         """The mean of what a report stands for, given the cell."""
@@ -211,7 +226,7 @@ class Number(LocalMechanism):
     @cached_property
     def worst_variance(self) -> float:
         """The most that one person's report adds to the variance of a sum: for the number of most noise."""
-        return float(self._moments(self.scores)[1].max()) + self._rounding_noise
+        return float(self._moments(self.message_scores)[1].max()) + self._rounding_noise
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -278,7 +293,7 @@ class Number(LocalMechanism):
     def _scores(self, method: Method) -> tuple[Floats, float]:
         """Scores, and the largest bias that their average can have."""
         if method == "unbiased":
-            return self.scores, self._rounding_bias
+            return self.message_scores, self._rounding_bias
         scores, bias = affine_scores(self.probabilities(), self.outputs, self.points)
         return scores, bias + self._rounding_bias
 

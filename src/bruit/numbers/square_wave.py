@@ -16,7 +16,7 @@ import numpy as np
 
 from bruit.estimation.scores import Floats
 from bruit.laws import TwoLevelLaw, Window
-from bruit.numbers._affine import AffineNumber
+from bruit.numbers.affine import AffineNumber
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from bruit import _checks
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.oracles.base import Oracle
-from bruit.oracles.named import NAMES, oracle
+from bruit.oracles.named import oracle
 from bruit.tables import Column, Table, Tabular, counted, decimals, digits, percent
 
 #: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
@@ -223,7 +223,7 @@ def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[di
     made: dict[str, Oracle] = {}
     left_out: dict[str, str] = {}
     asked = [among] if isinstance(among, str) else among
-    for name in asked or [name for name in NAMES if name != "Warner"]:
+    for name in asked or [name for name in Oracle.kinds if name != "Warner"]:
         try:
             made[name] = oracle(name, epsilon=epsilon, k=k)
         except LimitError as error:

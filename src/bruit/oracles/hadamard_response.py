@@ -101,6 +101,12 @@ class HadamardResponse(MessageOracle):
         """By how many people's worth one dishonest report can raise a value of its choice: 1/s."""
         return float(1 / _signal(self.law))
 
+    def scores(self, reports: NDArray[Any]) -> Floats:
+        """±1/s by the sign of the row in the value's column, and 0 in another block."""
+        held = self.supports(reports)
+        block = reports.astype(np.int64)[:, None] // (self._width + 1) == np.arange(self.size) // self._width
+        return np.asarray((2.0 * held - block) / float(_signal(self.law)))
+
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given.
 
@@ -150,9 +156,9 @@ class HadamardResponse(MessageOracle):
     def _members(self, codes: Codes | Counts, numbers: Counts) -> Counts:
         from bruit.kernels import hadamard_response as kernel
 
-        found = np.empty(codes.size, np.int64)
-        kernel.members(codes, numbers, self._width, found)
-        return found
+        messages = np.empty(codes.size, np.int64)
+        kernel.members(codes, numbers, self._width, messages)
+        return messages
 
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import hadamard_response as kernel

@@ -9,10 +9,11 @@ both, and what is done does not depend on the value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,8 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
 from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
-from bruit.oracles.base import SupportOracle
-from bruit.privacy.guarantee import Guarantee
+from bruit.mechanism import FakeKind
+from bruit.oracles.base import Joint, Masses, SupportOracle
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -70,6 +71,8 @@ class RandomizedResponse(SupportOracle):
     >>> oracle.guarantee.epsilon <= 1.0
     True
     """
+
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("value",)
 
     odds: tuple[int, int] | None = None
 
@@ -112,10 +115,22 @@ class RandomizedResponse(SupportOracle):
         """The exact probability of reporting a given other value."""
         return self.law.probability(inside=False)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+    @property
+    def joint(self) -> Joint:
+        """A report supports one value."""
+        return Fraction(0), Fraction(0)
+
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """A message supports itself."""
+        return Masses(min(prior), max(prior))
+
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """The value that is reported."""
+        return np.asarray(reports[:, None] == np.arange(self.size))
+
+    def named(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """The report itself."""
+        return reports.astype(np.int64)
 
     @property
     def guessability(self) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,13 +27,12 @@ from bruit.domains.domain import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError
-from bruit.estimation.support import SupportModel
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Subset, TwoLevelLaw
 from bruit.mechanism import whole_counts
 from bruit.oracles._subset_rows import SubsetRows
+from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
-from bruit.privacy.guarantee import Guarantee
 
 #: `matrix` writes one column per subset; above this number of subsets there is none.
 MATRIX_LIMIT = 2048
@@ -105,10 +104,32 @@ class SubsetSelection(PackedOracle):
         """The exact probability that a given other value is: the members that are not the own one, evenly shared."""
         return _other(self.law)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+    @property
+    def joint(self) -> Joint:
+        """From how many members are left for the two values."""
+        k, omega, p = self.size, self.omega, self.p
+        # Two values besides the own one: among ω − 1 members if that is in, among ω if not.
+        pairs = p * (omega - 1) * (omega - 2) + (1 - p) * omega * (omega - 1)
+        return p * Fraction(omega - 1, k - 1), pairs / ((k - 1) * (k - 2)) if k > 2 else Fraction(0)
+
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """The ω rarest values, or the ω most frequent."""
+        rising = sorted(prior)
+        return Masses(sum(rising[: self.omega], Fraction(0)), sum(rising[-self.omega :], Fraction(0)))
+
+    @classmethod
+    def faked_settings(cls, epsilon: float, size: int) -> dict[str, Any]:
+        """The ω with the least mean variance over all values, however many attributes are fake.
+
+        Reports support ω/k of equally frequent values, whether true or fake, so the mean is
+        (ω/k)(1 − ω/k)·d²/(p − q)².
+        """
+        omega = np.arange(1, size)
+        inside = omega * np.exp(epsilon)
+        p = inside / (inside + size - omega)
+        q = (omega - p) / (size - 1)
+        share = omega / size
+        return {"omega": int(omega[np.argmin(share * (1 - share) / (p - q) ** 2)])}
 
     @property
     def guessability(self) -> float:
@@ -187,14 +208,6 @@ class SubsetSelection(PackedOracle):
         counts = np.zeros(self.size, np.int64)
         bits.count_columns(valid, self.size, counts)
         return counts, len(reports) - len(valid)
-
-    def _model(self, tally: Tally) -> SupportModel:
-        k, omega, p = self.size, self.omega, self.p
-        own = p * Fraction(omega - 1, k - 1)
-        # Two values besides the own one: among ω − 1 members if that is in, among ω if not.
-        pairs = p * (omega - 1) * (omega - 2) + (1 - p) * omega * (omega - 1)
-        other = pairs / ((k - 1) * (k - 2)) if k > 2 else Fraction(0)
-        return SupportModel(tally.counts, tally.n, p, self.q, both_own=own, both_other=other)
 
     # Simulating: by subsets where they are fewer than the people, else report by report.
 
