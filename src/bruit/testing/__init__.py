@@ -14,6 +14,7 @@ from bruit.testing.after_booking import (
     check_release_after_booking,
 )
 from bruit.testing.bad_input import check_bad_input
+from bruit.testing.capabilities import check_capabilities
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
@@ -30,6 +31,7 @@ __all__ = [
     "check_after_booking",
     "check_bad_input",
     "check_canary",
+    "check_capabilities",
     "check_coverage",
     "check_guarantee",
     "check_hostile_reports",

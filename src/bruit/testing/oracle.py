@@ -5,6 +5,7 @@ from __future__ import annotations
 from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
 from bruit.testing.bad_input import check_bad_input
+from bruit.testing.capabilities import check_capabilities
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
@@ -34,6 +35,7 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     """
     check_guarantee(oracle)
     check_law(oracle, rng=rng)
+    check_capabilities(oracle, rng=rng)
     check_simulate(oracle, rng=rng)
     check_unbiased(oracle, rng=rng)
     check_variance(oracle, rng=rng)
