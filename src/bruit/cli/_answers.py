@@ -124,12 +124,11 @@ def has_gaps(cells: Any) -> bool:
 
 def _way_out(plan: Plan) -> str:
     """What can be done about gaps."""
-    from bruit.oracles import Oracle
 
     if plan.d > 1:
         return "Plan with --missing category to count them as answers of their own."
     leave_out = "Add --missing drop to leave these people out"
-    if isinstance(plan.mechanism, Oracle):
+    if plan.mechanism.gives == "frequency":
         return f"{leave_out}, or --missing category to count them as an answer of their own."
     return f"{leave_out}."
 

@@ -33,12 +33,11 @@ def attack(
     likeliest attribute by the rule of Bayes: nobody does better with the same knowledge. How often that is right is
     expected, not observed, because the reports do not say which attribute was true.
     """
-    from bruit.collection.fake import Fake
 
     if reports.suffix.lower() == ".json":
         raise ParameterError("An attack is on people's reports: a tally has none.")
     asked = read_plan(plan or plan_beside(reports))
-    if not isinstance(asked.design, Fake):
+    if not asked.design.hides:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {asked.method}.")
     tally = _counting.count(asked, [reports])
     result = _result(asked, tally, _told(asked, reports, _frequencies(asked, tally)))

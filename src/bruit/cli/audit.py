@@ -80,11 +80,8 @@ def _of_mechanism(found: Mechanism, drawn: _Drawn) -> dict[str, Any]:
 
 def _two_values(found: Mechanism) -> tuple[Any, Any]:
     """Two answers: the first two categories, or the bounds of a number."""
-    from bruit.numbers import Number
-
-    if isinstance(found, Number):
-        return found.domain.low, found.domain.high
-    return found.domain.names[0], found.domain.names[1]
+    domain: Any = found.domain
+    return (domain.low, domain.high) if found.gives == "mean" else domain.names[:2]
 
 
 def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:

@@ -105,9 +105,7 @@ def _names(plan: Plan, asked: list[str] | None) -> list[str]:
 
 
 def _is_number(plan: Plan, name: str) -> bool:
-    from bruit.numbers import Number
-
-    return isinstance(plan.mechanisms[name], Number)
+    return plan.mechanisms[name].gives == "mean"
 
 
 def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: str | None) -> None:

@@ -250,7 +250,6 @@ def _frequencies(plan: Plan) -> dict[str, Any] | None:
 def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """One row per attribute."""
     from bruit.estimation import intervals
-    from bruit.numbers import Number
 
     rows = []
     for name, variance in plan.variance(n, _frequencies(plan)).items():
@@ -261,7 +260,7 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
                 "attribute": name,
                 "values": size,
                 "mechanism": found.name,
-                "of": "mean" if isinstance(found, Number) else "frequency",
+                "of": found.gives,
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,

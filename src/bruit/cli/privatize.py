@@ -253,13 +253,12 @@ def _warn_of_seed(output: Path) -> None:
 
 
 def _tell(plan: Plan, result: dict[str, Any]) -> None:
-    from bruit.domains import Grid
 
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
     console.say(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}")
     console.say(f"plan: {result['plan']}", whole=True)
-    if plan.d == 1 and isinstance(plan.attribute.domain, Grid):
-        grid = plan.attribute.domain
+    if plan.d == 1 and plan.attribute.domain.gives == "mean":
+        grid: Any = plan.attribute.domain
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
     low, high = plan.guarantee().belief(0.5)
     console.say(f"guarantee: {plan.guarantee()}")

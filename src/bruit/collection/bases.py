@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
 from bruit.collection.methods import ADAPTIVE
-from bruit.domains import Attribute, Categories, Grid
+from bruit.domains import Attribute, Categories
 from bruit.errors import ParameterError
 from bruit.numbers import Number, number
 from bruit.oracles import Oracle, oracle
@@ -35,7 +35,7 @@ def mechanism(
     A number mechanism needs a grid. An oracle on a grid takes its cells for categories.
     """
     if name == ADAPTIVE:
-        if isinstance(attribute.domain, Grid):
+        if attribute.domain.gives == "mean":
             return _best_number(attribute, epsilon)
         return _best_oracle(attribute, epsilon, frequency, published=published)
     if name in Number.kinds:
@@ -72,8 +72,8 @@ def is_number(name: Any) -> bool:
 
 
 def _number(name: str, attribute: Attribute, epsilon: float) -> Number:
-    domain = attribute.domain
-    if not isinstance(domain, Grid):
+    domain: Any = attribute.domain
+    if domain.gives != "mean":
         raise ParameterError(
             f"{name} asks for a number, and {attribute.name!r} is a category: name an oracle for it, "
             f'as in bases={{{attribute.name!r}: "OUE"}}, or declare a grid.'

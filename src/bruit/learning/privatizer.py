@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
 from bruit.collection import Plan, methods
-from bruit.domains import Attribute, Categories, Grid, Schema
+from bruit.domains import Attribute, Grid, Schema
 from bruit.domains import domain as domains
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Words
@@ -388,7 +388,7 @@ def _is_one_column(plan: Plan, name: str, output: str) -> bool:
     """Whether a report is a value, and not one bit or score per label."""
     mechanism = plan.mechanisms[name]
     is_value = mechanism.gives == "mean" or mechanism.named(mechanism._empty_reports(0)) is not None
-    return is_value and (output == "values" or isinstance(plan.schema[name].domain, Grid))
+    return is_value and (output == "values" or plan.schema[name].domain.gives == "mean")
 
 
 def _points(attribute: Attribute) -> NDArray[np.float64]:
@@ -403,13 +403,13 @@ def _table(attribute: Attribute) -> NDArray[Any]:
     """The value behind each code, in the dtype that such values have in a table."""
     domain = attribute.domain
     values = domain.decode(np.arange(domain.size))
-    plain = isinstance(domain, Categories) and len({type(label) for label in domain.names}) == 1
+    plain = domain.gives == "frequency" and len({type(label) for label in domain.names}) == 1
     return np.array(domain.names) if plain and not isinstance(domain.names[0], str) else values
 
 
 def _usual(attribute: Attribute) -> str:
     """The mechanism whose reports are values."""
-    return NUMBERS if isinstance(attribute.domain, Grid) else CATEGORIES
+    return NUMBERS if attribute.domain.gives == "mean" else CATEGORIES
 
 
 def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
@@ -421,7 +421,7 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
 
 def _encoded(plan: Plan, name: str, values: Any) -> Codes:
     """Codes of a column; a number beyond a bound counts as the bound, infinity does not."""
-    if not isinstance(plan.schema[name].domain, Grid):
+    if plan.schema[name].domain.gives != "mean":
         return plan.design.encode_column(name, values)
     with in_column(name):
         numbers = domains.column(values)

@@ -71,12 +71,13 @@ def enough_people(oracle: Mechanism, least: int = 5_000, most: int = 10**12) -> 
 
 def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
     """What people with these codes have: the codes themselves, labels, nothing where missing is a category; numbers."""
-    if isinstance(oracle, Number):
+    if oracle.gives == "mean":
         return oracle.domain.decode(codes)
-    names: list[Any] = list(oracle.domain.names)
-    if oracle.size == oracle.k and oracle.labels is None:
+    domain: Any = oracle.domain
+    names: list[Any] = list(domain.names)
+    if oracle.size == domain.k and domain.labels is None:
         return codes
-    if oracle.size > oracle.k:
+    if oracle.size > domain.k:
         names[-1] = None
     table: NDArray[Any] = np.empty(len(names), object)
     table[:] = names

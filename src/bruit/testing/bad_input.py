@@ -11,7 +11,6 @@ import numpy as np
 
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, RandomnessError
-from bruit.numbers import Number
 from bruit.testing._evidence import Mechanism, crowd, require, stream, values_of
 from bruit.testing.silence import SECRET, SECRET_FLOAT, SECRET_NUMBER, shown_by, shows
 
@@ -84,7 +83,7 @@ def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
         "a complex number": np.array([1j * SECRET_FLOAT]),
         "a date": np.array(["2031-07-31"], "datetime64[D]"),
     }
-    if isinstance(oracle, Number):
+    if oracle.gives == "mean":
         bad = {rule: values for rule, values in bad.items() if "float" not in rule}
         bad |= {"a truth value": [True], "a truth value after good ones": [good, True]}
     elif isinstance(good, int):
@@ -135,6 +134,4 @@ def _check_impossible_reports(oracle: Mechanism, entropy: Entropy) -> None:
 
 def _columns(oracle: Mechanism) -> int:
     """How many messages there are."""
-    if isinstance(oracle, Number):
-        return oracle.messages
     return oracle._cells()
