@@ -41,7 +41,7 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
     --------
     >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
     >>> audit = exact_plan(plan)
-    >>> audit.method, audit.holds, round(float(audit.ratio), 6), round(audit.asked, 6)
+    >>> audit.method, audit.holds, round(float(audit.ratio), 6), round(audit.requested, 6)
     ('enumeration', True, 3.0, 0.693147)
     """
     _check(plan, unit)
@@ -50,9 +50,9 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
         table = plan.design.matrix()
     except LimitError:
         ratio = plan.design.ratio(unit)
-        return ExactAudit(ratio=ratio, stated=stated, asked=plan.epsilon, worst=None, method="closed form")
+        return ExactAudit(ratio=ratio, stated=stated, requested=plan.epsilon, worst=None, method="closed form")
     largest, worst = max((_largest(table, group) for group in _neighbours(plan, unit)), key=lambda pair: pair[0])
-    return ExactAudit(ratio=largest, stated=stated, asked=plan.epsilon, worst=worst, method="enumeration")
+    return ExactAudit(ratio=largest, stated=stated, requested=plan.epsilon, worst=worst, method="enumeration")
 
 
 def empirical_plan(

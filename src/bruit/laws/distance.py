@@ -193,12 +193,12 @@ class DistanceLaw:
     def _search(self) -> tuple[Fraction, tuple[int, int, int]]:
         """The largest ratio, and where it is: floats find the outcomes that can have it, whole numbers decide."""
         spread = np.concatenate([part.max(axis=1) / part.min(axis=1) for _, part in self._blocks(half=True)])
-        found: dict[tuple[Fraction, Fraction], tuple[int, int, int]] = {}
+        places: dict[tuple[Fraction, Fraction], tuple[int, int, int]] = {}
         for y in np.flatnonzero(spread >= spread.max() * (1 - _TIE)).tolist():
             (most, first), (least, second) = self._extremes(y)
-            found.setdefault((most, least), (first, second, y))
-        largest = max(found, key=lambda pair: pair[0] / pair[1])
-        return largest[0] / largest[1], found[largest]
+            places.setdefault((most, least), (first, second, y))
+        largest = max(places, key=lambda pair: pair[0] / pair[1])
+        return largest[0] / largest[1], places[largest]
 
     def _extremes(self, y: int) -> tuple[tuple[Fraction, int], tuple[Fraction, int]]:
         """The largest and the least probability of one outcome, exactly, and the values that give them."""

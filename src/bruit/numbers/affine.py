@@ -120,15 +120,15 @@ class LawModel(ScoreModel):
         return moments(self._known, self.scores)[1]
 
     def _noise(self) -> float:
-        given = self._given()
+        by_cell = self._given()
         shapes = self._known.shapes()
         if shapes is None:
             # Nothing is known about it but that it is below the variance over all reports.
-            return min(self._spread(), float(given.max()))
+            return min(self._spread(), float(by_cell.max()))
         # The mixture of the shapes whose mean, given the cell, is the variance given the cell.
         means = np.column_stack([self._known.backward(np.ascontiguousarray(shape)) for shape in shapes.T])
-        mixture, *_ = np.linalg.lstsq(means, given)
-        average = float(np.clip(self.counts @ (shapes @ mixture) / self.n, given.min(), given.max()))
+        mixture, *_ = np.linalg.lstsq(means, by_cell)
+        average = float(np.clip(self.counts @ (shapes @ mixture) / self.n, by_cell.min(), by_cell.max()))
         return min(average + self.rounding_noise, self._spread()) if self.rounding_noise else average
 
 

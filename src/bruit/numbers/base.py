@@ -218,8 +218,8 @@ class Number(LocalMechanism):
             raise ParameterError(f"distribution must have {self.cells} entries, 0 or above, not all of them 0.")
         shares = shares / shares.sum()
         scores, _ = self._scores(method)
-        centre, given = self._moments(scores)
-        noise = float(shares @ given) + (self._rounding_noise if target == "people" else 0.0)
+        centre, by_cell = self._moments(scores)
+        noise = float(shares @ by_cell) + (self._rounding_noise if target == "people" else 0.0)
         drawing = float(shares @ (centre - shares @ centre) ** 2) if target == "population" else 0.0
         return (noise + drawing) / n
 

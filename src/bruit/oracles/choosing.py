@@ -187,8 +187,8 @@ def choose(
     known = _frequencies(frequency, _checks.domain_size(k=k))
     if rule == "frequency" and known is None:
         raise ParameterError('The criterion "frequency" needs a frequency.')
-    made, left_out = _candidates(k, epsilon, among)
-    rows = [_weigh(name, candidate, people, known) for name, candidate in made.items()]
+    candidates, left_out = _candidates(k, epsilon, among)
+    rows = [_weigh(name, candidate, people, known) for name, candidate in candidates.items()]
     return Choices(rows, n=people, criterion=rule, left_out=left_out)
 
 
@@ -213,24 +213,26 @@ def people_needed(
     _checks.fraction(frequency=frequency)
     _checks.probability(half_width=half_width)
     scale = (intervals.normal_quantile(_checks.probability(level=level)) / half_width) ** 2
-    made, _ = _candidates(k, epsilon, among)
-    needed = {name: math.ceil(scale * found.typical_variance(frequency, 1)) for name, found in made.items()}
-    return dict(sorted(needed.items(), key=lambda item: item[1]))
+    candidates, _ = _candidates(k, epsilon, among)
+    needed = [
+        (name, math.ceil(scale * mechanism.typical_variance(frequency, 1))) for name, mechanism in candidates.items()
+    ]
+    return dict(sorted(needed, key=lambda pair: pair[1]))
 
 
 def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[dict[str, Oracle], dict[str, str]]:
     """The oracles that can serve, and why the others cannot."""
-    made: dict[str, Oracle] = {}
+    candidates: dict[str, Oracle] = {}
     left_out: dict[str, str] = {}
-    asked = [among] if isinstance(among, str) else among
-    for name in asked or [name for name in Oracle.kinds if name != "Warner"]:
+    names = [among] if isinstance(among, str) else among
+    for name in names or [name for name in Oracle.kinds if name != "Warner"]:
         try:
-            made[name] = oracle(name, epsilon=epsilon, k=k)
+            candidates[name] = oracle(name, epsilon=epsilon, k=k)
         except LimitError as error:
             left_out[name] = str(error)
-    if not made:
+    if not candidates:
         raise LimitError(f"No oracle can serve k = {k:,} at this epsilon. {' '.join(left_out.values())}")
-    return made, left_out
+    return candidates, left_out
 
 
 def _weigh(name: str, candidate: Oracle, n: int, frequency: Any) -> Choice:
@@ -256,11 +258,11 @@ def _at(candidate: Oracle, frequency: Any, n: int) -> float:
     return float(np.mean(candidate.variance(frequency, n)))
 
 
-def _frequencies(given: Any, k: int) -> Any:
+def _frequencies(frequency: Any, k: int) -> Any:
     """One frequency, or one per value."""
-    if given is None:
+    if frequency is None:
         return None
-    array = np.asarray(given)
+    array = np.asarray(frequency)
     if array.dtype.kind not in "uif":
         raise DataTypeError("frequency must be a number from 0 to 1, or one such number per value.")
     if not ((array >= 0) & (array <= 1)).all() or array.shape not in ((), (k,)):

@@ -27,10 +27,11 @@ def check_capabilities(oracle: Oracle, *, rng: Randomness = 0) -> None:
     entropy = stream(rng, "check_capabilities", oracle)
     codes = np.unique(np.r_[0 : min(VALUES, small.size), max(0, small.size - VALUES) : small.size])
     for code in codes:
-        reports = small.privatize(values_of(small, np.full(PEOPLE, code)), rng=entropy)
-        _check_scores(small, reports, int(code))
-        _check_likelihood(small, reports[:200])
-        _check_support(small, reports)
+        values = values_of(small, np.full(PEOPLE, code))
+        reports = oracle.privatize(values, rng=entropy)
+        _check_scores(oracle, reports, int(code))
+        _check_support(oracle, reports)
+        _check_likelihood(small, small.privatize(values[:200], rng=entropy))
     if small is oracle:
         _check_guessability(oracle)
 

@@ -33,10 +33,10 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.kernels import hash_family
 from bruit.laws import Hash, Itself, TwoLevelLaw
 from bruit.laws.rounding import exp_floor
-from bruit.oracles._hash_lines import Words, count_support, likelihood_step, lines_of
-from bruit.oracles._pooled_support import PooledModel, PoolError
-from bruit.oracles._seed_pool import SeedPool
 from bruit.oracles.base import Joint, Masses, Oracle, SupportOracle
+from bruit.oracles.local_hashing.lines import Words, count_support, likelihood_step, lines_of
+from bruit.oracles.local_hashing.pool import SeedPool
+from bruit.oracles.local_hashing.pool_error import PooledModel, PoolError
 
 Kind = Literal["OLH", "BLH", "LH"]
 
@@ -155,6 +155,14 @@ class LocalHashing(SupportOracle):
             a, b = self._pool.seeds[:, reports["seed"].astype(np.int64)]
         buckets = hash_family.bucket(a[:, None], b[:, None], self._words, self.g)
         return np.asarray(buckets == reports["bucket"][:, None].astype(np.int64))
+
+    def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """As for every oracle with p and q; an error with a pool, given which no scores are unbiased."""
+        if self._pool is not None:
+            raise ParameterError(
+                "Scores are unbiased where everybody draws a hash function of their own: leave pool out."
+            )
+        return super().scores(reports)
 
     @property
     def guessability(self) -> float:
