@@ -163,10 +163,10 @@ class LocalMechanism(ABC):
         """Which messages support a value; None where a message belongs to no value."""
         return self.law.sets
 
-    @property
-    @abstractmethod
+    @cached_property
     def guarantee(self) -> Guarantee:
-        """What is promised to each person, computed from the law that is sampled."""
+        """What is promised to each person: ε is the logarithm of the law's largest ratio, rounded up."""
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @abstractmethod
     def matrix(self) -> list[list[Fraction]]:
@@ -274,6 +274,40 @@ class LocalMechanism(ABC):
     def _is_possible(self, tally: Tally) -> bool:
         """Whether some reports have these counts: here, that no cell counts more than all."""
         return bool((tally.counts <= tally.n).all())
+
+
+class MessageReports(LocalMechanism):
+    """A mechanism whose report is the number of a message, as narrow as the messages allow."""
+
+    @property
+    def report_bytes(self) -> float:
+        """One message."""
+        return code_dtype(self._cells()).itemsize
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """A report is its own column."""
+        return reports.astype(np.int64)
+
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are messages."""
+        return np.asarray(reports < self._cells())
+
+    def _empty_reports(self, n: int) -> NDArray[Any]:
+        return np.empty(n, code_dtype(self._cells()))
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Each report counts once."""
+        return tally.total == tally.n
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import counting, two_level
+
+        if self._cells() > memory.BLOCK:
+            large, _ = self._no_counts()
+            return large, two_level.count(reports, large)
+        counts = np.zeros((4, self._cells()), np.int64)
+        refused = counting.histogram(reports, counts)
+        return counts.sum(axis=0), refused
 
 
 def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from bruit.collection.settling import settle
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
-from bruit.tables import Column, Table, Tabular, counted, decimals, percent
+from bruit.oracles.choosing import Ranking
+from bruit.tables import Column, Table, counted, decimals, percent
 
 #: What is compared unless methods are named.
 METHODS = (
@@ -78,7 +79,7 @@ class Comparison:
     report_bytes: float
 
 
-class Comparisons(Tabular, Sequence[Comparison]):
+class Comparisons(Ranking[Comparison]):
     """Methods, least error first; prints as a table, and `best` is ready to use.
 
     The table's "× best" is the variance over the least among the methods that hold the ε that was asked for.
@@ -90,26 +91,12 @@ class Comparisons(Tabular, Sequence[Comparison]):
     """
 
     def __init__(self, rows: list[Comparison], *, n: int, left_out: dict[str, str]) -> None:
-        self._rows = sorted(rows, key=lambda row: row.variance)
-        self.n = n
-        self.left_out = left_out
+        super().__init__(sorted(rows, key=lambda row: row.variance), n=n, left_out=left_out)
 
     @property
     def best(self) -> Plan:
         """The plan of least error among those that hold what was asked."""
         return next(row.plan for row in self._rows if row.holds)
-
-    @overload
-    def __getitem__(self, place: int) -> Comparison: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Comparison]: ...
-
-    def __getitem__(self, place: int | slice) -> Comparison | Sequence[Comparison]:
-        return self._rows[place]
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def table(self) -> Table:
         """Every method with its error and what it really guarantees."""
@@ -138,9 +125,6 @@ class Comparisons(Tabular, Sequence[Comparison]):
         plan = self[0].plan
         about = {"epsilon": plan.epsilon, "unit": plan.unit, "n": self.n, "left_out": self.left_out}
         return Table(title, columns, notes, about, noun="method")
-
-    def _field(self, name: str) -> list[Any]:
-        return [getattr(row, name) for row in self]
 
 
 def compare(

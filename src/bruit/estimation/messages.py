@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import LimitError
 from bruit.estimation import consistency
-from bruit.estimation.support import COVARIANCE_LIMIT, Floats, SupportModel, Target
+from bruit.estimation.support import Floats, SupportModel
 from bruit.estimation.tally import Counts
 
 #: How many entries of a table of support are held at a time.
@@ -43,22 +42,6 @@ class MessageModel(SupportModel):
     value_sums: Callable[[Floats], Floats] = field(kw_only=True)
     message_sums: Callable[[Floats], Floats] = field(kw_only=True)
     supports: Callable[[NDArray[Any]], NDArray[np.bool_]] = field(kw_only=True)
-
-    def covariance(self, frequency: Floats, target: Target) -> Floats:
-        """Cov(f̂ᵤ, f̂ᵥ) for all pairs, from the probabilities of the messages that support both."""
-        k = frequency.size
-        if k > COVARIANCE_LIMIT:
-            raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
-        matrix = self._both(frequency)
-        if target == "population":
-            share = float(self.q) + frequency * self.gap
-            matrix -= np.outer(share, share)
-        else:
-            pair = frequency[:, None] + frequency
-            matrix -= pair * float(self.p * self.q - self.q**2) + float(self.q**2)
-        matrix /= self.n * self.gap**2
-        np.fill_diagonal(matrix, self.variance(frequency, target))
-        return matrix
 
     def most_likely(self) -> Floats:
         """By EM: see `em_step`."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy import special
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
@@ -149,15 +148,8 @@ class MixtureModel:
 
     def absent_limit(self, level: float) -> Floats:
         """The binomial quantile: C is binomial with n trials and success π₀ for a value that nobody has."""
-        tail = (1 - level) / self.counts.size
-        other = self.law.other
-        # The least count that is exceeded with probability at most `tail`, for each value.
-        low, high = np.zeros(other.size), np.full(other.size, float(self.n))
-        while (low < high).any():
-            middle = np.floor((low + high) / 2)
-            enough = special.bdtrc(middle, self.n, other) <= tail
-            low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
-        return self._to_frequency(low / self.n)
+        limit = intervals.exceeded_limit(self.n, self.law.other, (1 - level) / self.counts.size)
+        return self._to_frequency(limit / self.n)
 
     def most_likely(self) -> Floats:
         """The maximum of Σ C·ln(π₀ + (π₁−π₀)f) over the simplex, where each report supports exactly one value.

@@ -43,9 +43,9 @@ class Sets(ABC):
         """How many outcomes the law has in all."""
 
     @property
-    @abstractmethod
     def capacity(self) -> int:
-        """How many values there is room for."""
+        """How many values there is room for: the field `values`, unless a rule says otherwise."""
+        return int(self.__dict__["values"])
 
     @abstractmethod
     def member(self, code: int, number: int, words: Words) -> int:
@@ -88,11 +88,6 @@ class Itself(Sets):
         """One per value."""
         return self.values
 
-    @property
-    def capacity(self) -> int:
-        """All values."""
-        return self.values
-
     def member(self, code: int, number: int, words: Words) -> int:
         """The value."""
         return code
@@ -128,11 +123,6 @@ class Window(Sets):
     def outcomes(self) -> int:
         """From the start of the first window to the end of the last."""
         return self.values - 1 + self.width
-
-    @property
-    def capacity(self) -> int:
-        """All values."""
-        return self.values
 
     def member(self, code: int, number: int, words: Words) -> int:
         """The message so many places after the first of the window."""
@@ -239,11 +229,6 @@ class Subset(Sets):
     @property
     def outcomes(self) -> int:
         """One per value: the first member, which `member` and `other` complete."""
-        return self.values
-
-    @property
-    def capacity(self) -> int:
-        """All values."""
         return self.values
 
     def member(self, code: int, number: int, words: Words) -> int:

@@ -24,7 +24,6 @@ from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
 from bruit.estimation.tally import Counts, Tally
 from bruit.mechanism import FakeKind, LocalMechanism
-from bruit.privacy.guarantee import Guarantee
 from bruit.registry import Registry
 
 #: The exact probabilities that a report supports two values: the own one and another, and two others.
@@ -125,11 +124,6 @@ class Oracle(LocalMechanism):
 
     def _labels(self) -> Sequence[Label]:
         return self.domain.names
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε is the logarithm of the law's largest ratio, rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """The law's ratio for the values that a report supports, 1 for the others; without sets, by the matrix."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bruit.tables import Column, Table, Tabular, counted, decimals, digits, perc
 #: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
 #: over all values, or the least variance at the given frequency.
 Criterion: TypeAlias = Literal["rare", "total", "frequency"]
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,31 @@ class Choice:
         return variance
 
 
-class Choices(Tabular, Sequence[Choice]):
+class Ranking(Tabular, Sequence[Row]):
+    """What was compared, best first; prints as a table."""
+
+    def __init__(self, rows: Iterable[Row], *, n: int, left_out: dict[str, str]) -> None:
+        self._rows = list(rows)
+        self.n = n
+        self.left_out = left_out
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _field(self, name: str) -> list[Any]:
+        return [getattr(row, name) for row in self]
+
+
+class Choices(Ranking[Choice]):
     """Oracles, best first; prints as a table, and `best` is ready to use.
 
     Attributes
@@ -75,30 +100,13 @@ class Choices(Tabular, Sequence[Choice]):
     """
 
     def __init__(self, rows: list[Choice], *, n: int, criterion: Criterion, left_out: dict[str, str]) -> None:
-        self._rows = sorted(rows, key=lambda row: row.error(criterion))
-        self.n = n
+        super().__init__(sorted(rows, key=lambda row: row.error(criterion)), n=n, left_out=left_out)
         self.criterion = criterion
-        self.left_out = left_out
 
     @property
     def best(self) -> Oracle:
         """The oracle of least error."""
         return self._rows[0].oracle
-
-    @overload
-    def __getitem__(self, place: int) -> Choice: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Choice]: ...
-
-    def __getitem__(self, place: int | slice) -> Choice | Sequence[Choice]:
-        return self._rows[place]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Choice]:
-        return iter(self._rows)
 
     def table(self) -> Table:
         """Every oracle with its error, what it costs and what it risks."""
@@ -126,9 +134,6 @@ class Choices(Tabular, Sequence[Choice]):
     def _errors(self, name: Criterion, field: str) -> Column:
         """A column of errors; the one that ranks is shown."""
         return Column(field, self._field(field), "error", write=digits(3), hidden=name != self.criterion)
-
-    def _field(self, name: str) -> list[Any]:
-        return [getattr(row, name) for row in self]
 
     @property
     def _least(self) -> float:

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.domain import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.messages import MessageModel
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import TwoLevelLaw
+from bruit.mechanism import MessageReports
 from bruit.oracles.base import Masses, Oracle, SupportOracle
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ MANY = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class MessageOracle(Oracle):
+class MessageOracle(MessageReports, Oracle):
     """An oracle whose report is the number of a message: weight A inside the value's own set of messages, B outside."""
 
     @property
@@ -112,11 +113,6 @@ class MessageOracle(Oracle):
         weight = covered * law.inside + (law.outcomes - covered) * law.outside
         return float(Fraction(weight, law.total * self.size))
 
-    @property
-    def report_bytes(self) -> float:
-        """One message number."""
-        return code_dtype(self._cells()).itemsize
-
     def matrix(self) -> list[list[Fraction]]:
         """P(message | value), exactly: one row per value, one column per message."""
         law = self.law
@@ -133,10 +129,6 @@ class MessageOracle(Oracle):
                 row[message] = inside
         return rows
 
-    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """A report is its own column."""
-        return reports.astype(np.int64)
-
     def decode_steps(self, n: int) -> float:
         """About how many elementary steps it takes to count n reports and decode them by a fast transform."""
         return super().decode_steps(n) + self._cells() * math.log2(self._cells())
@@ -152,27 +144,6 @@ class MessageOracle(Oracle):
 
     def _cells(self) -> int:
         return self.law.outcomes
-
-    def _empty_reports(self, n: int) -> NDArray[Any]:
-        return np.empty(n, code_dtype(self._cells()))
-
-    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Those that are messages."""
-        return np.asarray(reports < self._cells())
-
-    def _is_possible(self, tally: Tally) -> bool:
-        """Each report counts once."""
-        return tally.total == tally.n
-
-    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        from bruit.kernels import counting, two_level
-
-        if self._cells() > memory.BLOCK:
-            large, _ = self._no_counts()
-            return large, two_level.count(reports, large)
-        counts = np.zeros((4, self._cells()), np.int64)
-        refused = counting.histogram(reports, counts)
-        return counts.sum(axis=0), refused
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
         # A member of the own set with probability p₀ = (A − B)·members/Z; all others take any message.

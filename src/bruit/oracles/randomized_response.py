@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.categories import Label
-from bruit.domains.domain import Codes, Missing, code_dtype
+from bruit.domains.domain import Codes, Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
@@ -29,7 +29,7 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
 from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
-from bruit.mechanism import FakeKind
+from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
@@ -37,7 +37,7 @@ MATRIX_LIMIT = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomizedResponse(SupportOracle):
+class RandomizedResponse(MessageReports, SupportOracle):
     """Tell the truth with probability p = e^ε/(e^ε + k − 1), otherwise name one of the other values.
 
     Parameters
@@ -137,21 +137,12 @@ class RandomizedResponse(SupportOracle):
         """The best guess is the report itself, right with probability p."""
         return float(self.p)
 
-    @property
-    def report_bytes(self) -> float:
-        """One code."""
-        return code_dtype(self.size).itemsize
-
     def matrix(self) -> list[list[Fraction]]:
         """P(report | value), exactly: one row per value, one column per report."""
         if self.size > MATRIX_LIMIT:
             raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} values; p and q say the same.")
         p, q = self.p, self.q
         return [[p if y == x else q for y in range(self.size)] for x in range(self.size)]
-
-    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """A report is its own column."""
-        return reports.astype(np.int64)
 
     @cached_property
     def law(self) -> TwoLevelLaw:
@@ -164,30 +155,12 @@ class RandomizedResponse(SupportOracle):
     def _settings(self) -> dict[str, Any]:
         return {} if self.odds is None else {"odds": list(self.odds)}
 
-    def _empty_reports(self, n: int) -> NDArray[Any]:
-        return np.empty(n, code_dtype(self.size))
-
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import randomized_response as kernel
 
         law = self.law
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         kernel.randomize(codes, memory.words_below(entropy, self.law.total, codes.size), keep, outside, out)
-
-    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Those that are codes."""
-        return np.asarray(reports < self.size)
-
-    def _is_possible(self, tally: Tally) -> bool:
-        """Each report counts once."""
-        return tally.total == tally.n
-
-    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        from bruit.kernels import counting
-
-        counts = np.zeros((4, self.size), np.int64)
-        refused = counting.histogram(reports, counts)
-        return counts.sum(axis=0), refused
 
     def _model(self, tally: Tally) -> ExclusiveSupportModel:
         return ExclusiveSupportModel(tally.counts, tally.n, self.p, self.q)
