@@ -61,6 +61,19 @@ def test_it_keeps_every_law(paley):
     testing.check_oracle(paley)
 
 
+def test_every_word_of_a_small_law_gives_exactly_its_weights(paley):
+    law = TwoLevelLaw(inside=5, outside=2, sets=paley.law.sets)
+    words = np.arange(law.total, dtype=np.uint64)
+    small = bruit.oracle("paley", epsilon=2.0, labels=TOWNS)
+    small.__dict__.update(law=law, _words=lambda entropy, size: words)
+    for code in range(10):
+        out = np.empty(law.total, np.uint8)
+        small._randomize(np.full(law.total, code, np.uint8), None, out)
+        weights = [5 if law.sets.supports(message, code) else 2 for message in range(law.outcomes)]
+        assert np.bincount(out, minlength=law.outcomes).tolist() == weights
+        assert out.tolist() == [law.sample(code, iter([word])) for word in words.tolist()]
+
+
 def test_people_report_and_frequencies_are_estimated(paley):
     values = people(20_000)["town"]
     tally = paley.tally(paley.privatize(values, rng=7))

@@ -55,13 +55,13 @@ def _check_support(oracle: Oracle, reports: NDArray[np.generic]) -> None:
     if codes is not None:
         alone = (oracle.supports(reports) == (codes[:, None] == np.arange(oracle.size))).all()
         require(bool(alone), "A report names a value, and supports others or not this one.")
-    if "noise" not in oracle.fakes:
+    if not oracle.fakes:
         return
     total = oracle.size * (oracle.size + 1) // 2
     prior = [Fraction(weight, total) for weight in range(1, oracle.size + 1)]
     held = oracle.supports(reports)
     mixed = held[held.any(axis=1) & ~held.all(axis=1)]
-    least, most = oracle.masses(prior)  # type: ignore[attr-defined] # what noise fakes need
+    least, most = oracle.masses(prior)  # type: ignore[attr-defined] # what fakes need
     seen = mixed.astype(np.int64) @ np.arange(1, oracle.size + 1)
     inside = not seen.size or (least * total <= int(seen.min()) and int(seen.max()) <= most * total)
     require(inside and 0 < least <= most < 1, "A report supports more or less prior mass than masses() allows.")
