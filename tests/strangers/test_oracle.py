@@ -183,11 +183,23 @@ def test_a_law_whose_values_share_unequally_is_refused_before_anything_is_claime
 def test_a_mechanism_that_misstates_its_masses_is_found():
     class Boast(Paley):
         def masses(self, prior):
-            least, most = super().masses(prior)
-            return type(super().masses(prior))(least * 2, most)
+            return super().masses(prior)._replace(least=2 * super().masses(prior).least)
 
     with pytest.raises(AssertionError, match="masses"):
         testing.check_capabilities(Boast(epsilon=1.0, k=9))
+
+
+def test_with_misstated_masses_the_enumeration_does_not_confirm_the_guarantee():
+    class Boast(Paley):
+        name = "BOAST"
+
+        def masses(self, prior):
+            return super().masses(prior)._replace(least=Fraction(9, 10), most=Fraction(9, 10))
+
+    bruit.register(Boast)
+    schema = {"a": ["x", "y", "z"], "b": ["0", "1", "2", "3"]}
+    assert not audit.exact_plan(bruit.Plan(schema, 1.0, "RS+FD[BOAST]"), "attribute").holds
+    assert audit.exact_plan(bruit.Plan(schema, 1.0, "RS+FD[PALEY]"), "attribute").holds
 
 
 @pytest.mark.parametrize("output", ["values", "unbiased"])

@@ -166,33 +166,29 @@ class GridChannel(Channel, Protocol):
 def channel(law: GridLaw) -> GridChannel:
     """The channel of a law."""
     if isinstance(law, MixedLaw):
-        return MixedChannel(law)
-    return LeaningChannel(law) if isinstance(law, LeaningLaw) else WindowChannel(law)
+        return _MixedChannel(law)
+    return _LeaningChannel(law) if isinstance(law, LeaningLaw) else _WindowChannel(law)
 
 
 @dataclass(frozen=True)
-class WindowChannel:
+class _WindowChannel:
     """A two-level law whose sets are windows: cell x has the messages x..x+w−1, of m−1+w in all."""
 
     law: TwoLevelLaw
 
     @property
     def width(self) -> int:
-        """How many messages a window has."""
         return self.law.members
 
     @property
     def messages(self) -> int:
-        """How many messages there are."""
         return self.law.outcomes
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
         return self.messages - self.width + 1
 
     def table(self) -> Floats:
-        """P(message | cell) for all cells and messages."""
         out = np.full((self.cells, self.messages), float(self.law.probability(inside=False)))
         inside = float(self.law.probability(inside=True))
         for cell in range(self.cells):
@@ -200,7 +196,6 @@ class WindowChannel:
         return out
 
     def forward(self, share: Floats) -> Floats:
-        """The shares of messages where the cells have these shares."""
         from bruit.kernels import window
 
         out = np.empty(self.messages)
@@ -208,7 +203,6 @@ class WindowChannel:
         return out
 
     def backward(self, score: Floats) -> Floats:
-        """The mean score of the messages from each cell."""
         from bruit.kernels import window
 
         out = np.empty(self.cells)
@@ -216,7 +210,6 @@ class WindowChannel:
         return out
 
     def scores(self) -> Floats:
-        """One number per message whose mean, given the cell, is the number of the cell."""
         # E[y | x]·Z = (A − B)·(w·x + w(w−1)/2) + B·K(K−1)/2 for a window of w messages among K.
         law, w, k = self.law, self.width, self.messages
         rise = (law.inside - law.outside) * w
@@ -230,13 +223,11 @@ class WindowChannel:
         return np.column_stack([np.ones(self.messages), place, place**2])
 
     def randomize(self, cells: Codes, words: NDArray[np.uint64], out: NDArray[Any]) -> None:
-        """Write the message that each word below the total chooses for its cell."""
         from bruit.kernels import window
 
         window.slide(cells, words, self.weights, out)
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """How often each message comes from so many people in each cell."""
         # A message of the own window with probability (A − B)·w/Z; all others take any message.
         law = self.law
         kept = generator.binomial(people, float(Fraction((law.inside - law.outside) * self.width, law.total)))
@@ -253,7 +244,6 @@ class WindowChannel:
 
     @property
     def weights(self) -> Any:
-        """The law as kernels need it."""
         from bruit.kernels import two_level
 
         return two_level.weights(self.law.inside, self.law.outside, self.width)
@@ -266,26 +256,22 @@ class WindowChannel:
 
 
 @dataclass(frozen=True)
-class LeaningChannel:
+class _LeaningChannel:
     """Two messages, the upper one the likelier the higher the cell."""
 
     law: LeaningLaw
 
     def table(self) -> Floats:
-        """P(message | cell) for all cells and messages."""
         return np.column_stack([1 - self._upper, self._upper])
 
     def forward(self, share: Floats) -> Floats:
-        """The shares of messages where the cells have these shares."""
         upper = float(share @ self._upper)
         return np.array([float(share.sum()) - upper, upper])
 
     def backward(self, score: Floats) -> Floats:
-        """The mean score of the messages from each cell."""
         return float(score[0]) + float(score[1] - score[0]) * self._upper
 
     def scores(self) -> Floats:
-        """One number per message whose mean, given the cell, is the number of the cell."""
         law = self.law
         return np.array([-law.least / law.slope, (law.total - law.least) / law.slope])
 
@@ -294,19 +280,16 @@ class LeaningChannel:
         return
 
     def randomize(self, cells: Codes, words: NDArray[np.uint64], out: NDArray[Any]) -> None:
-        """Write the message that each word below the total chooses for its cell."""
         from bruit.kernels import window
 
         window.lean(cells, words, self.weights, out)
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """How often each message comes from so many people in each cell."""
         upper = int(generator.binomial(people, self._upper).sum())
         return np.array([int(people.sum()) - upper, upper])
 
     @property
     def weights(self) -> Any:
-        """The law as kernels need it."""
         from bruit.kernels.window import Leaning
 
         return Leaning(np.uint64(self.law.least), np.uint64(self.law.slope), np.uint64(self.law.total))
@@ -318,38 +301,32 @@ class LeaningChannel:
 
 
 @dataclass(frozen=True)
-class MixedChannel:
+class _MixedChannel:
     """A window or a leaning coin, by chance; the messages of the coin come behind those of the window."""
 
     law: MixedLaw
 
     @cached_property
-    def window(self) -> WindowChannel:
-        """The window by itself."""
-        return WindowChannel(self.law.window)
+    def window(self) -> _WindowChannel:
+        return _WindowChannel(self.law.window)
 
     @cached_property
-    def coin(self) -> LeaningChannel:
-        """The coin by itself."""
-        return LeaningChannel(self.law.coin)
+    def coin(self) -> _LeaningChannel:
+        return _LeaningChannel(self.law.coin)
 
     def table(self) -> Floats:
-        """P(message | cell) for all cells and messages."""
         slide, lean = self._chances
         return np.hstack([slide * self.window.table(), lean * self.coin.table()])
 
     def forward(self, share: Floats) -> Floats:
-        """The shares of messages where the cells have these shares."""
         slide, lean = self._chances
         return np.concatenate([slide * self.window.forward(share), lean * self.coin.forward(share)])
 
     def backward(self, score: Floats) -> Floats:
-        """The mean score of the messages from each cell."""
         slide, lean = self._chances
         return slide * self.window.backward(score[:-2]) + lean * self.coin.backward(score[-2:])
 
     def scores(self) -> Floats:
-        """One number per message whose mean, given the cell, is the number of the cell."""
         return np.concatenate([self.window.scores(), self.coin.scores()])
 
     def shapes(self) -> Floats:
@@ -357,13 +334,11 @@ class MixedChannel:
         return np.vstack([self.window.shapes(), np.zeros((2, 3))])
 
     def randomize(self, cells: Codes, words: NDArray[np.uint64], out: NDArray[Any]) -> None:
-        """Write the message that each word below the total chooses for its cell."""
         from bruit.kernels import window
 
         window.lean_or_slide(cells, words, self.coin.weights, self.window.weights, self.window.messages, out)
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """How often each message comes from so many people in each cell."""
         slide = np.asarray(generator.binomial(people, self._chances[0]), np.int64)
         parts = [self.window.simulate(slide, generator), self.coin.simulate(people - slide, generator)]
         return np.concatenate(parts)
