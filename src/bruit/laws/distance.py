@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
+from bruit.laws.law import Loss
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.laws.words import WORD_BITS, WORDS, Words, uniform
 
@@ -51,7 +52,7 @@ class Tables(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DistanceLaw:
+class DistanceLaw(Loss):
     """Outcome y has weight w[|y − x|] under the value at place x, on a grid; each row has its own total.
 
     Parameters
@@ -236,7 +237,7 @@ class DistanceLaw:
 
 
 @dataclass(frozen=True)
-class ClampedLaw:
+class ClampedLaw(Loss):
     """Symmetric noise on whole steps is added, and what falls beyond an end is put on the end: one total for all rows.
 
     Parameters

@@ -55,10 +55,7 @@ class SquareWave(AffineNumber):
 
     DEFAULT_CELLS: ClassVar[int] = 256
 
-    @property
-    def name(self) -> str:
-        """Its name in documents and commands."""
-        return "square-wave"
+    name: ClassVar[str] = "square-wave"
 
     @property
     def reach(self) -> int:

@@ -16,7 +16,7 @@ import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,7 @@ class HadamardResponse(MessageOracle):
             raise ParameterError(f"blocks must be a power of two, or 0 for the best, got {blocks}.")
         object.__setattr__(self, "blocks", blocks or _best_blocks(self.epsilon, self.size))
 
-    @property
-    def name(self) -> str:
-        """HR."""
-        return "HR"
+    name: ClassVar[str] = "HR"
 
     @property
     def messages(self) -> int:

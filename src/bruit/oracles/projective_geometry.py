@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,10 +90,7 @@ class ProjectiveGeometry(SetOracle):
             raise LimitError(f"prime {prime} needs more than {MESSAGE_LIMIT:,} messages for this domain: take another.")
         object.__setattr__(self, "prime", prime or _best_prime(self.epsilon, self.size))
 
-    @property
-    def name(self) -> str:
-        """PGR."""
-        return "PGR"
+    name: ClassVar[str] = "PGR"
 
     @property
     def dimension(self) -> int:

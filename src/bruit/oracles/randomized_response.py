@@ -100,10 +100,7 @@ class RandomizedResponse(MessageReports, SupportOracle):
         """
         return cls.with_odds(3, 1, k=0 if labels else 2, labels=labels)
 
-    @property
-    def name(self) -> str:
-        """GRR, of which Warner's is the case of two values."""
-        return "GRR"
+    name: ClassVar[str] = "GRR"
 
     @cached_property
     def p(self) -> Fraction:

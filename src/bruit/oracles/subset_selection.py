@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,10 +98,7 @@ class SubsetSelection(PackedOracle):
         omega = _checks.integer(low=0, high=self.size - 1, omega=self.omega)
         object.__setattr__(self, "omega", omega or _best_omega(self.epsilon, self.size))
 
-    @property
-    def name(self) -> str:
-        """SS."""
-        return "SS"
+    name: ClassVar[str] = "SS"
 
     @property
     def p(self) -> Fraction:
