@@ -8,7 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -124,7 +124,7 @@ class ShortIntervals(RandomizedResponse):
                 return super().interval(0.9, *rest, **options)
 
         plain = super().estimate(tally, target)
-        return Short(**{field: getattr(plain, field) for field in plain.__dataclass_fields__})
+        return Short(**{field.name: getattr(plain, field.name) for field in fields(plain)})
 
 
 class SimulatesAnother(RandomizedResponse):
@@ -393,6 +393,55 @@ class RefusesEverybody(RandomizedResponse):
         return replace(tally, counts=0 * tally.counts, n=0, refused=tally.n + tally.refused)
 
 
+class SupportsTheNext(RandomizedResponse):
+    """Says that a report supports the value after it."""
+
+    def supports(self, reports: Any) -> Any:
+        return np.roll(super().supports(reports), 1, axis=1)
+
+    def likelihood(self, reports: Any) -> Any:
+        return np.where(super().supports(reports), float(self.law.ratio), 1.0)
+
+    def scores(self, reports: Any) -> Any:
+        return (super().supports(reports) - float(self.q)) / float(self.p - self.q)
+
+
+class SurerThanTheLaw(RandomizedResponse):
+    """Says that reports tell more than they do."""
+
+    def likelihood(self, reports: Any) -> Any:
+        return super().likelihood(reports) ** 2
+
+
+class BiasedScores(RandomizedResponse):
+    """Takes nothing off for what chance supports."""
+
+    def scores(self, reports: Any) -> Any:
+        return self.supports(reports) / float(self.p)
+
+
+class NamesAnother(RandomizedResponse):
+    """Names the value after the one that it supports."""
+
+    def named(self, reports: Any) -> Any:
+        return (super().named(reports) + 1) % self.size
+
+
+class TooMuchMass(RandomizedResponse):
+    """Says that every message supports half of the prior at least."""
+
+    def masses(self, prior: Any) -> Any:
+        return super().masses(prior)._replace(least=Fraction(1, 2))
+
+
+class HardToGuess(RandomizedResponse):
+    """Says that nothing can be guessed."""
+
+    @property
+    def guessability(self) -> float:
+        return 1 / self.size
+
+
 CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_law, LessPrivate, "do not follow matrix"),
     (testing.check_law, MorePrivate, "do not follow matrix"),
@@ -403,6 +452,12 @@ CONTROLS: list[tuple[Callable[..., None], type[RandomizedResponse], str]] = [
     (testing.check_guarantee, PromisesTooLittle, "above the requested one"),
     (testing.check_guarantee, Wasteful, "far below"),
     (testing.check_guarantee, NeverLies, "not true of the law"),
+    (testing.check_capabilities, SupportsTheNext, "names a value, and supports others"),
+    (testing.check_capabilities, SurerThanTheLaw, "not proportional"),
+    (testing.check_capabilities, BiasedScores, "scores of reports are biased"),
+    (testing.check_capabilities, NamesAnother, "names a value, and supports others"),
+    (testing.check_capabilities, TooMuchMass, "prior mass"),
+    (testing.check_capabilities, HardToGuess, "best guess"),
     (testing.check_unbiased, Biased, "biased"),
     (testing.check_unbiased, Clipped, "biased"),
     (testing.check_variance, WrongFormula, "is not what variance"),

@@ -24,7 +24,7 @@ from bruit.domains.domain import Codes, Domain, code_dtype
 from bruit.engines import memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataError, DataTypeError, DesignError
+from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
@@ -33,6 +33,8 @@ __all__ = ["LocalMechanism"]
 
 #: What reports estimate.
 Gives: TypeAlias = Literal["frequency", "mean"]
+#: What a fake is: a value as it is, noise as if no value had been set, or a random value through the mechanism.
+FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
 
 class LocalMechanism(ABC):
@@ -161,10 +163,10 @@ class LocalMechanism(ABC):
         """Which messages support a value; None where a message belongs to no value."""
         return self.law.sets
 
-    @property
-    @abstractmethod
+    @cached_property
     def guarantee(self) -> Guarantee:
-        """What is promised to each person, computed from the law that is sampled."""
+        """What is promised to each person: ε is the logarithm of the law's largest ratio, rounded up."""
+        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
     @abstractmethod
     def matrix(self) -> list[list[Fraction]]:
@@ -188,8 +190,43 @@ class LocalMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
 
+    # What a report says of the values: what attacks, audits, fakes and models ask, whatever the mechanism is.
+
     #: What its reports estimate: the frequencies of categories, or the mean of a number.
     gives: ClassVar[Gives] = "frequency"
+    #: What may be reported in place of a true report where attributes are faked; empty where nothing may.
+    fakes: ClassVar[tuple[FakeKind, ...]] = ()
+
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which values each report supports: a row per report, a column per value. Callers take some at a time."""
+        raise ParameterError(f"A report of {self.name} supports no value: its likelihood tells what it says of them.")
+
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """How likely each report is under each value, up to a factor of its row: a row per report."""
+        return self._probabilities[:, self.message(reports)].T
+
+    def named(self, reports: NDArray[Any]) -> NDArray[np.int64] | None:
+        """The code of the one value that each report names; None where a report is no value."""
+        return None
+
+    @property
+    def score_names(self) -> Sequence[Any] | None:
+        """What each column of `scores` is about: a value; None where there is one column, about the number."""
+        return self._labels()
+
+    def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Numbers whose mean, given the person's value, is 1 in that value's column and 0 in the others."""
+        raise ParameterError(f"Reports of {self.name} have no unbiased scores.")
+
+    @property
+    def guessability(self) -> float:
+        """How often the best guess from one report is right, when all values are equally likely beforehand."""
+        return float(self._probabilities.max(axis=0).sum()) / self.size
+
+    @cached_property
+    def _probabilities(self) -> NDArray[np.float64]:
+        """`matrix` as floats."""
+        return np.array(self.matrix(), float)
 
     # What each mechanism fills in.
 
@@ -237,6 +274,40 @@ class LocalMechanism(ABC):
     def _is_possible(self, tally: Tally) -> bool:
         """Whether some reports have these counts: here, that no cell counts more than all."""
         return bool((tally.counts <= tally.n).all())
+
+
+class MessageReports(LocalMechanism):
+    """A mechanism whose report is the number of a message, as narrow as the messages allow."""
+
+    @property
+    def report_bytes(self) -> float:
+        """One message."""
+        return code_dtype(self._cells()).itemsize
+
+    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """A report is its own column."""
+        return reports.astype(np.int64)
+
+    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those that are messages."""
+        return np.asarray(reports < self._cells())
+
+    def _empty_reports(self, n: int) -> NDArray[Any]:
+        return np.empty(n, code_dtype(self._cells()))
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Each report counts once."""
+        return tally.total == tally.n
+
+    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
+        from bruit.kernels import counting, two_level
+
+        if self._cells() > memory.BLOCK:
+            large, _ = self._no_counts()
+            return large, two_level.count(reports, large)
+        counts = np.zeros((4, self._cells()), np.int64)
+        refused = counting.histogram(reports, counts)
+        return counts.sum(axis=0), refused
 
 
 def _add(first: tuple[Counts, int], second: tuple[Counts, int]) -> tuple[Counts, int]:

@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "bruit"
 ORDER: list[set[str]] = [
     {"errors"},
     {"_checks"},
-    {"documents"},
+    {"documents", "registry"},
     {"tables"},
     {"entropy"},
     {"kernels"},

@@ -46,6 +46,7 @@ FACE = [
     "numbers",
     "oracle",
     "people_needed",
+    "register",
     "releases",
     "testing",
 ]

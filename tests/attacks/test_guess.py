@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bruit.attacks import best_guess, guess
-from bruit.attacks.guess import likelihood_of
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.numbers import number
 from bruit.oracles import NAMES, HadamardResponse, LocalHashing, SubsetSelection, oracle
@@ -41,7 +40,7 @@ def test_the_likelihood_is_that_of_the_exact_law(found):
     small = getattr(found, "twin", found)
     reports = small.privatize(np.arange(200) % small.size, rng=1)
     exact = np.array(small.matrix(), float)[:, small.message(reports)].T
-    mine = likelihood_of(small)(reports)
+    mine = small.likelihood(reports)
     np.testing.assert_allclose(
         mine / mine.sum(axis=1, keepdims=True), exact / exact.sum(axis=1, keepdims=True), rtol=1e-12
     )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bruit.attacks import draw_people, guess, reidentification, risks, sampled_attribute
-from bruit.attacks.guess import likelihood_of
 from bruit.collection import Plan
 from bruit.domains import Categories, Grid, Schema
 from bruit.errors import ParameterError, ParameterTypeError
@@ -63,12 +62,12 @@ def posterior(plan, reports, shares, place):
     name = list(plan.schema)[place]
     own, size = shares[name], plan.schema[name].size
     if plan.kind == "SPL":
-        return own * likelihood_of(plan.mechanisms[name])(reports[name])
+        return own * plan.mechanisms[name].likelihood(reports[name])
     if plan.kind == "SMP":
         weight = np.ones((len(reports["attribute"]), size))
         true = reports["attribute"] == place
         told = plan.design._own_reports(plan.design._forms[name], reports["report"][true])
-        weight[true] = likelihood_of(plan.mechanisms[name])(told)
+        weight[true] = plan.mechanisms[name].likelihood(told)
         return own * weight
     ratio = np.stack(
         [plan.design.columns[name].likelihood_ratio(reports[name], np.eye(size)[value]) for value in range(size)],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bruit.attacks import draw_people, sampled_attribute, sampled_posterior
-from bruit.attacks._replay import features, replay, with_fakes
+from bruit.attacks.sampled_attribute import features, replay, with_fakes
 from bruit.collection import Plan
 from bruit.domains import Schema
 from bruit.entropy import Words

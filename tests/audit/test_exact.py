@@ -49,7 +49,7 @@ def slow_ratio(rows: list[list[Fraction]]) -> Fraction | float:
 def test_two_coins_have_exactly_ln_3() -> None:
     found = audit.exact(RandomizedResponse.two_coins())
     assert (found.ratio, found.method, found.worst) == (Fraction(3), "enumeration", audit.Worst(0, 1, 0))
-    assert found.epsilon == found.stated == found.asked == math.log(3)
+    assert found.epsilon == found.stated == found.requested == math.log(3)
     assert found.holds
 
 
@@ -59,7 +59,7 @@ def test_the_stated_epsilon_of_randomised_response_is_the_audited_one(epsilon: f
     oracle = RandomizedResponse(epsilon=epsilon, k=k)
     found = audit.exact(oracle)
     assert found.ratio == oracle.p / oracle.q
-    assert found.epsilon == found.stated <= found.asked == epsilon
+    assert found.epsilon == found.stated <= found.requested == epsilon
     assert found.holds
 
 
@@ -109,7 +109,7 @@ def test_a_message_that_nobody_sends_does_not_count() -> None:
 
 def test_output_that_does_not_depend_on_the_value_has_epsilon_0() -> None:
     found = audit.exact(Table([[HALF, HALF], [HALF, HALF]], 0.0))
-    assert (found.ratio, found.epsilon, found.holds, found.asked) == (1, 0.0, True, None)
+    assert (found.ratio, found.epsilon, found.holds, found.requested) == (1, 0.0, True, None)
 
 
 def test_a_domain_too_large_to_enumerate_is_audited_in_closed_form_and_says_so() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from bruit import Categories, Grid, Plan
 from bruit.cards import Card
+from bruit.laws import Listed, TwoLevelLaw
 from bruit.numbers import number
-from bruit.oracles import LocalHashing, RandomizedResponse, UnaryEncoding, oracle
+from bruit.oracles import LocalHashing, RandomizedResponse, SetOracle, UnaryEncoding, oracle
 
 
 class Design(NamedTuple):
@@ -58,6 +59,17 @@ def _plan(method: str, schema: Any = LABELS, **settings: Any) -> Callable[[], De
     return design
 
 
+class Fano(SetOracle):
+    """An oracle with sets of its own: the lines of the plane with seven points."""
+
+    name = "FANO"
+
+    @property
+    def law(self):
+        lines = tuple(tuple((value + step) % 7 for step in (1, 2, 4)) for value in range(7))
+        return TwoLevelLaw.calibrate(self.epsilon, Listed(7, lines))
+
+
 PRIOR = {"sex": [0.7, 0.3], "colour": [5, 1, 1], "city": list(range(1, 12))}
 MIXED = {"sex": Categories(labels=[False, True], missing="category"), "age": Grid(0, 40), "city": list("abcdefghijkl")}
 
@@ -80,6 +92,7 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "HR 4": _single(lambda: oracle("HR", epsilon=2.0, k=300)),
     "PGR": _single(lambda: oracle("PGR", epsilon=1.0, k=100)),
     "PGR 5": _single(lambda: oracle("PGR", epsilon=1.5, k=500)),
+    "listed": _single(lambda: Fano(epsilon=1.0, k=6)),
     "laplace": _single(lambda: number("laplace", epsilon=1.0, bounds=(0, 40))),
     "laplace 256": _single(lambda: number("laplace", epsilon=3.0, bounds=(0.0, 1.0), cells=256)),
     "laplace clamped": _single(lambda: number("laplace", epsilon=1.0, bounds=(0, 40), clamped=True)),

@@ -103,6 +103,9 @@ class Reader:
     def set_window(self, _, x, n, member):
         return x + n if member else n
 
+    def set_listed(self, sets, x, n, member):
+        return int(sets["rows"][x][n]) if member else n
+
     def set_subset(self, sets, x, n, member):
         k, omega = int(sets["values"]), int(sets["size"])
         bits = [0] * (k - 1)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bruit
-from bruit.collection import Plan, methods
+from bruit.collection import Plan
+from bruit.collection.fake_column import CANDIDATES
 from bruit.errors import LimitError
 from bruit.numbers import number
 
@@ -17,8 +18,7 @@ ROUNDING = 1 + 2e-9
 PARTS = {
     "SPL": ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR"),
     "SMP": ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR"),
-    "RS+FD": tuple(base for base in methods.FAKE_BASES["RS+FD"] if base != "ADP"),
-    "RS+RFD": tuple(base for base in methods.FAKE_BASES["RS+RFD"] if base != "ADP"),
+    **CANDIDATES,
 }
 
 

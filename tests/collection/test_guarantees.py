@@ -13,8 +13,17 @@ from bruit.collection.guarantees import Extremes, Odds
 from bruit.laws.rounding import exp_floor, log_ceiling
 
 SHAPES = [(2, 2), (2, 3), (3, 4), (2, 2, 3)]
-FAKES = ["RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]", "RS+FD[SS]", "RS+FD[ADP]"]
-WITH_PRIOR = ["RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]", "RS+RFD[ADP]"]
+FAKES = [
+    "RS+FD[GRR]",
+    "RS+FD[SUE-z]",
+    "RS+FD[OUE-z]",
+    "RS+FD[SUE-r]",
+    "RS+FD[OUE-r]",
+    "RS+FD[SS]",
+    "RS+FD[ADP]",
+    "RS+FD[PGR]",
+]
+WITH_PRIOR = ["RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]", "RS+RFD[ADP]", "RS+RFD[SS]", "RS+RFD[PGR]"]
 PLAIN = ["SPL[GRR]", "SPL[OUE]", "SPL[SS]", "SPL[ADP]", "SMP[GRR]", "SMP[SUE]", "SMP[SS]", "SMP[HR]", "SMP[ADP]"]
 
 

@@ -53,11 +53,12 @@ MECHANISMS: list[Any] = [
     numbers.SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=300, rounding="stochastic"),
 ]
 
+KINDS = (oracles.Oracle.kinds, numbers.Number.kinds)
 METHODS = [
     *oracles.NAMES,
     *numbers.NAMES,
-    *(f"{kind}[{base}]" for kind in ("SPL", "SMP") for base in methods.TRUE_BASES),
-    *(f"{kind}[{base}]" for kind, bases in methods.FAKE_BASES.items() for base in bases),
+    *(f"{kind}[{base}]" for kind in ("SPL", "SMP") for base in methods.bases(kind, *KINDS)),
+    *(f"{kind}[{base}]" for kind in methods.FAKED for base in methods.bases(kind, *KINDS)),
 ]
 
 

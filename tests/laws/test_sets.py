@@ -75,7 +75,7 @@ def test_a_hashed_message_is_a_report_read_as_one_number(pool):
     reports = np.frombuffer(rows, np.uint8).reshape(30, -1)
     tally = found.tally(reports)
     assert (tally.n, tally.refused) == (30, 0)
-    supported = found._support(tally)
+    supported = found.support(tally)
     assert supported.tolist() == [sum(found.sets.supports(message, code) for message in messages) for code in range(30)]
 
 

@@ -57,9 +57,11 @@ def _numbers() -> list[Number]:
 
 def _plans() -> list[Plan]:
     several = [Plan(SCHEMA, 6.0, f"{kind}[{base}]") for kind in ("SPL", "SMP") for base in ("ADP", "GRR", "OLH", "HR")]
-    several += [Plan(AS_CATEGORIES, 3.0, f"RS+FD[{base}]") for base in methods.FAKE_BASES["RS+FD"]]
+    several += [Plan(AS_CATEGORIES, 3.0, f"RS+FD[{base}]") for base in methods.bases("RS+FD", oracles.NAMES, ())]
     prior = {name: np.arange(1, size + 1) for name, size in _sizes(AS_CATEGORIES).items()}
-    several += [Plan(AS_CATEGORIES, 3.0, f"RS+RFD[{base}]", prior=prior) for base in methods.FAKE_BASES["RS+RFD"]]
+    several += [
+        Plan(AS_CATEGORIES, 3.0, f"RS+RFD[{base}]", prior=prior) for base in methods.bases("RS+RFD", oracles.NAMES, ())
+    ]
     single = [Plan({"x": SCHEMA[name]}, 1.0) for name in SCHEMA]
     return [*several, *single, Plan({"x": Grid(0, 9, missing="drop")}, 1.0, "hybrid")]
 

@@ -45,7 +45,7 @@ def test_the_law_is_that_of_drawing_again_until_inside():
 @pytest.mark.parametrize("cells", [2, 9, 64])
 def test_scores_are_unbiased_for_every_cell(clamped, cells):
     mechanism = BoundedLaplace(epsilon=1.0, bounds=(-3.0, 7.0), cells=cells, clamped=clamped)
-    assert np.abs(mechanism.probabilities() @ mechanism.scores - mechanism.points).max() < 1e-11
+    assert np.abs(mechanism.probabilities() @ mechanism.message_scores - mechanism.points).max() < 1e-11
 
 
 @pytest.mark.parametrize(("cells", "worst"), [(16, 18.8), (64, 60.5)])

@@ -13,7 +13,7 @@ from bruit.engines.memory import words_below
 from bruit.entropy import Entropy
 from bruit.kernels import window
 from bruit.laws import LeaningLaw, MixedLaw, TwoLevelLaw, Window
-from bruit.numbers._channels import channel
+from bruit.numbers.affine import channel
 
 
 def _small_window(outside, more, cells, width):

@@ -41,7 +41,7 @@ def test_the_likely_messages_are_those_within_the_reach_of_the_cell():
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_its_mean_is_unbiased(epsilon):
     number = SquareWave(epsilon=epsilon, bounds=(-1.0, 1.0))
-    assert number.probabilities() @ number.scores == pytest.approx(number.points, abs=1e-9)
+    assert number.probabilities() @ number.message_scores == pytest.approx(number.points, abs=1e-9)
     values = np.linspace(-1, 0.5, 100_000)
     answer = number.estimate(number.tally(number.privatize(values, rng=2)))
     assert abs(answer.mean - values.mean()) < 5.5 * answer.standard_error

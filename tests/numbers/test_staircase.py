@@ -71,7 +71,7 @@ def test_the_audit_of_the_calibrated_law_stays_below_and_that_of_the_printed_one
 @pytest.mark.parametrize("cells", [2, 3, 17, 64, 74])
 def test_scores_are_unbiased_for_every_cell(clamped, epsilon, cells):
     mechanism = Staircase(epsilon=epsilon, bounds=(-3.0, 7.0), cells=cells, clamped=clamped)
-    assert np.abs(mechanism.probabilities() @ mechanism.scores - mechanism.points).max() < 1e-9
+    assert np.abs(mechanism.probabilities() @ mechanism.message_scores - mechanism.points).max() < 1e-9
 
 
 def test_without_half_cells_no_scores_would_be_unbiased():

@@ -17,9 +17,10 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import hash_family, randomized_response
 from bruit.kernels import local_hashing as kernel
-from bruit.oracles import RandomizedResponse, _hash_lines
-from bruit.oracles._seed_pool import SeedPool
+from bruit.oracles import RandomizedResponse
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.local_hashing import lines as hash_lines
+from bruit.oracles.local_hashing.pool import SeedPool
 
 WORD = st.integers(0, 2**64 - 1)
 
@@ -118,7 +119,7 @@ def test_a_line_supports_exactly_the_values_in_the_reported_bucket(g, seeds, dat
     moved = [data.draw(st.sampled_from([own, own + 1, own - 1, 0, g - 1])) % g for own in near]
     a, b = np.array(seeds, np.uint64).T
     reported = np.array(moved, np.uint32)
-    counts, refused = _hash_lines.count_support(a, b, reported, g, words_of(k))
+    counts, refused = hash_lines.count_support(a, b, reported, g, words_of(k))
     slow = [sum(bucket(*seed, v, g) == y for seed, y in zip(seeds, moved, strict=True)) for v in range(k)]
     assert (counts.tolist(), refused) == (slow, 0)
 
@@ -133,7 +134,7 @@ def test_hashes_on_both_sides_of_every_border_are_in_the_right_bucket(g):
     b = np.array([pair[0] for pair in pairs], np.uint64)
     y = np.array([pair[1] for pair in pairs], np.uint32)
     word = words_of(1)
-    found = [_hash_lines.count_support(b[[i]] * 0, b[[i]], y[[i]], g, word)[0][0] for i in range(len(pairs))]
+    found = [hash_lines.count_support(b[[i]] * 0, b[[i]], y[[i]], g, word)[0][0] for i in range(len(pairs))]
     assert found == [int((start >> 32) * g >> 32 == bucket) for start, bucket in pairs]
 
 
@@ -143,7 +144,7 @@ def test_tiles_and_leftovers_are_counted_once(k, n):
     g = 3
     a, b = Entropy(k).words(2 * n).reshape(2, n)
     y = np.arange(n).astype(np.uint8) % g
-    counts, _ = _hash_lines.count_support(a, b, y, g, words_of(k))
+    counts, _ = hash_lines.count_support(a, b, y, g, words_of(k))
     own = hash_family.bucket(a, b, words_of(k)[:, None], g)
     assert (counts == (own == y).sum(axis=1)).all()
 
@@ -161,7 +162,7 @@ def test_the_own_bucket_is_the_one_of_the_definition(dtype):
 def test_a_step_of_em_is_the_obvious_one():
     oracle = LocalHashing(epsilon=1.0, k=6)
     reports = oracle.privatize(np.arange(300) % 5, rng=3)
-    lines = _hash_lines.lines_of(reports["a"], reports["b"], reports["bucket"], oracle.g)
+    lines = hash_lines.lines_of(reports["a"], reports["b"], reports["bucket"], oracle.g)
     times = np.arange(300) % 3 + 1
     frequency = np.array([0.3, 0.2, 0.1, 0.1, 0.25, 0.05])
     better, likelihood = oracle._step(lines, times)(frequency)

@@ -9,8 +9,8 @@ from scipy import special
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import hash_family
-from bruit.oracles import _hash_lines
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.local_hashing import lines as hash_lines
 
 #: Limits in standard deviations, passed by chance less than once in 10⁷.
 Z = 5.6
@@ -276,9 +276,9 @@ def test_counters_decode_to_what_the_reports_themselves_support():
     oracle = LocalHashing(epsilon=2.0, k=33, pool=5000)
     reports = oracle.privatize(np.arange(4000) % 20, rng=6)
     a, b = oracle._pool.seeds[:, reports["seed"].astype(np.int64)]
-    slow, refused = _hash_lines.count_support(a, b, reports["bucket"], oracle.g, oracle._words)
+    slow, refused = hash_lines.count_support(a, b, reports["bucket"], oracle.g, oracle._words)
     assert refused == 0
-    assert oracle._support(oracle.tally(reports)).tolist() == slow.tolist()
+    assert oracle.support(oracle.tally(reports)).tolist() == slow.tolist()
 
 
 # Guesses, and the most likely frequencies.
@@ -313,7 +313,7 @@ def test_the_most_likely_frequencies_are_likelier_than_any_other_we_have(pool):
     assert best.frequency.min() >= 0
     estimate = oracle.estimate(oracle.tally(reports))
     if pool is None:
-        lines = _hash_lines.lines_of(reports["a"], reports["b"], reports["bucket"], oracle.g)
+        lines = hash_lines.lines_of(reports["a"], reports["b"], reports["bucket"], oracle.g)
         step = oracle._step(lines, np.ones(reports.size, np.int64))
         with pytest.raises(ParameterError, match="most_likely"):
             estimate.consistent("em")
@@ -333,7 +333,7 @@ def test_a_search_beyond_its_limit_is_not_begun_or_is_given_up(monkeypatch):
         oracle.most_likely(reports)
     small = LocalHashing(epsilon=1.0, k=4)
     reports = small.privatize(np.arange(50) % 4, rng=1)
-    monkeypatch.setattr(_hash_lines, "EM_LEAST_STEPS", 1)
-    monkeypatch.setattr(_hash_lines, "EM_LIMIT", 5 * 200)
+    monkeypatch.setattr(hash_lines, "EM_LEAST_STEPS", 1)
+    monkeypatch.setattr(hash_lines, "EM_LIMIT", 5 * 200)
     with pytest.raises(LimitError, match="not found within 1,000 hashes"):
         small.most_likely(reports)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import tracemalloc
+from dataclasses import fields
 
 import mpmath
 import numpy as np
@@ -78,7 +79,7 @@ def test_every_word_of_a_small_law_gives_exactly_its_weights(oracle, outside, mo
     law = TwoLevelLaw(inside=outside + more, outside=outside, sets=real.sets)
     value = data.draw(st.integers(0, oracle.k - 1))
     codes, words = np.full(law.total, value, np.uint8), np.arange(law.total, dtype=np.uint64)
-    twin = type(oracle)(**{name: getattr(oracle, name) for name in oracle.__dataclass_fields__})
+    twin = type(oracle)(**{field.name: getattr(oracle, field.name) for field in fields(oracle)})
     twin.__dict__["law"] = law
     twin.__dict__["_words"] = lambda _, size: words
     out = np.empty(law.total, np.uint8)

@@ -20,8 +20,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import subset_selection as kernel
 from bruit.oracles import RandomizedResponse
-from bruit.oracles._subset_rows import Start, SubsetRows
-from bruit.oracles.subset_selection import MATRIX_LIMIT, SubsetSelection, _binomials
+from bruit.oracles.subset_selection import MATRIX_LIMIT, Start, SubsetRows, SubsetSelection, _binomials
 from bruit.testing._evidence import frequencies
 from bruit.testing._evidence import people as people_of
 

@@ -24,7 +24,7 @@ NEVER_ONE = {
     ("datasets/reading.py", "cells"): "a table with several columns",
     ("estimation/distribution.py", "cells"): "a grid has two or more",
     ("estimation/distribution.py", "entries"): "the same",
-    ("learning/_reported.py", "reports"): "a verb",
+    ("learning/privatizer.py", "reports"): "a verb",
     ("mechanism.py", "entries"): "a domain has two or more",
     ("numbers/base.py", "entries"): "a grid has two or more",
     ("numbers/mean.py", "cells"): "a limit",

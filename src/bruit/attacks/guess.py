@@ -6,7 +6,6 @@ prior its rate of success is the mechanism's `guessability`. Two mechanisms with
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,23 +14,14 @@ from numpy.typing import NDArray
 from bruit.attacks.result import AttackResult, scored
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
-from bruit.kernels import hash_family
 from bruit.mechanism import LocalMechanism
-from bruit.numbers import Number
-from bruit.oracles import LocalHashing, Oracle, RandomizedResponse
-from bruit.oracles.messages import MessageOracle
-from bruit.oracles.packed import PackedOracle
 
 Floats: TypeAlias = NDArray[np.float64]
-#: The likelihood of each value, a row per report; up to a factor of each row.
-Likelihood: TypeAlias = Callable[[NDArray[Any]], Floats]
 
 #: How many numbers of a likelihood are held at a time.
 CHUNK = 1 << 20
-#: The most pairs of a value and a message of its set that are written down.
-MEMBER_LIMIT = 1 << 26
 
 
 def guess(
@@ -61,8 +51,8 @@ def guess(
     Examples
     --------
     >>> from bruit.oracles import oracle
-    >>> found = guess(oracle("GRR", epsilon=1.0, k=4), [0, 1, 2, 3] * 500, rng=7)
-    >>> found.baseline, round(found.expected, 3), round(found.accuracy, 3)
+    >>> result = guess(oracle("GRR", epsilon=1.0, k=4), [0, 1, 2, 3] * 500, rng=7)
+    >>> result.baseline, round(result.expected, 3), round(result.accuracy, 3)
     (0.25, 0.475, 0.481)
     """
     _check_mechanism(mechanism)
@@ -75,7 +65,7 @@ def guess(
     baseline = 1 / mechanism.size
     if belief is not None and own.size:
         baseline = float(np.mean(own == np.argmax(belief)))
-    expected = mechanism.guessability if belief is None and isinstance(mechanism, Oracle) else None
+    expected = mechanism.guessability if belief is None and mechanism.gives == "frequency" else None
     words = "no prior" if prior is None else "estimated prior" if isinstance(prior, str) else "given prior"
     return scored(
         guesses == own,
@@ -114,68 +104,11 @@ def best_guess(mechanism: LocalMechanism, reports: Any, prior: Any = None, rng: 
     if mechanism.tally(checked).refused:
         raise DataError("reports must be ones that the mechanism can have made: leave out those that it refuses.")
     generator = Entropy.resolve(rng, "best_guess", mechanism.digest).generator()
-    found = np.empty(len(checked), np.int64)
-    likelihood = likelihood_of(mechanism)
+    guesses = np.empty(len(checked), np.int64)
     for _, block in memory.blocks(len(checked), max(1, CHUNK // mechanism.size)):
-        weight = likelihood(checked[block])
-        if belief is not None:
-            weight *= belief
-        found[block] = _any_largest(weight, generator)
-    return found
-
-
-def likelihood_of(mechanism: LocalMechanism) -> Likelihood:
-    """How likely a report is under each value, up to a factor that is the same for all values."""
-    if isinstance(mechanism, RandomizedResponse):
-        own = np.arange(mechanism.size)
-        return _two_level(mechanism, lambda reports: reports[:, None] == own)
-    if isinstance(mechanism, PackedOracle):
-        size = mechanism.size
-        return _two_level(mechanism, lambda rows: np.unpackbits(rows, axis=1, count=size, bitorder="little") == 1)
-    if isinstance(mechanism, LocalHashing):
-        return _two_level(mechanism, lambda reports: _in_bucket(mechanism, reports))
-    if isinstance(mechanism, MessageOracle):
-        return _two_level(mechanism, _message_sets(mechanism))
-    matrix = mechanism.probabilities() if isinstance(mechanism, Number) else np.array(mechanism.matrix(), float)
-    return lambda reports: matrix[:, mechanism.message(reports)].T
-
-
-def _two_level(mechanism: Any, supported: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> Likelihood:
-    """The law's ratio where the report supports the value, else 1."""
-    ratio = float(mechanism.law.ratio)
-    return lambda reports: np.where(supported(reports), ratio, 1.0)
-
-
-def _in_bucket(mechanism: LocalHashing, reports: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values lie in the reported bucket, under the reported seed."""
-    if mechanism._pool is None:
-        a, b = reports["a"], reports["b"]
-    else:
-        a, b = mechanism._pool.seeds[:, reports["seed"].astype(np.int64)]
-    held = hash_family.bucket(a[:, None], b[:, None], mechanism._words, mechanism.g)
-    return np.asarray(held == reports["bucket"][:, None].astype(np.int64))
-
-
-def _message_sets(mechanism: MessageOracle) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-    """Which values have the reported message in their set: the sets turned round, from message to values."""
-    law, size = mechanism.law, mechanism.size
-    if size * law.members > MEMBER_LIMIT:
-        raise LimitError(
-            f"Guessing writes down values × members of a set, {size * law.members:,}, and at most {MEMBER_LIMIT:,}: "
-            "`guessability` tells the rate without."
-        )
-    values = np.repeat(np.arange(size), law.members)
-    messages = mechanism._members(values, np.tile(np.arange(law.members), size))
-    order = np.argsort(messages, kind="stable")
-    values, starts = values[order], np.searchsorted(messages[order], np.arange(law.outcomes + 1))
-
-    def supported(reports: NDArray[Any]) -> NDArray[np.bool_]:
-        found = np.zeros((len(reports), size), np.bool_)
-        for row, message in zip(found, reports.tolist(), strict=True):
-            row[values[starts[message] : starts[message + 1]]] = True
-        return found
-
-    return supported
+        weight = mechanism.likelihood(checked[block])
+        guesses[block] = _any_largest(weight if belief is None else weight * belief, generator)
+    return guesses
 
 
 def _any_largest(weight: Floats, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -192,20 +125,21 @@ def _belief(mechanism: LocalMechanism, reports: NDArray[Any], prior: Any) -> Flo
         return _clean_prior(prior, mechanism.size)
     if prior != "estimated":
         raise ParameterError('prior must be None, frequencies, or "estimated".')
-    if not isinstance(mechanism, Oracle):
+    if mechanism.gives != "frequency":
         raise ParameterError("A number mechanism estimates no frequencies here: give them as the prior.")
-    answer: Estimate = mechanism.estimate(mechanism.tally(reports))
+    oracle: Any = mechanism
+    answer: Estimate = oracle.estimate(oracle.tally(reports))
     return answer.consistent("norm-sub").frequency
 
 
 def _clean_prior(prior: Any, size: int) -> Floats:
     try:
-        found = np.asarray(prior, float)
+        shares = np.asarray(prior, float)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (size,) or not (found >= 0).all() or not 0 < found.sum() < np.inf:
+        shares = np.empty(0)
+    if shares.shape != (size,) or not (shares >= 0).all() or not 0 < shares.sum() < np.inf:
         raise ParameterError(f"prior must be {size} numbers, 0 or above and not all 0, one per value.")
-    return found
+    return shares
 
 
 def _check_mechanism(mechanism: Any) -> None:

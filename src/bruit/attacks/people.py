@@ -67,10 +67,10 @@ def how_many(columns: Mapping[str, Any], what: str = "The table") -> int:
     return lengths.pop()
 
 
-def _shares(name: str, given: Any, size: int) -> NDArray[np.float64]:
-    if given is None:
+def _shares(name: str, frequencies: Any, size: int) -> NDArray[np.float64]:
+    if frequencies is None:
         return np.full(size, 1 / size)
-    found = np.asarray(given, float)
-    if found.shape != (size,) or not (found >= 0).all() or abs(found.sum() - 1) > ROUNDING:
+    shares = np.asarray(frequencies, float)
+    if shares.shape != (size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > ROUNDING:
         raise ParameterError(f"frequencies of {name!r} must be {size} numbers, 0 or above, with the sum 1.")
-    return found
+    return shares

@@ -20,9 +20,8 @@ from bruit.attacks.people import how_many
 from bruit.attacks.result import AttackResult, results_table, scored
 from bruit.attacks.sampled_attribute import sampled_posterior
 from bruit.collection import Plan
+from bruit.collection.composite import Part
 from bruit.collection.design import Reports
-from bruit.collection.fake import Fake
-from bruit.collection.sample import ATTRIBUTE, REPORT, Sample
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Randomness, Words
@@ -47,12 +46,12 @@ class Prediction(NamedTuple):
 class Reidentification(Tabular):
     """How often a person is among the nearest records, for several numbers of records that are looked at.
 
-    ``found[10]`` is the result where the ten nearest are looked at.
+    ``attack[10]`` is the result where the ten nearest are looked at.
 
     Examples
     --------
-    >>> one = AttackResult(hits=3, n=10, baseline=0.1, description="re-identification, top 1")
-    >>> Reidentification({1: one}).accuracy
+    >>> nearest = AttackResult(hits=3, n=10, baseline=0.1, description="re-identification, top 1")
+    >>> Reidentification({1: nearest}).accuracy
     0.3
     """
 
@@ -152,33 +151,26 @@ def reidentification(
 def _predicted(plan: Plan, codes: Mapping[str, Codes], words: Words) -> Iterator[Prediction]:
     """What one survey tells about each attribute."""
     noise, choices = words.split(2)
-    for place, (name, people, own) in enumerate(_told(plan, plan.randomize(codes, noise))):
+    for place, (name, people, own) in enumerate(_reported(plan, plan.randomize(codes, noise))):
         yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=choices.part(place).stream()))
 
 
-def _told(plan: Plan, reports: Reports) -> Iterator[tuple[str, Places, NDArray[Any]]]:
-    """For each attribute, who told it, as far as one can see, and their reports on it."""
-    design = plan.design
-    if isinstance(design, Sample):
-        for place, name in enumerate(plan.schema):
-            people = np.flatnonzero(reports[ATTRIBUTE] == place)
-            own = design._own_reports(design._forms[name], reports[REPORT][people])
-            yield name, people, own
-    elif isinstance(design, Fake):
-        likeliest = sampled_posterior(plan, reports).argmax(axis=1)
-        for place, name in enumerate(plan.schema):
-            people = np.flatnonzero(likeliest == place)
-            yield name, people, reports[name][people]
-    else:
-        for name, column in reports.items():
-            yield name, np.arange(len(column)), column
+def _reported(plan: Plan, reports: Reports) -> Iterator[Part]:
+    """For each attribute, who reported on it truly, as far as one can see, and their reports."""
+    if not plan.design.hides:
+        yield from plan.design.by_attribute(reports)
+        return
+    likeliest = sampled_posterior(plan, reports).argmax(axis=1)
+    for place, name in enumerate(plan.schema):
+        people = np.flatnonzero(likeliest == place)
+        yield Part(name, people, reports[name][people])
 
 
 def _places(
     profile: list[Prediction], records: Mapping[str, Codes], n: int, size: int, generator: np.random.Generator
 ) -> Places:
     """How many records come before each person's own one, the nearest first; equally near ones in any order."""
-    found = np.empty(n, np.int64)
+    before = np.empty(n, np.int64)
     step = max(1, CHUNK // size)
     for start in range(0, n, step):
         people = np.arange(start, min(start + step, n))
@@ -188,8 +180,8 @@ def _places(
             agreed[whose[first:last] - start] += codes[first:last, None] == records[name]
         own = agreed[people - start, people][:, None]
         equals = (agreed == own).sum(axis=1)  # the own record is one of them
-        found[people] = (agreed > own).sum(axis=1) + generator.integers(equals)
-    return found
+        before[people] = (agreed > own).sum(axis=1) + generator.integers(equals)
+    return before
 
 
 def _attributes(surveys: Sequence[Plan]) -> dict[str, Attribute]:
@@ -198,24 +190,24 @@ def _attributes(surveys: Sequence[Plan]) -> dict[str, Attribute]:
         raise ParameterTypeError("surveys must be a list of plans, one for each survey.")
     if not surveys:
         raise ParameterError("surveys must have at least one plan.")
-    found: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
     for plan in surveys:
         for name, attribute in plan.schema.items():
-            if found.setdefault(name, attribute) != attribute:
+            if attributes.setdefault(name, attribute) != attribute:
                 raise ParameterError(f"{name!r} has another domain in another survey: they must be the same.")
             if attribute.domain.missing == "drop":
                 raise ParameterError(
                     f"{name!r} drops missing values, so that people cannot be followed from survey to survey: "
                     'declare missing="category" or missing="refuse".'
                 )
-    return found
+    return attributes
 
 
 def _clean_top(top: Sequence[int]) -> list[int]:
-    found = sorted({_checks.integer(low=1, top=many) for many in top})
-    if not found:
+    numbers = sorted({_checks.integer(low=1, top=many) for many in top})
+    if not numbers:
         raise ParameterError("top must have at least one number of records to look at.")
-    return found
+    return numbers
 
 
 def _clean_known(known: Sequence[str] | None, attributes: Mapping[str, Attribute]) -> list[str]:

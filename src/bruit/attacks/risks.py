@@ -17,17 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.attacks._replay import replay
-from bruit.attacks.guess import likelihood_of
 from bruit.attacks.people import _shares, draw_codes
 from bruit.attacks.reidentification import reidentification
-from bruit.attacks.sampled_attribute import _posterior
+from bruit.attacks.sampled_attribute import _posterior, replay, with_fakes
 from bruit.collection import Plan
 from bruit.collection.fake import Fake
-from bruit.collection.sample import Sample
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
-from bruit.oracles import Oracle
 from bruit.tables import Column, Table, Tabular, percent
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -124,13 +120,13 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
     known = frequencies or {}
     if not set(known) <= set(plan.schema):
         raise ParameterError("frequencies must name attributes of the schema.")
-    shares = {name: _shares(name, known.get(name), found.size) for name, found in plan.schema.items()}
+    shares = {name: _shares(name, known.get(name), attribute.size) for name, attribute in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
     return Risks(
         (
             *_values(plan, shares, set(known), people, words[0]),
             *_sampled(plan, shares, people, words[1]),
-            *_found_again(plan, shares, people, words[2]),
+            *_reidentified(plan, shares, people, words[2]),
         )
     )
 
@@ -150,49 +146,37 @@ def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int
 
 def _guessed_evenly(plan: Plan, name: str) -> float:
     """Where all values are alike, only a true report helps, and a fake leaves any value: exactly."""
-    found, chance = plan.mechanisms[name], _chance(plan, name)
-    if isinstance(found, Oracle):
-        true = found.guessability
-    else:
-        # Σ over messages of the largest P(message | cell)/k.
-        true = float(found.probabilities().max(axis=0).sum()) / found.size
-    return chance * true + (1 - chance) / found.size
-
-
-def _chance(plan: Plan, name: str) -> float:
-    """How often an attribute is told truly."""
-    design = plan.design
-    if isinstance(design, Fake):
-        return 1 / plan.d
-    return design.chance(name) if isinstance(design, Sample) else 1.0
+    mechanism, chance = plan.mechanisms[name], plan.design.chance(name)
+    return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
 
 def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, words: Words) -> tuple[float, float]:
     """The mean of the posterior of the likeliest value of one attribute."""
-    own, found, design = shares[name], plan.mechanisms[name], plan.design
+    own, mechanism = shares[name], plan.mechanisms[name]
     n = max(10, min(people, MOST_NUMBERS // own.size))
     who, noise = words.split(2)
     generator = who.stream().generator()
-    if not isinstance(design, Fake):
-        codes = found.codes_of(draw_codes({name: own}, n, generator)[name])
-        weight = likelihood_of(found)(found.randomize(codes, noise)) * own
+    if not plan.design.hides:
+        codes = mechanism.codes_of(draw_codes({name: own}, n, generator)[name])
+        weight = mechanism.likelihood(mechanism.randomize(codes, noise)) * own
         best = weight.max(axis=1) / weight.sum(axis=1)
-        chance = _chance(plan, name)
+        chance = plan.design.chance(name)
         return _mean(chance * best + (1 - chance) * own.max())
+    design = with_fakes(plan)
     reports, _ = replay(design, draw_codes(shares, n, generator), noise)
-    true = likelihood_of(found)(reports[name])
-    ratios = {each: column.likelihood_ratio(reports[each], shares[each]) for each, column in design.columns.items()}
+    true = mechanism.likelihood(reports[name])
+    ratios = {key: column.likelihood_ratio(reports[key], shares[key]) for key, column in design.columns.items()}
     # P(value | reports) ∝ f(value)·(ρ(report, value) + Σ of the other attributes' ρ).
-    others = sum(ratio for each, ratio in ratios.items() if each != name)
+    others = sum(ratio for key, ratio in ratios.items() if key != name)
     odds = true / (true @ own)[:, None] * ratios[name][:, None]
     best = (own * (odds + np.asarray(others)[:, None])).max(axis=1) / (others + ratios[name])
     return _mean(best)
 
 
 def _sampled(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
-    design = plan.design
-    if not isinstance(design, Fake):
+    if not plan.design.hides:
         return
+    design = with_fakes(plan)
     # Everybody with the value that fakes have least often.
     alike = {name: np.eye(1, own.size, _rarest(design, name))[0] for name, own in shares.items()}
     for part, (attack, population) in zip(words.split(2), ((SAMPLED, shares), (ALIKE, alike)), strict=True):
@@ -208,8 +192,8 @@ def _rarest(design: Fake, name: str) -> int:
     return int(np.argmin(design.columns[name].prior_frequency))
 
 
-def _found_again(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
-    if any(found.domain.missing == "drop" for found in plan.schema.values()):
+def _reidentified(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
+    if any(attribute.domain.missing == "drop" for attribute in plan.schema.values()):
         return
     if people * sum(own.size for own in shares.values()) > MOST_WORK:
         return
@@ -217,10 +201,10 @@ def _found_again(plan: Plan, shares: dict[str, Floats], people: int, words: Word
     codes = draw_codes(shares, people, who.stream().generator())
     made_up = {name: attribute.values(codes[name]) for name, attribute in plan.schema.items()}
     try:
-        found = reidentification([plan], made_up, rng=noise.stream())
+        attack = reidentification([plan], made_up, rng=noise.stream())
     except LimitError:
         return
-    for many, result in found.top.items():
+    for many, result in attack.top.items():
         rate = result.accuracy
         yield Risk(
             attack=f"re-identification among {people:,}, top {many}",

@@ -8,29 +8,47 @@ collections comes near this rate, and does not pass it but by chance.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.attacks import _classifiers as classifiers
-from bruit.attacks._replay import Fakes, features, replay, with_fakes
 from bruit.attacks.people import draw_codes, how_many
 from bruit.attacks.result import AttackResult, rows, scored
 from bruit.collection import Plan
 from bruit.collection.design import Reports
 from bruit.collection.fake import Fake
+from bruit.domains.domain import Codes
+from bruit.engines import memory
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, ParameterError
+from bruit.errors import DataError, MissingExtraError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
 
 Floats: TypeAlias = NDArray[np.float64]
 #: What the attacker has besides the reports: nothing; some people's sampled attribute; or that, and made-up people too.
 Knowledge: TypeAlias = Literal["none", "partial", "hybrid"]
+#: Which law of fakes an attacker goes by: that of the plan, or the uniform one, which is a mistake where there is a
+#: prior.
+Fakes: TypeAlias = Literal["plan", "uniform"]
+#: The name of the classifier of the papers.
+XGBOOST = "xgboost"
+
+_TREES = 100
+#: What XGBoost had by default when the papers were written; today's defaults find less.
+_SETTINGS = {
+    "max_depth": 3,
+    "learning_rate": 0.1,
+    "objective": "multi:softmax",
+    "tree_method": "hist",
+    "nthread": 1,  # its threads wait for each other without sleeping: on shared cores two are fifty times slower
+    "verbosity": 0,
+}
 
 
 def sampled_posterior(
@@ -108,8 +126,8 @@ def sampled_attribute(
     --------
     >>> plan = Plan({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]}, 3.0, "RS+FD[GRR]")
     >>> people = {"a": ["0"] * 1000, "b": ["1"] * 1000, "c": ["0", "1"] * 500}
-    >>> found = sampled_attribute(plan, people, rng=7)
-    >>> round(found.baseline, 3), found.leaks
+    >>> attack = sampled_attribute(plan, people, rng=7)
+    >>> round(attack.baseline, 3), attack.leaks
     (0.333, True)
     """
     _checks.one_of(get_args(Knowledge), knowledge=knowledge)
@@ -129,9 +147,9 @@ def sampled_attribute(
     if isinstance(attacker, str) and attacker == "bayes":
         guesses, name = case.by_posterior(), "Bayes"
     else:
-        machine = classifiers.fresh(attacker, plan.d, generator)
+        machine = _fresh(attacker, plan.d, generator)
         guesses = case.by_learning(machine, synthetic, words.made_up, generator)
-        name = classifiers.name_of(attacker)
+        name = _name_of(attacker)
     return scored(
         guesses == sampled[~compromised],
         baseline=1 / plan.d,
@@ -166,11 +184,11 @@ class _Case:
 
     def by_posterior(self) -> NDArray[np.int64]:
         """The likeliest attribute of those who are attacked."""
-        found = _posterior(self.imagined, rows(self.reports, ~self.compromised), self._frequencies())
-        return np.asarray(found.argmax(axis=1), np.int64)
+        posterior = _posterior(self.imagined, rows(self.reports, ~self.compromised), self._frequencies())
+        return np.asarray(posterior.argmax(axis=1), np.int64)
 
     def by_learning(
-        self, machine: classifiers.Classifier, synthetic: float, words: Words, generator: np.random.Generator
+        self, machine: Classifier, synthetic: float, words: Words, generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """What a classifier says of them, after it has learnt from what the attacker knows."""
         table, labels = [], []
@@ -184,18 +202,18 @@ class _Case:
             table.append(features(self.imagined, rows(self.reports, self.compromised)))
             labels.append(self.sampled[self.compromised])
         machine.fit(np.vstack(table), np.concatenate(labels))
-        found = machine.predict(features(self.imagined, rows(self.reports, ~self.compromised)))
-        return np.asarray(found, np.int64)
+        guesses = machine.predict(features(self.imagined, rows(self.reports, ~self.compromised)))
+        return np.asarray(guesses, np.int64)
 
     def _frequencies(self) -> dict[str, Floats]:
         """What the attacker takes for the frequencies."""
         answers = self.plan.estimate(self.plan.tally(self.reports))
         known = {}
         for place, name in enumerate(self.plan.schema):
-            found = [answers[name]] if self.knowledge != "partial" else []
+            estimates = [answers[name]] if self.knowledge != "partial" else []
             if self.knowledge != "none":
-                found += self._from_compromised(place, name)
-            known[name] = _combined(found, self.plan.schema[name].size)
+                estimates += self._from_compromised(place, name)
+            known[name] = _combined(estimates, self.plan.schema[name].size)
         return known
 
     def _from_compromised(self, place: int, name: str) -> list[Estimate]:
@@ -223,7 +241,7 @@ def _combined(answers: list[Estimate], size: int) -> Floats:
 
 
 def _posterior(design: Fake, reports: Any, known: Mapping[str, Floats]) -> Floats:
-    columns = [found.likelihood_ratio(reports[name], known[name]) for name, found in design.columns.items()]
+    columns = [column.likelihood_ratio(reports[name], known[name]) for name, column in design.columns.items()]
     ratios = np.stack(columns, axis=1)
     return np.asarray(ratios / ratios.sum(axis=1, keepdims=True))
 
@@ -231,13 +249,113 @@ def _posterior(design: Fake, reports: Any, known: Mapping[str, Floats]) -> Float
 def _clean(plan: Plan, frequencies: Mapping[str, Any]) -> dict[str, Floats]:
     if set(frequencies) != set(plan.schema):
         raise ParameterError("frequencies must name every attribute of the schema, and no other.")
-    found = {name: np.asarray(frequencies[name], float) for name in plan.schema}
-    for name, shares in found.items():
+    known = {name: np.asarray(frequencies[name], float) for name in plan.schema}
+    for name, shares in known.items():
         if shares.shape != (plan.schema[name].size,) or not (shares >= 0).all() or not shares.sum() > 0:
             raise ParameterError(f"frequencies of {name!r} must be {plan.schema[name].size} numbers, 0 or above.")
-    return {name: shares / shares.sum() for name, shares in found.items()}
+    return {name: shares / shares.sum() for name, shares in known.items()}
 
 
 def _words(knowledge: Knowledge, share: float, fakes: Fakes) -> str:
     words = "no knowledge" if knowledge == "none" else f"{knowledge} knowledge ({share:.0%} of people known)"
     return words if fakes == "plan" else f"{words}, mistaken uniform fakes"
+
+
+# A collection with fakes played again, remembering which attribute was true: what an attacker can do at home.
+
+
+def with_fakes(plan: Plan, fakes: Fakes = "plan") -> Fake:
+    """The design of a plan with fakes, as an attacker imagines it."""
+    if not isinstance(plan, Plan):
+        raise ParameterTypeError("The sampled attribute is hidden by a plan: give a bruit.Plan.")
+    design: Any = plan.design
+    if not design.hides:
+        raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {plan.method}.")
+    if fakes == "plan":
+        return design  # type: ignore[no-any-return] # what `hides` says
+    if plan.kind != "RS+RFD":
+        raise ParameterError('fakes="uniform" is a mistake about a prior, and only RS+RFD has one: use fakes="plan".')
+    columns = {name: replace(column, weights=None) for name, column in design.columns.items()}
+    return Fake.of(design.schema, design.kind, columns)
+
+
+def replay(design: Fake, codes: Mapping[str, Codes], words: Words) -> tuple[Reports, NDArray[np.int64]]:
+    """Reports of people with these codes, and the number of the attribute that each told truly.
+
+    With the same words the reports are those of `Design.randomize`.
+    """
+    n = len(next(iter(codes.values())))
+    out = design.empty_reports(n)
+    sampled = np.empty(n, np.int64)
+    for index, block in memory.blocks(n):
+        people = {name: column[block] for name, column in codes.items()}
+        reports = {name: column[block] for name, column in out.items()}
+        sampled[block] = design.randomize_knowing(people, words.part(index), reports)
+    return out, sampled
+
+
+def features(design: Fake, reports: Reports) -> NDArray[Any]:
+    """Reports as a table for a classifier: a column for each code, or one for each value that a report may support."""
+    parts = []
+    for name, column in design.columns.items():
+        codes = column.mechanism.named(reports[name])
+        parts.append(column.mechanism.supports(reports[name]).astype(np.uint8) if codes is None else codes[:, None])
+    return np.hstack(parts)
+
+
+# Classifiers: XGBoost as in the papers, or any with fit and predict.
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """What scikit-learn calls a classifier: it learns labels from rows, and predicts them."""
+
+    def fit(self, rows: Any, labels: Any, /) -> Any:
+        """Learn from rows and their labels."""
+        ...
+
+    def predict(self, rows: Any, /) -> Any:
+        """The labels of rows."""
+        ...
+
+
+@dataclass
+class _XGBoost:
+    """Boosted trees with the settings that reproduce the papers: depth 3, learning rate 0.1, 100 rounds."""
+
+    classes: int
+    seed: int
+
+    def fit(self, rows: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Learn from rows and their labels."""
+        xgboost = _xgboost()
+        settings = {**_SETTINGS, "num_class": self.classes, "seed": self.seed}
+        self._trees = xgboost.train(settings, xgboost.DMatrix(rows, label=labels), num_boost_round=_TREES)
+
+    def predict(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """The labels of rows."""
+        return np.asarray(self._trees.predict(_xgboost().DMatrix(rows)), np.int64)
+
+
+def _fresh(attacker: Any, classes: int, generator: np.random.Generator) -> Classifier:
+    """A classifier that has learnt nothing yet; the caller's own one stays as it is."""
+    if isinstance(attacker, str):
+        if attacker != XGBOOST:
+            raise ParameterError('attacker must be "bayes", "xgboost" or a classifier with fit and predict.')
+        _xgboost()
+        return _XGBoost(classes, int(generator.integers(2**31)))
+    if isinstance(attacker, type) or not isinstance(attacker, Classifier):
+        raise ParameterTypeError('attacker must be "bayes", "xgboost" or a classifier with fit and predict.')
+    return copy.deepcopy(attacker)
+
+
+def _name_of(attacker: Any) -> str:
+    """The attacker in words."""
+    return "XGBoost" if isinstance(attacker, str) else type(attacker).__name__
+
+
+def _xgboost() -> Any:
+    try:
+        return import_module("xgboost")
+    except ImportError:
+        raise MissingExtraError("The XGBoost attacker", "attack") from None

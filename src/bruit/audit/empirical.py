@@ -157,8 +157,8 @@ def empirical(
     tail = (1 - level) / 2
     if learning[0].shape[1:] != learning[1].shape[1:]:
         raise DataError("The mechanism must return outputs of one shape, whatever the input.")
-    found = [("the given score", score)] if score is not None else binning.scores(*learning)
-    events = [event for name, each in found for event in _events(name, each, choosing, delta, tail)]
+    scores = [("the given score", score)] if score is not None else binning.scores(*learning)
+    events = [event for name, learnt in scores for event in _events(name, learnt, choosing, delta, tail)]
     return _certify(max(events, key=lambda event: event.bound), certifying, trials, delta, level)
 
 

@@ -51,7 +51,7 @@ class ExactAudit(Tabular):
         The largest ratio of the probabilities of one message under two values; infinite if one of them is zero.
     stated
         The ε that the mechanism promises.
-    asked
+    requested
         The ε that it was made for, if it has one.
     worst
         The codes of two values and the message that attain the ratio; None where the closed form was used.
@@ -61,7 +61,7 @@ class ExactAudit(Tabular):
 
     ratio: Fraction | float
     stated: float
-    asked: float | None
+    requested: float | None
     worst: Worst | None
     method: Literal["enumeration", "closed form"]
 
@@ -82,7 +82,7 @@ class ExactAudit(Tabular):
 
     def table(self) -> Table:
         """What was asked for, what is stated, and what was found: columns check, epsilon, verdict."""
-        rows = [] if self.asked is None else [Check("asked for", self.asked)]
+        rows = [] if self.requested is None else [Check("asked for", self.requested)]
         rows += [Check("stated", self.stated), Check(f"largest ratio ({self.method})", self.epsilon, self.holds)]
         where = [] if self.worst is None else ["worst at values {} and {}, message {}".format(*self.worst)]
         about = {
@@ -137,16 +137,16 @@ def exact(mechanism: Mechanism) -> ExactAudit:
     promise = mechanism.guarantee
     if promise.delta:
         raise ParameterError("An exact audit is of pure guarantees (delta = 0); use audit.empirical for others.")
-    asked = getattr(mechanism, "epsilon", None)
+    requested = getattr(mechanism, "epsilon", None)
     try:
         rows = mechanism.matrix()
     except LimitError:
         formula = _closed_form(mechanism)
         if formula is None:
             raise
-        return ExactAudit(ratio=formula, stated=promise.epsilon, asked=asked, worst=None, method="closed form")
+        return ExactAudit(ratio=formula, stated=promise.epsilon, requested=requested, worst=None, method="closed form")
     ratio, worst = largest_ratio(rows)
-    return ExactAudit(ratio=ratio, stated=promise.epsilon, asked=asked, worst=worst, method="enumeration")
+    return ExactAudit(ratio=ratio, stated=promise.epsilon, requested=requested, worst=worst, method="enumeration")
 
 
 def largest_ratio(rows: Sequence[Sequence[Fraction]]) -> tuple[Fraction | float, Worst]:

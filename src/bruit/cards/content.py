@@ -15,6 +15,7 @@ from bruit.laws import (
     Itself,
     Law,
     LeaningLaw,
+    Listed,
     MixedLaw,
     Projective,
     Sets,
@@ -31,17 +32,27 @@ _SETS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
     "hadamard": (Hadamard, ("rows", "blocks")),
     "projective": (Projective, ("prime", "dimension")),
     "hash": (Hash, ("buckets",)),
+    "listed": (Listed, ("size",)),
 }
 
 _WHOLE = re.compile("0|[1-9][0-9]{0,19}")
 
 
-def write_sets(sets: Sets) -> dict[str, Any]:
-    """Sets as texts; the functions of a pool as pairs of texts."""
+def has_rule(sets: Sets) -> bool:
+    """Whether a card has a rule for these sets; the members of others are listed on it."""
+    return type(sets) is _SETS.get(sets.kind, (None,))[0] and sets.kind != "listed"
+
+
+def write_sets(sets: Sets, values: int) -> dict[str, Any]:
+    """Sets of so many values as texts; the functions of a pool as pairs of texts, and listed sets as lists of them."""
+    if not has_rule(sets):
+        sets = Listed.of(sets, values)
     _, fields = _SETS[sets.kind]
     body: dict[str, Any] = {"kind": sets.kind, **{name: str(getattr(sets, name)) for name in fields}}
     if isinstance(sets, Hash) and sets.pool is not None:
         body["pool"] = [texts(sets.pool[number]) for number in range(len(sets.pool))]
+    if isinstance(sets, Listed):
+        body["rows"] = [texts(row) for row in sets.rows]
     return body
 
 
@@ -51,6 +62,8 @@ def read_sets(body: dict[str, Any]) -> Sets:
     settings: dict[str, Any] = {name: whole(body[name]) for name in fields}
     if "pool" in body:
         settings["pool"] = tuple((whole(a), whole(b)) for a, b in body["pool"])
+    if kind is Listed:
+        settings["rows"] = tuple(tuple(whole(message) for message in row) for row in body["rows"])
     sets: Sets = kind(**settings)
     return sets
 

@@ -97,8 +97,10 @@ class Question:
     @property
     def size(self) -> int:
         """The most bytes that the question takes on a card, without writing it."""
-        pool = getattr(self.law.sets, "pool", None)
+        pool, sets = getattr(self.law.sets, "pool", None), self.law.sets
         numbers = len(getattr(self.law, "weights", ())) + 2 * len(pool or ()) + len(self.prior or ())
+        if sets is not None and not content.has_rule(sets):
+            numbers += len(self.values) * sets.members
         written = json.dumps([*self.values, self.name, self.name], ensure_ascii=False)
         return len(written.encode()) + NUMBER_BYTES * numbers + QUESTION_BYTES
 
@@ -106,7 +108,7 @@ class Question:
         """Plain texts, for a card."""
         body: dict[str, Any] = {"name": self.name, "values": list(self.values), "law": content.write_law(self.law)}
         if self.law.sets is not None:
-            body["sets"] = content.write_sets(self.law.sets)
+            body["sets"] = content.write_sets(self.law.sets, len(self.values))
         if self.fake is not None:
             body["fake"] = self.fake
         if self.prior is not None:

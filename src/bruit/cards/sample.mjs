@@ -160,6 +160,7 @@ const itself = (sets, number) => number;
 const SETS = {
   self: { member: (sets, code) => code, other: itself },
   window: { member: (sets, code, number) => code + number, other: itself },
+  listed: { member: (sets, code, number) => sets.rows[code][number], other: itself },
   subset: {
     member: (sets, code, number, next) => subset(sets, code, next),
     other: (sets, number, next) => subset(sets, number, next),

@@ -45,11 +45,11 @@ def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     used = len(_drawn(card, codes(), [], words).words)
     places = sorted({*range(min(used, PLACES)), used - 1})
     edges = sorted(set(chain.from_iterable(map(_around, _boundaries(card)))))
-    found = []
+    edged = []
     for edge in edges:
         for place in places:
-            found += [_drawn(card, each, [*(next(words) for _ in range(place)), edge], words) for each in ends()]
-    return found + [_drawn(card, codes(), [], words) for _ in range(n)]
+            edged += [_drawn(card, answers, [*(next(words) for _ in range(place)), edge], words) for answers in ends()]
+    return edged + [_drawn(card, codes(), [], words) for _ in range(n)]
 
 
 def _drawn(card: Card, codes: tuple[int, ...], start: list[int], words: Iterator[int]) -> Vector:

@@ -30,16 +30,14 @@ def check_whole(**options: int | None) -> None:
 def method(name: str | None, *, several: bool) -> str | None:
     """The name of a method; one that is unknown is an error that names the option."""
     from bruit.collection import methods
+    from bruit.numbers import Number
+    from bruit.oracles import Oracle
 
-    if name is not None and not several and "[" not in name:
-        known = {other.lower() for other in (*methods.TRUE_BASES, *_ALIASES)}
-        if name.strip().lower() not in known:
-            _checks.one_of(methods.TRUE_BASES, **{"--method": name})
+    if name is not None and not several and "[" not in name and name.upper() != methods.ADAPTIVE:
+        known = (*Oracle.kinds, *Number.kinds)
+        if name not in Oracle.kinds and name not in Number.kinds:
+            _checks.one_of((*known, methods.ADAPTIVE), **{"--method": name})
     return name
-
-
-#: Other names of mechanisms in the literature.
-_ALIASES = ("rr", "krr", "de", "rappor")
 
 
 def read(data: Any, text: dict[str, Any], progress: Any = None) -> Any:

@@ -33,12 +33,11 @@ def attack(
     expected, not observed, because the reports do not say which attribute was true.
     """
     from bruit.collection import Plan
-    from bruit.collection.fake import Fake
 
     if reports.suffix.lower() == ".json":
         raise ParameterError("An attack is on people's reports: a tally has none.")
     known = Plan.open(plan or reports)
-    if not isinstance(known.design, Fake):
+    if not known.design.hides:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {known.method}.")
     tally = _options.tally(known, [reports], _engine.LOCAL)
     result = _result(known, tally, _certainty(known, reports, _frequencies(known, tally)))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from bruit import numbers, oracles
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
 from bruit.collection.methods import ADAPTIVE
-from bruit.domains import Attribute, Categories, Grid
+from bruit.domains import Attribute, Categories
 from bruit.errors import ParameterError
 from bruit.numbers import Number, number
+from bruit.numbers import from_dict as number_from_dict
 from bruit.oracles import Oracle, oracle
+from bruit.oracles import from_dict as oracle_from_dict
 
 #: What can make one answer private.
 Mechanism: TypeAlias = Oracle | Number
@@ -37,10 +38,10 @@ def mechanism(
     A number mechanism needs a grid. An oracle on a grid takes its cells for categories.
     """
     if name == ADAPTIVE:
-        if isinstance(attribute.domain, Grid):
+        if attribute.domain.gives == "mean":
             return _best_number(attribute, epsilon)
         return _best_oracle(attribute, epsilon, frequency, published=published)
-    if name in numbers.NAMES:
+    if name in Number.kinds:
         return _number(name, attribute, epsilon)
     return category(name, attribute, epsilon)
 
@@ -63,25 +64,25 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
     """The oracle with this name over the codes of an attribute."""
     domain = attribute.domain
     if isinstance(domain, Categories):
-        given: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
-        return oracle(name, epsilon=epsilon, missing=domain.missing, **given, **settings)
+        values: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
+        return oracle(name, epsilon=epsilon, missing=domain.missing, **values, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
 
 
 def described(body: Mapping[str, Any], attribute: Attribute) -> Mechanism:
     """The mechanism that a plan's document describes for an attribute."""
     whole = {**body, "domain": attribute.domain.to_dict()}
-    return numbers.from_dict(whole) if "number" in body else oracles.from_dict(whole)
+    return number_from_dict(whole) if "number" in body else oracle_from_dict(whole)
 
 
 def is_number(name: Any) -> bool:
     """Whether this is the name of a number mechanism."""
-    return isinstance(name, str) and name.lower() in numbers.NAMES and name.lower() not in map(str.lower, oracles.NAMES)
+    return name in Number.kinds and name not in Oracle.kinds
 
 
 def _number(name: str, attribute: Attribute, epsilon: float) -> Number:
-    domain = attribute.domain
-    if not isinstance(domain, Grid):
+    domain: Any = attribute.domain
+    if domain.gives != "mean":
         raise ParameterError(
             f"{name} asks for a number, and {attribute.name!r} is a category: name an oracle for it, "
             f'as in bases={{{attribute.name!r}: "OUE"}}, or declare a grid.'

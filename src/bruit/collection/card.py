@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bruit.cards import Card, Question
-from bruit.collection.fake import Fake
-from bruit.collection.sample import Sample
+from bruit.cards import Card
 
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
@@ -16,13 +13,4 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
-    questions = tuple(found.question(name, plan.schema[name].labels) for name, found in design.mechanisms.items())
-    if isinstance(design, Fake):
-        questions = tuple(_faked(design, question) for question in questions)
-    weights = tuple(design.weights.values()) if isinstance(design, Sample) else None
-    return Card(plan.digest, plan.kind, questions, weights)
-
-
-def _faked(design: Fake, question: Question) -> Question:
-    column = design.columns[question.name]
-    return replace(question, fake=column.fake, prior=column.weights)
+    return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws)

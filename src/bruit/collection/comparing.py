@@ -10,24 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from bruit import _checks
 from bruit.collection import criterion
 from bruit.collection.design import Unit
-from bruit.collection.fake import Fake
 from bruit.collection.methods import ADAPTIVE, Method, parse
 from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
-from bruit.collection.sample import Sample
 from bruit.collection.settling import settle
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
-from bruit.oracles import Oracle
-from bruit.tables import Column, Table, Tabular, counted, decimals, percent
+from bruit.oracles.choosing import Ranking
+from bruit.tables import Column, Table, counted, decimals, percent
 
 #: What is compared unless methods are named.
 METHODS = (
@@ -81,7 +79,7 @@ class Comparison:
     report_bytes: float
 
 
-class Comparisons(Tabular, Sequence[Comparison]):
+class Comparisons(Ranking[Comparison]):
     """Methods, least error first; prints as a table, and `best` is ready to use.
 
     The table's "× best" is the variance over the least among the methods that hold the ε that was asked for.
@@ -93,26 +91,12 @@ class Comparisons(Tabular, Sequence[Comparison]):
     """
 
     def __init__(self, rows: list[Comparison], *, n: int, left_out: dict[str, str]) -> None:
-        self._rows = sorted(rows, key=lambda row: row.variance)
-        self.n = n
-        self.left_out = left_out
+        super().__init__(sorted(rows, key=lambda row: row.variance), n=n, left_out=left_out)
 
     @property
     def best(self) -> Plan:
         """The plan of least error among those that hold what was asked."""
         return next(row.plan for row in self._rows if row.holds)
-
-    @overload
-    def __getitem__(self, place: int) -> Comparison: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Comparison]: ...
-
-    def __getitem__(self, place: int | slice) -> Comparison | Sequence[Comparison]:
-        return self._rows[place]
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def table(self) -> Table:
         """Every method with its error and what it really guarantees."""
@@ -141,9 +125,6 @@ class Comparisons(Tabular, Sequence[Comparison]):
         plan = self[0].plan
         about = {"epsilon": plan.epsilon, "unit": plan.unit, "n": self.n, "left_out": self.left_out}
         return Table(title, columns, notes, about, noun="method")
-
-    def _field(self, name: str) -> list[Any]:
-        return [getattr(row, name) for row in self]
 
 
 def compare(
@@ -225,7 +206,7 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
         person=plan.guarantee("person").epsilon,
         attribute=plan.guarantee("attribute").epsilon,
         guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),
-        hides=isinstance(plan.design, Fake),
+        hides=plan.design.hides,
         holds=plan.guarantee(unit).epsilon <= float(plan.epsilon or 0.0),
         report_bytes=float(
             sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
@@ -235,18 +216,15 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
 
 def _guessed(plan: Plan, name: str) -> float:
     """The best guess of an attribute: from a true report by its mechanism, otherwise any value."""
-    found = plan.mechanisms[name]
-    assert isinstance(found, Oracle)  # noqa: S101 -- compare takes numbers by their cells
-    design = plan.design
-    chance = 1 / plan.d if isinstance(design, Fake) else design.chance(name) if isinstance(design, Sample) else 1.0
-    return chance * found.guessability + (1 - chance) / found.size
+    mechanism, chance = plan.mechanisms[name], plan.design.chance(name)
+    return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
 
 def _cells_for_numbers(schema: Schema) -> Schema:
     """The schema with the cells of every grid as categories, so that all methods estimate the same."""
     return Schema(
         {
-            name: found.domain if isinstance(found.domain, Categories) else Categories(k=found.size)
-            for name, found in schema.items()
+            name: attribute.domain if isinstance(attribute.domain, Categories) else Categories(k=attribute.size)
+            for name, attribute in schema.items()
         }
     )

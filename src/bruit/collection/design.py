@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.collection.bases import Mechanism
+from bruit.collection.composite import Composite
 from bruit.collection.criterion import Floats
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, Domain
@@ -27,7 +28,6 @@ from bruit.entropy import Words
 from bruit.errors import DataError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
-from bruit.oracles import Oracle
 from bruit.privacy.guarantee import Guarantee
 
 #: Whom a guarantee may speak of: a whole record changes, or one attribute of it.
@@ -52,7 +52,7 @@ class Folded(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Design(ABC):
+class Design(Composite, ABC):
     """How the answers of one person become reports.
 
     Parameters
@@ -230,8 +230,6 @@ def _column(reports: Any, name: str) -> Any:
 
 def variance_of(found: Mechanism, frequency: Any, target: Target) -> Floats:
     """The variance with one person; it shrinks as 1/n."""
-    if isinstance(found, Oracle):
-        return found.variance(frequency, 1, target)
     return np.asarray(found.variance(frequency, 1, target))
 
 

@@ -10,17 +10,21 @@ The published calibration, ε' = ln(d(e^ε − 1) + 1) inside for ε outside, sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.cards import Question
 from bruit.collection import guarantees
 from bruit.collection.columns import ColumnDesign
+from bruit.collection.composite import Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Reports, Unit
 from bruit.collection.fake_column import Drawn, FakeColumn
@@ -32,7 +36,6 @@ from bruit.entropy import Entropy, Words
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.mixture import MixtureModel
 from bruit.estimation.tally import Counts
-from bruit.oracles import RandomizedResponse
 from bruit.privacy.guarantee import Guarantee
 
 
@@ -50,13 +53,50 @@ class Fake(ColumnDesign):
         What is reported on each attribute, truly and as a fake.
     """
 
+    hides: ClassVar[bool] = True
+
     kind: str
     columns: Mapping[str, FakeColumn]
 
     @classmethod
     def of(cls, schema: Schema, kind: str, columns: Mapping[str, FakeColumn]) -> Fake:
         """The design with these columns."""
-        return cls(schema, {name: found.mechanism for name, found in columns.items()}, kind, columns)
+        return cls(schema, {name: column.mechanism for name, column in columns.items()}, kind, columns)
+
+    def question(self, name: str) -> Question:
+        """The question about an attribute, and how it is faked."""
+        column = self.columns[name]
+        return replace(super().question(name), fake=column.fake, prior=column.weights)
+
+    def chance(self, name: str) -> float:
+        """One attribute in d is true."""
+        return 1 / self.d
+
+    def ends(self, name: str) -> tuple[int, int]:
+        """What fakes are least and most often; the outer codes where all values are alike."""
+        shares = self.columns[name].prior
+        low, high = shares.index(min(shares)), shares.index(max(shares))
+        return (low, high) if low != high else super().ends(name)
+
+    def log_odds(
+        self, reports: Mapping[str, NDArray[Any]], first: Mapping[str, int], second: Mapping[str, int]
+    ) -> Floats:
+        """From Σ over the attributes of P(report | value)/P(report | fake), to which P(reports | record) is equal."""
+        sums = []
+        for record in (first, second):
+            own = {name: np.eye(1, column.mechanism.size, record[name])[0] for name, column in self.columns.items()}
+            sums.append(sum(column.likelihood_ratio(reports[name], own[name]) for name, column in self.columns.items()))
+        return np.asarray(np.log(sums[0]) - np.log(sums[1]))
+
+    def _row(self, true: Table, laws: list[Table]) -> Iterator[Fraction]:
+        """One attribute, any with the same chance, is true."""
+        fakes = [column.fake_row(law) for column, law in zip(self.columns.values(), laws, strict=True)]
+        for places in itertools.product(*(range(len(row)) for row in fakes)):
+            fake = [row[place] for row, place in zip(fakes, places, strict=True)]
+            yield sum(
+                (true[j][place] * math.prod(fake[:j]) * math.prod(fake[j + 1 :]) for j, place in enumerate(places)),
+                Fraction(0),
+            ) / len(fakes)
 
     @property
     def bases(self) -> dict[str, str]:
@@ -72,13 +112,14 @@ class Fake(ColumnDesign):
 
     def attribute_ratios(self) -> dict[str, Fraction]:
         """The largest for each attribute."""
-        extremes = [found.extremes() for found in self.columns.values()]
+        extremes = [column.extremes() for column in self.columns.values()]
         return dict(zip(self.columns, guarantees.attribute_ratios(extremes), strict=True))
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """Frequencies, after what the fakes and the noise have added is taken off."""
-        part, found = self._part(name, tally), self.columns[name]
-        model = MixtureModel(part.counts, part.n, found.mixture(self.d), found.exclusive, found.both_fake())
+        part, column = self._part(name, tally), self.columns[name]
+        support = column.mechanism.support(part)
+        model = MixtureModel(support, part.n, column.mixture(self.d), column.exclusive, column.both_fake())
         return Estimate(
             model=model,
             n=part.n,
@@ -86,7 +127,7 @@ class Fake(ColumnDesign):
             labels=self.schema[name].labels,
             target=target,
             guarantee=guarantee,
-            mechanism=f"{self.kind}[{found.base}]",
+            mechanism=f"{self.kind}[{column.base}]",
             simulated=part.simulated,
             name=name,
         )
@@ -109,9 +150,9 @@ class Fake(ColumnDesign):
 
     def _simulate_chosen(self, chosen: Mapping[str, Counts], n: int, generator: Chance) -> Counts:
         parts = []
-        for name, found in self.columns.items():
-            true = found.mechanism._simulate(chosen[name], generator)
-            parts.append(true + found.simulate(n - int(chosen[name].sum()), generator))
+        for name, column in self.columns.items():
+            true = column.mechanism._simulate(chosen[name], generator)
+            parts.append(true + column.simulate(n - int(chosen[name].sum()), generator))
         return np.concatenate(parts)
 
     def _describe(self, name: str) -> dict[str, Any]:
@@ -129,16 +170,16 @@ class Fake(ColumnDesign):
         chance = choice.stream()
         sampled = chance.integers(self.d, n).astype(code_dtype(self.d + 1))
         kept = self._kept(sampled, chance)
-        for place, (name, found) in enumerate(self.columns.items()):
-            found.randomize(codes[name], Drawn(sampled, kept, place), own[place].stream(), out[name])
+        for place, (name, column) in enumerate(self.columns.items()):
+            column.randomize(codes[name], Drawn(sampled, kept, place), own[place].stream(), out[name])
         return sampled
 
     @cached_property
     def _laws(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each attribute, the last word of its law, and how many words tell the own value; 0 if none does."""
         last, limits = [], []
-        for found in self.mechanisms.values():
-            law = found.law if isinstance(found, RandomizedResponse) else None
+        for column in self.columns.values():
+            law: Any = column.mechanism.law if column.fake == "value" else None
             last.append(2**64 - 1 if law is None else law.total - 1)
             limits.append(0 if law is None else law.inside - law.outside)
         return np.array(last, np.uint64), np.array(limits, np.uint64)

@@ -1,11 +1,11 @@
 """One attribute of a collection with fakes: how it is reported truly, how it is faked, and how the two are told apart.
 
-Three kinds of fakes:
+Three kinds of fakes, of which a mechanism's `fakes` says which it has:
 
 - *a value as it is* (GRR): any value, or one by the prior; a true report tells the own value or any value;
 - *noise on zeros* (SUE-z, OUE-z): bits as if no value had been set;
-- *noise on a value* (SUE-r, OUE-r, SS): a random value goes through the mechanism as if it were somebody's. For subset
-  selection that is any subset of ω values, all alike, by symmetry.
+- *noise on a value* (SUE-r, OUE-r, SS, and every other oracle that supports values with p and q): a random value goes
+  through the mechanism as if it were somebody's.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import bases, criterion, guarantees, prior
+from bruit.collection import bases, criterion, guarantees, methods, prior
+from bruit.collection.composite import Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Chance
 from bruit.collection.methods import ADAPTIVE
@@ -29,11 +30,11 @@ from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture
 from bruit.estimation.tally import Counts
 from bruit.laws.words import WORD_BITS
-from bruit.oracles import RandomizedResponse, SubsetSelection, UnaryEncoding
+from bruit.mechanism import FakeKind
+from bruit.oracles.base import Oracle, SupportOracle
 
-#: What a fake is.
-FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
-
+#: How many entries of a table of support are held at a time.
+CHUNK = 1 << 22
 #: What ADP chooses from, the first of equals. The papers know two, and choose by the variance of a rare value.
 CANDIDATES = {"RS+FD": ("GRR", "SS", "OUE-z", "SUE-z", "OUE-r", "SUE-r"), "RS+RFD": ("GRR", "OUE-r", "SUE-r")}
 PUBLISHED_CANDIDATES = {"RS+FD": ("GRR", "OUE-z"), "RS+RFD": ("GRR", "OUE-r")}
@@ -73,14 +74,14 @@ class FakeColumn:
     """
 
     base: str
-    mechanism: RandomizedResponse | UnaryEncoding | SubsetSelection
+    mechanism: SupportOracle
     fake: FakeKind
     weights: prior.Weights | None = None
 
     @property
     def exclusive(self) -> bool:
         """Whether each report supports exactly one value."""
-        return isinstance(self.mechanism, RandomizedResponse)
+        return self.fake == "value"
 
     # Laws.
 
@@ -109,44 +110,41 @@ class FakeColumn:
 
     def mixture(self, d: int) -> Mixture:
         """The law of support where one of d attributes is true."""
-        own, other = self._both()
-        return Mixture(d, self.mechanism.p, self.mechanism.q, self.support(), own, other)
+        return Mixture(d, self.mechanism.p, self.mechanism.q, self.support(), self.mechanism.joint)
 
-    def both_fake(self) -> Floats | float:
-        """The probability that a fake report supports two given values, by pair."""
+    def both_fake(self) -> Floats | float | None:
+        """The probability that a fake report supports two given values, by pair; None where it is not known."""
         if self.fake == "value":
             return 0.0
-        own, other = self._both()
+        if self.mechanism.joint is None:
+            return None
+        own, other = self.mechanism.joint
         if self.fake == "zeros":
             return float(other)
         share = self.prior_frequency
         return float(other) + float(own - other) * (share[:, None] + share[None, :])
 
-    def _both(self) -> tuple[Fraction, Fraction]:
-        """The probability that a true report supports two values, the own one and another, or two others."""
-        p, q, found = self.mechanism.p, self.mechanism.q, self.mechanism
-        if isinstance(found, UnaryEncoding):
-            return p * q, q * q
-        if isinstance(found, RandomizedResponse):
-            return Fraction(0), Fraction(0)
-        k, omega = found.size, found.omega
-        pairs = p * (omega - 1) * (omega - 2) + (1 - p) * omega * (omega - 1)
-        return p * Fraction(omega - 1, k - 1), pairs / ((k - 1) * (k - 2)) if k > 2 else Fraction(0)
-
     def extremes(self) -> guarantees.Extremes:
         """What this attribute can contribute to telling records apart."""
-        found = self.mechanism
-        p, q = found.p, found.q
-        if isinstance(found, SubsetSelection):
-            return guarantees.uniform_subset(p, found.omega, found.size)
+        p, q = self.mechanism.p, self.mechanism.q
         if self.fake == "zeros":
             return guarantees.noise_on_zeros(p, q)
-        if self.fake == "noise":
-            least = Fraction(1, found.size) if self.weights is None else Fraction(min(self.weights), 2**WORD_BITS)
-            return guarantees.noise_on_value(p, q, least)
-        if self.weights is None:
-            return guarantees.uniform_value(p, q, found.size)
-        return guarantees.prior_value(p, q, (Fraction(min(self.weights), 2**64), Fraction(max(self.weights), 2**64)))
+        if self.fake == "value" and self.weights is not None:
+            return guarantees.prior_value(p, q, (min(self.prior), max(self.prior)))
+        return guarantees.noise_on_value(self.mechanism.law.ratio, self.mechanism.masses(self.prior))
+
+    def fake_row(self, law: Table) -> list[Fraction]:
+        """The probability of every message as a fake, from the rows of the mechanism's matrix."""
+        if self.fake == "value":
+            return self.prior
+        if self.fake == "zeros":
+            bits: Any = self.mechanism.law
+            row: list[Fraction] = bits.row(None)
+            return row
+        return [
+            sum((share * p for share, p in zip(self.prior, message, strict=True)), Fraction(0))
+            for message in zip(*law, strict=True)
+        ]
 
     def likelihood_ratio(self, reports: Any, frequency: Any) -> Floats:
         """How much likelier each report is as a true one than as a fake, where values have these frequencies.
@@ -154,17 +152,23 @@ class FakeColumn:
         It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
         """
         checked, shares = self.mechanism.form.strict(reports), np.asarray(frequency, float)
+        ratios = np.empty(len(checked))
+        for _, block in memory.blocks(len(checked), max(1, CHUNK // self.mechanism.size)):
+            ratios[block] = self._likelihood_ratio(checked[block], shares)
+        return ratios
+
+    def _likelihood_ratio(self, reports: NDArray[Any], shares: Floats) -> Floats:
         p, q = float(self.mechanism.p), float(self.mechanism.q)
         if self.fake == "value":
-            places = checked.astype(np.int64)
+            places = reports.astype(np.int64)
             return np.asarray((q + (p - q) * shares[places]) / self.prior_frequency[places])
-        bits = np.unpackbits(checked, axis=1, count=self.mechanism.size, bitorder="little")
+        held = self.mechanism.supports(reports)
         ratio = float(self.mechanism.law.ratio)
         # The probability of a report is proportional to 1 + (ratio − 1)·(the mass of the values that it supports).
-        true = 1 + (ratio - 1) * (bits @ shares)
+        true = 1 + (ratio - 1) * (held @ shares)
         if self.fake == "zeros":
             return np.asarray(true * (1 - p) / (1 - q))
-        return np.asarray(true / (1 + (ratio - 1) * (bits @ self.prior_frequency)))
+        return np.asarray(true / (1 + (ratio - 1) * (held @ self.prior_frequency)))
 
     # What a person does, and what is drawn of people who do not exist.
 
@@ -184,12 +188,12 @@ class FakeColumn:
 
     def simulate(self, size: int, generator: Chance) -> Counts:
         """Counts of so many fakes."""
-        found = self.mechanism
+        mechanism = self.mechanism
         if self.fake == "zeros":
-            return np.asarray(generator.binomial(size, float(found.q), found.size), np.int64)
+            return np.asarray(generator.binomial(size, float(mechanism.q), mechanism.size), np.int64)
         shares = self.prior_frequency
         drawn = generator.multinomial(size, shares / shares.sum())
-        return np.asarray(drawn if self.fake == "value" else found._simulate(drawn, generator), np.int64)
+        return np.asarray(drawn if self.fake == "value" else mechanism._simulate(drawn, generator), np.int64)
 
     def _write_values(self, codes: Codes, drawn: Drawn, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import fake as kernel
@@ -203,13 +207,12 @@ class FakeColumn:
     def _write_bits(self, codes: Codes, drawn: Drawn, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import fake as kernel
 
-        found = self.mechanism
-        assert isinstance(found, UnaryEncoding)  # noqa: S101 -- what "zeros" says
         # Everybody as somebody who has the value: all bits are drawn with q, and then the own one again.
-        found._randomize(codes, entropy, out)
-        chances = np.uint64(found.law.own), np.uint64(found.law.other)
+        self.mechanism._randomize(codes, entropy, out)
+        law: Any = self.mechanism.law
+        chances = np.uint64(law.own), np.uint64(law.other)
         words = memory.block_words(entropy, codes.size)
-        kernel.own_bits(codes, drawn.true, words, chances, 0xFF >> -found.size % 8, out)
+        kernel.own_bits(codes, drawn.true, words, chances, 0xFF >> -self.mechanism.size % 8, out)
 
     def _draw(self, size: int, entropy: Entropy) -> NDArray[Any]:
         """Random values, by the prior."""
@@ -254,10 +257,9 @@ def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool 
     """The column that the name in the brackets stands for; ADP takes the one of least error."""
     if base == ADAPTIVE:
         return _best_column(place, epsilon, published=published)
-    name, _, suffix = base.partition("-")
-    settings = {"omega": best_omega(epsilon, place.attribute.size)} if name == "SS" else {}
+    name, fake = methods.fake_of(base)
+    settings = Oracle.kinds[name].kind.faked_settings(epsilon, place.attribute.size)
     oracle: Any = bases.category(name, place.attribute, epsilon, **settings)
-    fake: FakeKind = "value" if name == "GRR" else "zeros" if suffix == "z" else "noise"
     return FakeColumn(base, oracle, fake, place.weights)
 
 
@@ -270,16 +272,3 @@ def _best_column(place: FakePlace, epsilon: float, *, published: bool) -> FakeCo
         return criterion.attribute_error(column.mixture(place.d).variance(frequency, 1, "population"))
 
     return min(columns, key=error) if published else criterion.least(columns, error)
-
-
-def best_omega(epsilon: float, k: int) -> int:
-    """The size of subsets with the least mean variance over k values, however many attributes are fake.
-
-    Reports support ω/k of equally frequent values, whether true or fake, so the mean is (ω/k)(1 − ω/k)·d²/(p − q)².
-    """
-    omega = np.arange(1, k)
-    inside = omega * np.exp(epsilon)
-    p = inside / (inside + k - omega)
-    q = (omega - p) / (k - 1)
-    share = omega / k
-    return int(omega[np.argmin(share * (1 - share) / (p - q) ** 2)])

@@ -33,19 +33,9 @@ class Extremes(NamedTuple):
     least: Fraction
 
 
-def uniform_value(p: Fraction, q: Fraction, k: int) -> Extremes:
-    """GRR whose fake is any value: F = 1/k."""
-    return _of([Odds(k * p, k * q)])
-
-
 def prior_value(p: Fraction, q: Fraction, prior: Sequence[Fraction]) -> Extremes:
-    """GRR whose fake follows a prior: F(y) is the prior of y."""
+    """GRR whose fake is a value that follows a prior: F(y) is the prior of y."""
     return _of([Odds(p / share, q / share) for share in {min(prior), max(prior)}])
-
-
-def uniform_subset(p: Fraction, omega: int, k: int) -> Extremes:
-    """Subset selection whose fake is any subset of the same size."""
-    return _of([Odds(p * k / omega, (1 - p) * k / (k - omega))])
 
 
 def noise_on_zeros(p: Fraction, q: Fraction) -> Extremes:
@@ -54,14 +44,18 @@ def noise_on_zeros(p: Fraction, q: Fraction) -> Extremes:
     return _of([Odds(high, low), Odds(high, high), Odds(low, low)])
 
 
-def noise_on_value(p: Fraction, q: Fraction, least_prior: Fraction) -> Extremes:
-    """Unary encoding whose fake is noise on a random value; with s the prior of the set bits, F ∝ w₀ + s(w₁ − w₀)."""
-    high, low = p / q, (1 - p) / (1 - q)
-    found = []
-    for mass in (least_prior, 1 - least_prior):
-        total = low + mass * (high - low)
-        found.append(Odds(high / total, low / total))
-    return _of([*found, Odds(Fraction(1), Fraction(1))])
+def noise_on_value(ratio: Fraction, masses: Sequence[Fraction]) -> Extremes:
+    """A random value through the mechanism: a report that supports prior mass s has odds R/t and 1/t, t = 1 + s(R−1).
+
+    Parameters
+    ----------
+    ratio
+        R: how much likelier a report is under a value that it supports than under one that it does not.
+    masses
+        The least and the largest s of the reports that support some values and not all; the others have ρ = 1.
+    """
+    totals = [1 + mass * (ratio - 1) for mass in masses]
+    return _of([Odds(ratio / total, 1 / total) for total in dict.fromkeys(totals)])
 
 
 def _of(reports: list[Odds]) -> Extremes:
@@ -111,12 +105,12 @@ def _gains(extremes: Extremes, every: Fraction) -> list[Quotient]:
 
     least + R is that sum, plus what the report is above the least of its own attribute.
     """
-    found = []
+    gains = []
     for odds in extremes.reports:
         more, beyond = odds.most - odds.least, odds.least - extremes.least
         below = every.numerator * beyond.denominator + every.denominator * beyond.numerator
-        found.append(Quotient(more.numerator * beyond.denominator, more.denominator * below))
-    return found
+        gains.append(Quotient(more.numerator * beyond.denominator, more.denominator * below))
+    return gains
 
 
 def _gained(gains: Sequence[Quotient], every: Fraction) -> Fraction:
@@ -158,7 +152,7 @@ def total(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
 
 
 def solve(ratio: Callable[[float], Fraction], epsilon: float) -> float:
-    """The largest ε' found at which ln(ratio(ε')) is not above ε, between ε itself and the limit of all laws.
+    """The largest ε' tried at which ln(ratio(ε')) is not above ε, between ε itself and the limit of all laws.
 
     The ratio is computed from the very integer law at each ε' that is tried, so what is returned holds whatever the
     ratio does in between. Every third trial halves the bracket; the others go where a straight line would meet ε.
@@ -176,23 +170,23 @@ def solve(ratio: Callable[[float], Fraction], epsilon: float) -> float:
             break
         straight = low + (high - low) * (epsilon - reached) / (missed - reached)
         middle = (low + high) / 2 if step % 3 == 0 or not low < straight < high else straight
-        found = value(middle)
-        if found <= epsilon:
-            low, reached = middle, found
+        loss = value(middle)
+        if loss <= epsilon:
+            low, reached = middle, loss
         else:
-            high, missed = middle, found
+            high, missed = middle, loss
     return low
 
 
-def solves(ratio: Callable[[float], Fraction], epsilon: float, found: float) -> bool:
-    """Whether `solve` can have found this ε': it keeps ε, and is the limit, or reaches ε, or hardly more would not.
+def solves(ratio: Callable[[float], Fraction], epsilon: float, inner: float) -> bool:
+    """Whether `solve` can have given this ε': it keeps ε, and is the limit, or reaches ε, or hardly more would not.
 
     That takes a few trials of the ratio, where finding it takes dozens.
     """
-    reached = log_ceiling(ratio(found))
-    if not epsilon <= found <= _checks.EPSILON_LIMITS[1] or reached > epsilon:
+    reached = log_ceiling(ratio(inner))
+    if not epsilon <= inner <= _checks.EPSILON_LIMITS[1] or reached > epsilon:
         return False
-    if found == _checks.EPSILON_LIMITS[1] or epsilon - reached <= 2 * math.ulp(epsilon):
+    if inner == _checks.EPSILON_LIMITS[1] or epsilon - reached <= 2 * math.ulp(epsilon):
         return True
-    more = itertools.accumulate(range(3), lambda trial, _: math.nextafter(trial, math.inf), initial=found)
+    more = itertools.accumulate(range(3), lambda trial, _: math.nextafter(trial, math.inf), initial=inner)
     return any(log_ceiling(ratio(trial)) > epsilon for trial in itertools.islice(more, 1, None))

@@ -7,11 +7,15 @@ private. Names are read in any case and written in one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
-from bruit import _checks, numbers, oracles
+from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError
+from bruit.mechanism import FakeKind
+from bruit.numbers import Number
+from bruit.oracles import Oracle
 
 #: What is done with the attributes of a person; "one" where there is one only.
 Kind: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD"]
@@ -28,13 +32,10 @@ KINDS: dict[str, str] = {
 #: error, for several the same with SMP, which has the least error with the same ε for a person in nearly all cases.
 DEFAULT = ADAPTIVE = "ADP"
 
-#: What may stand in the brackets where there are fakes: -z is noise on zeros, -r noise on a random value.
-FAKE_BASES: dict[str, tuple[str, ...]] = {
-    "RS+FD": ("GRR", "SUE-z", "OUE-z", "SUE-r", "OUE-r", "SS", ADAPTIVE),
-    "RS+RFD": ("GRR", "SUE-r", "OUE-r", ADAPTIVE),
-}
-#: What may stand there where there are none.
-TRUE_BASES: tuple[str, ...] = (*oracles.NAMES, *numbers.NAMES, ADAPTIVE)
+#: The kinds whose reports are fakes but for one.
+FAKED = ("RS+FD", "RS+RFD")
+#: What stands behind the name of an oracle that is faked in several ways.
+_SUFFIXES: dict[str, FakeKind] = {"-z": "zeros", "-r": "noise", "-v": "value"}
 
 _FORM = re.compile(r"\s*(?P<kind>[A-Za-z+]+)\s*\[\s*(?P<base>[^\[\]]*?)\s*\]\s*")
 
@@ -57,7 +58,7 @@ class Method:
     @property
     def fakes(self) -> bool:
         """Whether most of what is reported is fake."""
-        return self.kind in FAKE_BASES
+        return self.kind in FAKED
 
     def __str__(self) -> str:
         return self.base if self.kind == "one" else f"{self.kind}[{self.base}]"
@@ -71,7 +72,7 @@ def parse(text: Any) -> Method:
     if form is None:
         if "[" in text or "]" in text or text.strip().upper() in KINDS:
             raise ParameterError('method must read as in "SPL[OUE]": a kind and, in brackets, a mechanism.')
-        spelling = {name.lower(): name for name in TRUE_BASES}
+        spelling = {name.lower(): name for name in (*Oracle.kinds.meanings, *Number.kinds.meanings, ADAPTIVE)}
         return Method("one", spelling.get(text.strip().lower(), text))
     kind = _spelt(form["kind"], tuple(KINDS), "method")
     return Method(cast(Kind, kind), base_name(kind, form["base"]))
@@ -79,7 +80,38 @@ def parse(text: Any) -> Method:
 
 def base_name(kind: str, name: Any) -> str:
     """The name of a mechanism that may stand in the brackets after this kind, as this library writes it."""
-    return _spelt(name, FAKE_BASES.get(kind, TRUE_BASES), f"The mechanism in {kind}[…]")
+    what, loaded = f"The mechanism in {kind}[…]", (Oracle.kinds.meanings, Number.kinds.meanings)
+    if isinstance(name, str) and name.lower() in map(str.lower, bases(kind, *loaded)):
+        return _spelt(name, bases(kind, *loaded), what)
+    return _spelt(name, bases(kind, Oracle.kinds, Number.kinds), what)
+
+
+def bases(kind: str, oracles: Iterable[str], numbers: Iterable[str]) -> tuple[str, ...]:
+    """What may stand in the brackets after this kind, of these oracles and numbers."""
+    if kind not in FAKED:
+        return (*oracles, *numbers, ADAPTIVE)
+    return (*(base for name in oracles if name != "Warner" for base in _fake_bases(kind, name)), ADAPTIVE)
+
+
+def _fake_bases(kind: str, name: str) -> list[str]:
+    """The names of an oracle with each of its fakes; noise on zeros follows no prior."""
+    fakes = Oracle.kinds[name].kind.fakes
+    if len(fakes) == 1:
+        return [name]
+    return [
+        name + suffix for suffix, fake in _SUFFIXES.items() if fake in fakes and (kind, fake) != ("RS+RFD", "zeros")
+    ]
+
+
+def fake_of(base: str) -> tuple[str, FakeKind]:
+    """The oracle that a name in the brackets stands for, and its fakes.
+
+    >>> fake_of("OUE-z"), fake_of("SS")
+    (('OUE', 'zeros'), ('SS', 'noise'))
+    """
+    if base in Oracle.kinds:
+        return base, Oracle.kinds[base].kind.fakes[0]
+    return base[:-2], _SUFFIXES[base[-2:]]
 
 
 def _spelt(name: Any, known: tuple[str, ...], what: str) -> str:

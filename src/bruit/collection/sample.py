@@ -10,7 +10,7 @@ narrower ones stand at its start with zeros behind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
 from bruit.domains import Schema
@@ -95,6 +96,25 @@ class Sample(Design):
     def chance(self, name: str) -> float:
         """How often an attribute is drawn."""
         return self.weights[name] / sum(self.weights.values())
+
+    @property
+    def draws(self) -> tuple[int, ...]:
+        """The weights, in the order of the schema."""
+        return tuple(self.weights.values())
+
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+        """The people who reported on each attribute."""
+        for place, name in enumerate(self.schema):
+            people = np.flatnonzero(reports[ATTRIBUTE] == place)
+            yield Part(name, people, self._own_reports(self._forms[name], reports[REPORT][people]))
+
+    def _columns(self, widths: list[int]) -> int:
+        return sum(widths)
+
+    def _row(self, true: Table, laws: list[Table]) -> Iterator[Fraction]:
+        total = sum(self.weights.values())
+        for weight, row in zip(self.weights.values(), true, strict=True):
+            yield from (Fraction(weight, total) * probability for probability in row)
 
     def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
         """Who reports on an attribute is a random part of the people; attributes share only how many they are."""

@@ -20,7 +20,7 @@ from bruit.collection.prior import Weights, clean_prior, prior_frequencies
 from bruit.collection.sample import Sample, clean_weights
 from bruit.collection.single import Single
 from bruit.collection.split import Split, clean_budgets
-from bruit.domains import Grid, Schema
+from bruit.domains import Schema
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 
 #: The most attributes of a person.
@@ -143,7 +143,7 @@ def _one(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Settled:
         )
     attribute = next(iter(schema.values()))
     of_numbers, chosen = mechanisms.is_number(name), name == ADAPTIVE
-    if isinstance(attribute.domain, Grid) and not (of_numbers or chosen):
+    if attribute.domain.gives == "mean" and not (of_numbers or chosen):
         raise ParameterError(f"{name} asks for a category: declare labels or k for {attribute.name!r}, not a grid.")
     (frequency,) = criterion.expected_frequencies(schema, None).values()
     budget = _checks.epsilon(epsilon=epsilon) if chosen else epsilon  # Warner's survey with two coins needs none

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,8 @@ class Categories:
     >>> Categories(k=3, missing="category").size
     4
     """
+
+    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
 
     labels: tuple[Label, ...] | None = None
     k: int = 0

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,8 @@ class Dates:
     >>> Dates("2023-01-01", "2023-01-31", every="week").labels[:2]
     ('2022-12-26', '2023-01-02')
     """
+
+    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
 
     first: str
     last: str

@@ -33,6 +33,11 @@ class Domain(Protocol):
     """A finite set of values that a person may have, numbered 0..size−1."""
 
     @property
+    def gives(self) -> Literal["frequency", "mean"]:
+        """What is estimated of it unless said otherwise: the frequencies of its values, or the mean of a number."""
+        ...
+
+    @property
     def size(self) -> int:
         """How many codes there are, a category for missing values included."""
         ...

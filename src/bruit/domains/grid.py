@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class Grid:
     >>> Grid(0.0, 1.0, cells=5).decode([1, 4]).tolist()
     [0.25, 1.0]
     """
+
+    gives: ClassVar[Literal["frequency", "mean"]] = "mean"
 
     low: float
     high: float

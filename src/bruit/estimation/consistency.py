@@ -92,8 +92,8 @@ def em(step: Step, k: int, *, n: int = 1, tolerance: float = 1e-6, iterations: i
             break
         second, reached = step(first)
         leap = _leap(frequency, first, second)
-        landed, found = step(leap)
-        frequency, before = (landed, likelihood) if found >= reached else (second, likelihood)
+        landed, after = step(leap)
+        frequency, before = (landed, likelihood) if after >= reached else (second, likelihood)
     return frequency
 
 

@@ -192,19 +192,19 @@ class Bootstrap:
     def cdf(self, x: Any, level: float = 0.95) -> Floats:
         """Lower and upper ends for the probability of at most x, cut to 0..1: one row per number."""
         where = np.atleast_1d(np.asarray(x, float))
-        found = [_cdf(self.points, each, where) for each in (self.centre, *self.probability)]
-        return np.clip(self._ends(found[0], np.array(found[1:]), level), 0.0, 1.0)
+        curves = [_cdf(self.points, fit, where) for fit in (self.centre, *self.probability)]
+        return np.clip(self._ends(curves[0], np.array(curves[1:]), level), 0.0, 1.0)
 
     def quantile(self, q: Any, level: float = 0.95) -> Floats:
         """Lower and upper ends for the numbers below which a share q lies, cut to the bounds: one row per share."""
         shares = np.atleast_1d(_shares(q))
-        found = [_quantile(self.points, each, shares) for each in (self.centre, *self.probability)]
-        ends = self._ends(found[0], np.array(found[1:]), level)
+        curves = [_quantile(self.points, fit, shares) for fit in (self.centre, *self.probability)]
+        ends = self._ends(curves[0], np.array(curves[1:]), level)
         return np.clip(ends, self.points[0], self.points[-1])
 
-    def _ends(self, centre: Floats, found: Floats, level: float) -> Floats:
+    def _ends(self, centre: Floats, curves: Floats, level: float) -> Floats:
         z = intervals.normal_quantile(_checks.probability(level=level))
-        half = z * np.sqrt(((found - centre) ** 2).mean(axis=0))
+        half = z * np.sqrt(((curves - centre) ** 2).mean(axis=0))
         return np.column_stack([centre - half, centre + half])
 
     def __repr__(self) -> str:

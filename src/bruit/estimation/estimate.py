@@ -110,8 +110,8 @@ class Estimate(Tabular):
         """
         _checks.probability(level=level)
         _checks.one_of(get_args(IntervalMethod), method=method)
-        each = 1 - (1 - level) / len(self.labels) if simultaneous else level
-        ends = np.column_stack(self.model.interval(each, method, self.target))
+        own_level = 1 - (1 - level) / len(self.labels) if simultaneous else level
+        ends = np.column_stack(self.model.interval(own_level, method, self.target))
         return np.clip(ends, 0.0, 1.0) if clip else ends
 
     def covariance(self) -> Floats:

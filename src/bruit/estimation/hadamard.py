@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import consistency, intervals
@@ -135,15 +134,9 @@ class HadamardModel:
 
     def absent_limit(self, level: float) -> Floats:
         """The binomial quantile: for a value that nobody has, the signs of the reports in its block are fair coins."""
-        tail = (1 - level) / self.size
         in_block = self.messages.sum(axis=1)
-        # The least number of heads that is exceeded with probability at most `tail`.
-        low, high = np.zeros_like(in_block), in_block.copy()
-        while (low < high).any():
-            middle = (low + high) // 2
-            enough = special.bdtrc(middle, in_block, 0.5) <= tail
-            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        limit = (2 * low - in_block) / (self.n * self.signal)
+        heads = intervals.exceeded_limit(in_block, 0.5, (1 - level) / self.size)
+        limit = (2 * heads - in_block) / (self.n * self.signal)
         return np.repeat(limit, self.width)[: self.size]
 
     def most_likely(self) -> Floats:

@@ -12,24 +12,20 @@ about K/q lines: K·log K steps. Rejected: the transform over all q^t vectors, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import LimitError
-from bruit.estimation import consistency
-from bruit.estimation.support import COVARIANCE_LIMIT, Floats, SupportModel, Target
+from bruit.estimation.support import Floats
 from bruit.estimation.tally import Counts
 
 #: Whole numbers are summed in floating point, exactly, as digits to this base when they are large.
 DIGIT_BITS = 16
 #: The Euclidean length below which no digits are needed: see ``oracles/projective_geometry.proof.md``.
 SAFE_LENGTH = 2.0**27
-#: How many cells of a table of values and messages are held at a time.
-COVARIANCE_CELLS = 1 << 22
 #: How far from a whole number a sum may come out; the proof allows 0.01.
 RESIDUAL = 0.25
 
@@ -140,71 +136,3 @@ def _whole(sums: Floats) -> Counts:
     if float(np.abs(sums - nearest).max()) >= RESIDUAL:
         raise LimitError("These counts are too large to be decoded exactly.")
     return nearest.astype(np.int64)
-
-
-@dataclass(frozen=True)
-class HyperplaneModel(SupportModel):
-    """Support counted over hyperplanes: a value is supported by the messages orthogonal to it.
-
-    Parameters
-    ----------
-    counts, n, p, q, both_own, both_other
-        As in `SupportModel`.
-    space, messages
-        The projective space, and the counts of its points as messages.
-    inside, outside
-        The exact probabilities of a message in the value's own hyperplane, and of any other.
-    """
-
-    space: ProjectiveSpace = field(kw_only=True)
-    messages: Counts = field(kw_only=True)
-    inside: Fraction = field(kw_only=True)
-    outside: Fraction = field(kw_only=True)
-
-    def covariance(self, frequency: Floats, target: Target) -> Floats:
-        """Cov(f̂ᵤ, f̂ᵥ) for all pairs, from the probabilities of the messages that support both."""
-        k = frequency.size
-        if k > COVARIANCE_LIMIT:
-            raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
-        matrix = self._both(frequency)
-        if target == "population":
-            share = float(self.q) + frequency * self.gap
-            matrix -= np.outer(share, share)
-        else:
-            pair = frequency[:, None] + frequency
-            matrix -= pair * float(self.p * self.q - self.q**2) + float(self.q**2)
-        matrix /= self.n * self.gap**2
-        np.fill_diagonal(matrix, self.variance(frequency, target))
-        return matrix
-
-    def most_likely(self) -> Floats:
-        """By EM: see `em_step`."""
-        return consistency.em(self.em_step, self.counts.size, n=self.n)
-
-    def em_step(self, frequency: Floats) -> tuple[Floats, float]:
-        """One step of EM on the true channel, and the log-likelihood per report; both ways sum over hyperplanes."""
-        outside, gap = float(self.outside), float(self.inside - self.outside)
-        # Rounding may leave a sum of nothing a little below zero.
-        share = np.maximum(self._share(frequency), outside)
-        weight = self.messages / (self.n * share)
-        own = np.maximum(self.space.sums(weight)[: frequency.size], 0.0)
-        better = frequency * (outside * weight.sum() + gap * own)
-        likelihood = float(self.messages @ np.log(share)) / self.n
-        return better / better.sum(), likelihood
-
-    def _share(self, frequency: Floats) -> Floats:
-        """How likely each message is where the frequencies are these."""
-        whole = np.zeros(self.space.points)
-        whole[: frequency.size] = frequency
-        return float(self.outside) + float(self.inside - self.outside) * np.asarray(self.space.sums(whole))
-
-    def _both(self, frequency: Floats) -> Floats:
-        """How likely a report supports both values of a pair: Σ over the messages that do."""
-        k, points = frequency.size, self.space.points
-        share, both = self._share(frequency), np.zeros((k, k))
-        step = max(1, COVARIANCE_CELLS // k)
-        for start in range(0, points, step):
-            some = np.arange(start, min(start + step, points))
-            supports = self.space.orthogonal(np.arange(k), some).astype(float)
-            both += (supports * share[some]) @ supports.T
-        return both

@@ -70,3 +70,14 @@ def score_people(frequency: Any, n: int, *, p: Any, q: Any, gap: float, level: f
     # (f̂ + shift)² − f̂² + c·other, written without the difference of squares.
     half = np.sqrt(np.maximum(shift * (2 * centre + shift) + c * other, 0.0))
     return centre + shift - half, centre + shift + half
+
+
+def exceeded_limit(trials: Any, success: Any, tail: float) -> NDArray[np.int64]:
+    """The least count that a binomial variable exceeds with probability at most `tail`, for each entry."""
+    trials, success = np.broadcast_arrays(np.asarray(trials, np.int64), np.asarray(success, np.float64))
+    low, high = np.zeros(trials.shape, np.int64), trials.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = special.bdtrc(middle, trials, success) <= tail
+        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    return low

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy import special
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
@@ -31,16 +30,16 @@ class Mixture:
         The exact probabilities that a true report supports the person's own value, and any other.
     fake
         φ(v): the probability that a fake report supports each value.
-    both_own, both_other
-        The exact probabilities that a true report supports two given values, one of them the own, or neither.
+    joint
+        The exact probabilities that a true report supports two given values, one of them the own, or neither; None
+        where they depend on the values.
     """
 
     d: int
     p: Fraction
     q: Fraction
     fake: Floats
-    both_own: Fraction
-    both_other: Fraction
+    joint: tuple[Fraction, Fraction] | None
 
     @property
     def gap(self) -> float:
@@ -86,14 +85,15 @@ class MixtureModel:
     exclusive
         Whether each report supports exactly one value.
     both_fake
-        The probability that a fake report supports two given values, by pair; 0 where `exclusive`.
+        The probability that a fake report supports two given values, by pair; 0 where `exclusive`, None where it is
+        not known.
     """
 
     counts: Counts
     n: int
     law: Mixture
     exclusive: bool
-    both_fake: Floats | float
+    both_fake: Floats | float | None
 
     def frequency(self) -> Floats:
         """f̂ = (C/n − π₀) / (π₁ − π₀), which is [d·C/n − q − (d−1)φ] / (p − q)."""
@@ -126,9 +126,14 @@ class MixtureModel:
         if k > COVARIANCE_LIMIT:
             raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
         law, other = self.law, self.law.other
+        if law.joint is None or self.both_fake is None:
+            raise ParameterError(
+                "The covariance is not known for this mechanism: two values have no fixed joint support."
+            )
+        own, neither = law.joint
         # Σₓ fₓ·P(both supported | x), over the people whose value is u, is v, and is neither.
         pair = frequency[:, None] + frequency[None, :]
-        true = pair * float(law.both_own - law.both_other) + float(law.both_other)
+        true = pair * float(own - neither) + float(neither)
         matrix = (true + (law.d - 1) * self.both_fake) / law.d
         if target == "population":
             share = other + frequency * law.gap
@@ -143,15 +148,8 @@ class MixtureModel:
 
     def absent_limit(self, level: float) -> Floats:
         """The binomial quantile: C is binomial with n trials and success π₀ for a value that nobody has."""
-        tail = (1 - level) / self.counts.size
-        other = self.law.other
-        # The least count that is exceeded with probability at most `tail`, for each value.
-        low, high = np.zeros(other.size), np.full(other.size, float(self.n))
-        while (low < high).any():
-            middle = np.floor((low + high) / 2)
-            enough = special.bdtrc(middle, self.n, other) <= tail
-            low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
-        return self._to_frequency(low / self.n)
+        limit = intervals.exceeded_limit(self.n, self.law.other, (1 - level) / self.counts.size)
+        return self._to_frequency(limit / self.n)
 
     def most_likely(self) -> Floats:
         """The maximum of Σ C·ln(π₀ + (π₁−π₀)f) over the simplex, where each report supports exactly one value.

@@ -89,10 +89,10 @@ class ScoreModel:
         Where no scores are unbiased for it, it is an upper estimate, at most the variance over all reports.
         """
         channel = self.channel()
-        given = self._given()
+        by_cell = self._given()
         scores, exact = noise_scores(channel, self.scores)
         # An average over people lies between the least and the greatest; its estimate need not.
-        average = float(np.clip(self.counts @ scores / self.n, given.min(), given.max())) + self.rounding_noise
+        average = float(np.clip(self.counts @ scores / self.n, by_cell.min(), by_cell.max())) + self.rounding_noise
         return average if exact and not self.rounding_noise else min(average, self._spread())
 
 
@@ -236,7 +236,7 @@ class NumberEstimate(Tabular):
 
     def _about(self, level: float, fitted: DistributionEstimate | None) -> dict[str, Any]:
         lower, upper = self.interval(level)
-        found = {
+        about = {
             **source_of(self),
             "target": self.target,
             "level": level,
@@ -248,13 +248,13 @@ class NumberEstimate(Tabular):
             "upper": upper,
         }
         if fitted is not None:
-            found["fit"] = {
+            about["fit"] = {
                 "method": fitted.rule.method,
                 "steps": fitted.steps,
                 "refits": REFITS,
                 "approximate": True,
             }
-        return found
+        return about
 
 
 def _distribution(answer: NumberEstimate) -> DistributionEstimate | None:

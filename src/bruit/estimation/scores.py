@@ -39,13 +39,13 @@ def unbiased_scores(channel: Floats, values: Floats) -> Floats:
             'use fewer cells, or method="affine".'
         )
     centre = float(values.mean())
-    found, missed = _least_varying(channel, values - centre)
+    scores, missed = _least_varying(channel, values - centre)
     if missed > 0:
         raise LimitError(
             "No scores are unbiased for every distribution on this grid: "
             'use another number of cells, or method="affine".'
         )
-    return found + centre
+    return scores + centre
 
 
 def noise_scores(channel: Floats, scores: Floats) -> tuple[Floats, bool]:
@@ -53,8 +53,8 @@ def noise_scores(channel: Floats, scores: Floats) -> tuple[Floats, bool]:
 
     If none are, their mean is nowhere below that variance: what follows from them is on the safe side.
     """
-    found, missed = _least_varying(channel, score_variance(channel, scores))
-    return found + missed, missed == 0
+    noise, missed = _least_varying(channel, score_variance(channel, scores))
+    return noise + missed, missed == 0
 
 
 def score_variance(channel: Floats, scores: Floats) -> Floats:
@@ -87,10 +87,10 @@ def affine_scores(channel: Floats, outputs: Floats, points: Floats) -> tuple[Flo
 def _least_varying(channel: Floats, values: Floats) -> tuple[Floats, float]:
     """The nearest solution of P g = values with the least Σ_x Σ_y P(y | x) g(y)², and by how much it falls short."""
     weight = np.sqrt(channel.mean(axis=0))
-    found = _least_squares(channel / weight, values) / weight
-    gap = values - channel @ found
+    scores = _least_squares(channel / weight, values) / weight
+    gap = values - channel @ scores
     missed = float(np.abs(gap).max()) > _TOLERANCE * float(np.abs(values).max())
-    return found, max(float(gap.max()), np.finfo(float).tiny) if missed else 0.0
+    return scores, max(float(gap.max()), np.finfo(float).tiny) if missed else 0.0
 
 
 def _least_squares(table: Floats, values: Floats) -> Floats:

@@ -12,7 +12,6 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
@@ -118,32 +117,31 @@ class SupportModel:
         k = frequency.size
         if k > COVARIANCE_LIMIT:
             raise LimitError(f"A covariance matrix is made for at most {COVARIANCE_LIMIT:,} values, this has {k:,}.")
-        if self.both_own is None or self.both_other is None:
-            raise ParameterError(
-                "The covariance is not known for this mechanism: two values have no fixed joint support."
-            )
-        # Σₓ fₓ·P(both supported | x), over the people whose value is u, is v, and is neither.
-        pair = frequency[:, None] + frequency[None, :]
-        matrix = pair * float(self.both_own - self.both_other) + float(self.both_other)
+        matrix = self._both(frequency)
         if target == "population":
             share = float(self.q) + frequency * self.gap
             matrix -= np.outer(share, share)
         else:
+            pair = frequency[:, None] + frequency
             matrix -= pair * float(self.p * self.q - self.q**2) + float(self.q**2)
         matrix /= self.n * self.gap**2
         np.fill_diagonal(matrix, self.variance(frequency, target))
         return matrix
 
+    def _both(self, frequency: Floats) -> Floats:
+        """How likely a report supports both values of a pair: Σₓ fₓ·P(both supported | x)."""
+        if self.both_own is None or self.both_other is None:
+            raise ParameterError(
+                "The covariance is not known for this mechanism: two values have no fixed joint support."
+            )
+        # Over the people whose value is u, is v, and is neither.
+        pair = frequency[:, None] + frequency
+        return pair * float(self.both_own - self.both_other) + float(self.both_other)
+
     def absent_limit(self, level: float) -> float:
         """The binomial quantile: C is binomial with n trials and success q for a value that nobody has."""
-        tail = (1 - level) / self.counts.size
-        # The least count that is exceeded with probability at most `tail`.
-        low, high = 0, self.n
-        while low < high:
-            middle = (low + high) // 2
-            exceeded = special.bdtrc(middle, self.n, float(self.q))
-            low, high = (low, middle) if exceeded <= tail else (middle + 1, high)
-        return float(low / self.n - self.q) / self.gap
+        limit = int(intervals.exceeded_limit(self.n, float(self.q), (1 - level) / self.counts.size))
+        return float(limit / self.n - self.q) / self.gap
 
     def most_likely(self) -> Floats:
         """Counts of support alone do not determine the likelihood."""

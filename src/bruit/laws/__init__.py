@@ -5,7 +5,7 @@ from bruit.laws.distance import ClampedLaw, DistanceLaw
 from bruit.laws.law import Law
 from bruit.laws.leaning import LeaningLaw
 from bruit.laws.mixed import MixedLaw
-from bruit.laws.sets import Hadamard, Hash, Itself, Projective, Sets, Subset, Window
+from bruit.laws.sets import Hadamard, Hash, Itself, Listed, Projective, Sets, Subset, Window
 from bruit.laws.two_level import TwoLevelLaw
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Itself",
     "Law",
     "LeaningLaw",
+    "Listed",
     "MixedLaw",
     "Projective",
     "Sets",

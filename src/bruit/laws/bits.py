@@ -9,13 +9,14 @@ from typing import ClassVar
 
 from bruit import _checks
 from bruit.errors import ParameterError
-from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.law import Loss
+from bruit.laws.rounding import exp_floor
 from bruit.laws.sets import Subset
 from bruit.laws.words import WORDS, Words
 
 
 @dataclass(frozen=True, kw_only=True)
-class BitsLaw:
+class BitsLaw(Loss):
     """Independent bits: the one of the value is set with probability p, each other with q; both in units of 2⁻⁶⁴.
 
     Unary encoding, and every bit that is flipped or not.
@@ -84,11 +85,6 @@ class BitsLaw:
     def ratio(self) -> Fraction:
         """The largest ratio between the probabilities of one report under two values, exactly."""
         return self.p * (1 - self.q) / ((1 - self.p) * self.q)
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy loss, rounded up."""
-        return log_ceiling(self.ratio)
 
     def row(self, code: int | None) -> list[Fraction]:
         """P(message | value) for all messages, exactly; of bits of which none is anybody's own where `code` is None."""

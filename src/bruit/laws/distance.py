@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
+from bruit.laws.law import Loss
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.laws.words import WORD_BITS, WORDS, Words, uniform
 
@@ -51,7 +52,7 @@ class Tables(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DistanceLaw:
+class DistanceLaw(Loss):
     """Outcome y has weight w[|y − x|] under the value at place x, on a grid; each row has its own total.
 
     Parameters
@@ -193,12 +194,12 @@ class DistanceLaw:
     def _search(self) -> tuple[Fraction, tuple[int, int, int]]:
         """The largest ratio, and where it is: floats find the outcomes that can have it, whole numbers decide."""
         spread = np.concatenate([part.max(axis=1) / part.min(axis=1) for _, part in self._blocks(half=True)])
-        found: dict[tuple[Fraction, Fraction], tuple[int, int, int]] = {}
+        places: dict[tuple[Fraction, Fraction], tuple[int, int, int]] = {}
         for y in np.flatnonzero(spread >= spread.max() * (1 - _TIE)).tolist():
             (most, first), (least, second) = self._extremes(y)
-            found.setdefault((most, least), (first, second, y))
-        largest = max(found, key=lambda pair: pair[0] / pair[1])
-        return largest[0] / largest[1], found[largest]
+            places.setdefault((most, least), (first, second, y))
+        largest = max(places, key=lambda pair: pair[0] / pair[1])
+        return largest[0] / largest[1], places[largest]
 
     def _extremes(self, y: int) -> tuple[tuple[Fraction, int], tuple[Fraction, int]]:
         """The largest and the least probability of one outcome, exactly, and the values that give them."""
@@ -236,7 +237,7 @@ class DistanceLaw:
 
 
 @dataclass(frozen=True)
-class ClampedLaw:
+class ClampedLaw(Loss):
     """Symmetric noise on whole steps is added, and what falls beyond an end is put on the end: one total for all rows.
 
     Parameters

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Protocol
 
+from bruit.laws.rounding import log_ceiling
 from bruit.laws.sets import Sets
 from bruit.laws.words import Words
 
@@ -39,3 +41,17 @@ class Law(Protocol):
     def sample(self, code: int, words: Words) -> int:
         """The message of one person, by random words that are used in order."""
         ...
+
+
+class Loss(ABC):
+    """The ε of a law, which is the logarithm of its largest ratio."""
+
+    @property
+    @abstractmethod
+    def ratio(self) -> Fraction:
+        """The largest ratio between the probabilities of one message under two values, exactly."""
+
+    @property
+    def epsilon(self) -> float:
+        """Its logarithm, rounded up."""
+        return log_ceiling(self.ratio)

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from bruit import _checks
 from bruit.errors import LimitError
-from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.law import Loss
+from bruit.laws.rounding import exp_floor
 from bruit.laws.words import WORDS, Words, below
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeaningLaw:
+class LeaningLaw(Loss):
     """Two messages; the weight of the upper one is least + cell·slope, so its probability is affine in the cell.
 
     The last cell gives the upper message the weight that the first gives the lower one. All weights sum to
@@ -71,11 +72,6 @@ class LeaningLaw:
     def ratio(self) -> Fraction:
         """The largest ratio between the probabilities of one message under two cells."""
         return Fraction(self.least + (self.cells - 1) * self.slope, self.least)
-
-    @property
-    def epsilon(self) -> float:
-        """Its logarithm, rounded up."""
-        return log_ceiling(self.ratio)
 
     def row(self, code: int) -> list[Fraction]:
         """P(message | cell) for both messages, exactly."""

@@ -7,15 +7,15 @@ from fractions import Fraction
 from typing import ClassVar
 
 from bruit.errors import LimitError, ParameterError
+from bruit.laws.law import Loss
 from bruit.laws.leaning import LeaningLaw
-from bruit.laws.rounding import log_ceiling
 from bruit.laws.sets import Window
 from bruit.laws.two_level import TwoLevelLaw
 from bruit.laws.words import WORDS, Words, below
 
 
 @dataclass(frozen=True, kw_only=True)
-class MixedLaw:
+class MixedLaw(Loss):
     """A window or a leaning coin, by chance; the messages of the coin come behind those of the window.
 
     The weights of both laws simply stand side by side, so the chance of the window is its total over the sum of both,
@@ -81,11 +81,6 @@ class MixedLaw:
     def ratio(self) -> Fraction:
         """The largest ratio between the probabilities of one message under two cells."""
         return max(self.window.ratio, self.coin.ratio)
-
-    @property
-    def epsilon(self) -> float:
-        """Its logarithm, rounded up."""
-        return log_ceiling(self.ratio)
 
     def row(self, code: int) -> list[Fraction]:
         """P(message | cell) for all messages, exactly."""

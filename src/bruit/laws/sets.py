@@ -43,9 +43,9 @@ class Sets(ABC):
         """How many outcomes the law has in all."""
 
     @property
-    @abstractmethod
     def capacity(self) -> int:
-        """How many values there is room for."""
+        """How many values there is room for: the field `values`, unless a rule says otherwise."""
+        return int(self.__dict__["values"])
 
     @abstractmethod
     def member(self, code: int, number: int, words: Words) -> int:
@@ -88,11 +88,6 @@ class Itself(Sets):
         """One per value."""
         return self.values
 
-    @property
-    def capacity(self) -> int:
-        """All values."""
-        return self.values
-
     def member(self, code: int, number: int, words: Words) -> int:
         """The value."""
         return code
@@ -129,11 +124,6 @@ class Window(Sets):
         """From the start of the first window to the end of the last."""
         return self.values - 1 + self.width
 
-    @property
-    def capacity(self) -> int:
-        """All values."""
-        return self.values
-
     def member(self, code: int, number: int, words: Words) -> int:
         """The message so many places after the first of the window."""
         return code + number
@@ -141,6 +131,69 @@ class Window(Sets):
     def supports(self, message: int, code: int) -> bool:
         """Whether the message is in the window."""
         return code <= message < code + self.width
+
+
+@dataclass(frozen=True)
+class Listed(Sets):
+    """The messages of each value, listed: any sets of one size.
+
+    Parameters
+    ----------
+    size
+        How many messages there are.
+    rows
+        For each value the messages of its set, all as many, in the order in which `member` numbers them.
+
+    Examples
+    --------
+    >>> sets = Listed(3, ((0, 1), (1, 2), (0, 2)))
+    >>> sets.members, sets.member(2, 1, iter(())), sets.supports(1, 2)
+    (2, 2, False)
+    """
+
+    kind = "listed"
+    size: int
+    rows: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        _checks.integer(low=2, size=self.size)
+        rows = self.rows
+        if len(rows) < 2 or not 0 < len({len(row) for row in rows}) < 2 or not rows[0]:
+            raise ParameterError("rows must be two sets or more, all with as many messages, one or more.")
+        if any(len(set(row)) < len(row) or min(row) < 0 or max(row) >= self.size for row in rows):
+            raise ParameterError(f"Every set must have different messages from 0 to {self.size - 1}.")
+
+    @classmethod
+    def of(cls, sets: Sets, values: int) -> Listed:
+        """The same sets listed, of a rule that draws no words to choose a member."""
+        if type(sets) is Listed:
+            return sets
+        numbers = range(sets.members)
+        rows = tuple(tuple(sets.member(code, number, iter(())) for number in numbers) for code in range(values))
+        return cls(sets.outcomes, rows)
+
+    @property
+    def members(self) -> int:
+        """As many as each set has."""
+        return len(self.rows[0])
+
+    @property
+    def outcomes(self) -> int:
+        """All messages."""
+        return self.size
+
+    @property
+    def capacity(self) -> int:
+        """One per set."""
+        return len(self.rows)
+
+    def member(self, code: int, number: int, words: Words) -> int:
+        """The message of this number in the list."""
+        return self.rows[code][number]
+
+    def supports(self, message: int, code: int) -> bool:
+        """Whether the message is listed."""
+        return message in self.rows[code]
 
 
 @dataclass(frozen=True)
@@ -176,11 +229,6 @@ class Subset(Sets):
     @property
     def outcomes(self) -> int:
         """One per value: the first member, which `member` and `other` complete."""
-        return self.values
-
-    @property
-    def capacity(self) -> int:
-        """All values."""
         return self.values
 
     def member(self, code: int, number: int, words: Words) -> int:

@@ -13,13 +13,14 @@ from typing import ClassVar
 
 from bruit import _checks
 from bruit.errors import LimitError
-from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.laws.law import Loss
+from bruit.laws.rounding import exp_floor
 from bruit.laws.sets import Sets
 from bruit.laws.words import WORDS, Words, below
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoLevelLaw:
+class TwoLevelLaw(Loss):
     """Two weights: one for the outcomes in the value's own set, a smaller one for all others.
 
     Randomised response is the case where a value's set is itself alone. Subset selection, projective geometry and the
@@ -103,11 +104,6 @@ class TwoLevelLaw:
     def ratio(self) -> Fraction:
         """The largest ratio between the probabilities of one outcome under two values, exactly."""
         return Fraction(self.inside, self.outside)
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy loss ln(A/B), rounded up."""
-        return log_ceiling(self.ratio)
 
     def probability(self, *, inside: bool) -> Fraction:
         """The exact probability of one outcome inside or outside the value's set."""

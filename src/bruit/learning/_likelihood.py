@@ -31,24 +31,24 @@ def joint_log_likelihood(rows: Rows, laws: Laws) -> Floats:
     [[-1.737, -1.737]]
     """
     with np.errstate(divide="ignore"):  # a share of 0 is a logarithm of −∞
-        found = np.tile(np.log(laws.prior), (len(rows.numbers), 1))
+        joint = np.tile(np.log(laws.prior), (len(rows.numbers), 1))
         for table, codes in zip(laws.tables, rows.codes, strict=True):
-            found += np.log(table).T[codes]
+            joint += np.log(table).T[codes]
     for place, (mean, variance) in enumerate(zip(laws.mean, laws.variance, strict=True)):
         # ln φ = −½ ln(2πσ²) − (x − μ)²/(2σ²), summed over the columns.
-        found[:, place] -= 0.5 * np.log(2 * np.pi * variance).sum()
-        found[:, place] -= 0.5 * (np.square(rows.numbers - mean) / variance).sum(axis=1)
-    return found
+        joint[:, place] -= 0.5 * np.log(2 * np.pi * variance).sum()
+        joint[:, place] -= 0.5 * (np.square(rows.numbers - mean) / variance).sum(axis=1)
+    return joint
 
 
 def ordinary(rows: Rows, codes: NDArray[np.integer], cells: tuple[int, ...], classes: int) -> Laws:
     """The laws without any privacy: shares, means, and variances with n − 1. For teaching and tests only."""
     members = [codes == code for code in range(classes)]
-    prior = np.array([each.mean() for each in members])
-    mean = np.array([rows.numbers[each].mean(axis=0) for each in members])
-    variance = np.array([rows.numbers[each].var(axis=0, ddof=1) for each in members])
+    prior = np.array([own.mean() for own in members])
+    mean = np.array([rows.numbers[own].mean(axis=0) for own in members])
+    variance = np.array([rows.numbers[own].var(axis=0, ddof=1) for own in members])
     tables = tuple(
-        np.array([np.bincount(column[each], minlength=size) / each.sum() for each in members])
+        np.array([np.bincount(column[own], minlength=size) / own.sum() for own in members])
         for column, size in zip(rows.codes, cells, strict=True)
     )
     return Laws(prior, mean, variance, tables)

@@ -17,13 +17,12 @@ from sklearn.model_selection import train_test_split
 
 from bruit import documents
 from bruit.collection import Plan
-from bruit.domains import Grid, Schema
+from bruit.domains import Schema
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
 from bruit.laws.rounding import log_ceiling
-from bruit.learning import _reported
-from bruit.learning.privatizer import CATEGORIES, NUMBERS, LocalPrivatizer, _digest
+from bruit.learning.privatizer import LocalPrivatizer, _digest, _usual, check_plan, feature_columns
 from bruit.privacy.guarantee import Guarantee
 
 
@@ -54,8 +53,8 @@ class HonestSplit(NamedTuple):
 
     def __repr__(self) -> str:
         # The true labels of the test are people's values, and no repr shows one.
-        told = f"train {len(self.y_train)}, test {len(self.y_test)}"
-        return f"HonestSplit({told}, train_guarantee={self.train_guarantee}, test_guarantee={self.test_guarantee})"
+        sizes = f"train {len(self.y_train)}, test {len(self.y_test)}"
+        return f"HonestSplit({sizes}, train_guarantee={self.train_guarantee}, test_guarantee={self.test_guarantee})"
 
 
 def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = None) -> NDArray[Any]:
@@ -141,19 +140,19 @@ def honest_split(
     people = len(next(iter(codes.values())))
     if labels.shape != (people,):
         raise DataError("y must have one label for each row of X.")
-    told = target.encode({"label": labels})["label"]  # what is not declared is found before anything is spent
+    label_codes = target.encode({"label": labels})["label"]  # what is not declared is found before anything is spent
     train, test = train_test_split(np.arange(people), test_size=test_size, random_state=random_state)
     ratio = model.plan_.design.ratio("person") * target.design.ratio("person")
     guarantee = Guarantee(epsilon=log_ceiling(ratio), neighbours="person")
     if ledger is not None:
         ledger.spend(guarantee, "honest_split")
-    noise = _noise(rng, (model.plan_, codes), (target, told), (train, test))
+    noise = _noise(rng, (model.plan_, codes), (target, label_codes), (train, test))
     *own, of_labels = noise.split(3)
     X_train, X_test = (
         model._table(model.plan_.randomize(_rows(codes, rows), words))
         for rows, words in zip((train, test), own, strict=True)
     )
-    y_train = _reported_labels(target, told[train], of_labels)
+    y_train = _reported_labels(target, label_codes[train], of_labels)
     return HonestSplit(X_train, X_test, y_train, labels[test], guarantee, model.guarantee_, not noise.secure)
 
 
@@ -163,8 +162,8 @@ def _noise(
     """The words of a split; a seed is mixed with all that is randomised, so that no two tables share their noise."""
     if rng is None or isinstance(rng, Entropy):
         return Words.resolve(rng, "honest_split", features[0].digest)
-    (plan, codes), (target, told), (train, test) = features, labels, split
-    data = {name: _digest(each).hex() for name, each in (("X", codes), ("y", {"y": told}))}
+    (plan, codes), (target, label_codes), (train, test) = features, labels, split
+    data = {"X": _digest(codes).hex(), "y": _digest({"y": label_codes}).hex()}
     places = {"train": _digest({"train": train}).hex(), "test": _digest({"test": test}).hex()}
     design = {"plan": plan.digest, "target": target.digest, **data, **places}
     return Words.resolve(rng, "honest_split", documents.digest(design))
@@ -173,15 +172,15 @@ def _noise(
 def _target(classes: Any, epsilon: float) -> Plan:
     """How the label of a person is randomised, as a plan for one attribute."""
     schema = Schema({"label": classes})
-    plan = Plan(schema, epsilon, NUMBERS if isinstance(schema["label"].domain, Grid) else CATEGORIES)
-    _reported.check_plan(plan)
+    plan = Plan(schema, epsilon, _usual(schema["label"]))
+    check_plan(plan)
     return plan
 
 
 def _reported_labels(target: Plan, codes: Codes, words: Words) -> NDArray[Any]:
     reports = target.randomize({"label": codes}, words)
-    (column,) = _reported.columns(target, "values")["label"]
-    return column.of(reports["label"])
+    (column,) = feature_columns(target, "label", "values", reports["label"])
+    return column
 
 
 def _rows(codes: Mapping[str, Codes], rows: Any) -> dict[str, Codes]:

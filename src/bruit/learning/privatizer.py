@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
-from typing import Any, Self, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
 from bruit.collection import Plan, methods
-from bruit.domains import Grid, Schema
+from bruit.domains import Attribute, Grid, Schema
 from bruit.domains import domain as domains
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
-from bruit.learning import _reported
 from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, column_of, two_dimensional
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 
+#: What becomes of a report: the value it names, or a score whose mean, given the person's own value, is that value.
+Output: TypeAlias = Literal["values", "unbiased"]
 #: What "SPL" takes for a category and for a number: the value itself is reported, and for a number without bias.
 CATEGORIES, NUMBERS = "GRR", "piecewise"
 
@@ -63,9 +64,9 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
     budgets, bases
         The part of ε and the mechanism of single attributes, by name, as for `Plan`.
     output
-        ``"values"``: the reported label or number, or for unary encodings and subset selection one column of bits per
-        label. ``"unbiased"``: numbers whose mean, given the person's value, is that value; a category becomes one
-        column per label, of mean 1 for the own label and 0 for the others.
+        ``"values"``: the reported label or number, or where a report is no value, one column of bits per label: which
+        labels it supports. ``"unbiased"``: numbers whose mean, given the person's value, is that value; a category
+        becomes one column per label, of mean 1 for the own label and 0 for the others.
     ledger
         A `Ledger` for ``"person"`` neighbours that books every call of `transform`.
     rng, random_state
@@ -146,7 +147,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         """Check what is declared and note the names of the columns; nothing is learnt, and no value is used."""
         declared = self._declared()
         seed = seed_of(self.rng, self.random_state, draw=False)
-        _checks.one_of(get_args(_reported.Output), output=self.output)
+        _checks.one_of(get_args(Output), output=self.output)
         self._check(X, reset=True)
         self._settle(declared if isinstance(declared, Plan) else self._plan(self._schema(declared)))
         self.simulated_ = not (seed is None or (isinstance(seed, Entropy) and seed.secure))
@@ -174,16 +175,16 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         check_is_fitted(self)
         if input_features is not None:
             self._check_names(list(input_features))
-        found = _reported.columns(self.plan_, self.output)  # type: ignore[arg-type] # checked in fit
-        return np.array([column.name for each in found.values() for column in each], object)
+        names = (feature_names(self.plan_, name, self.output) for name in self.plan_.schema)
+        return np.array([name for group in names for name in group], object)
 
     # What is declared.
 
     def _declared(self) -> Plan | Features | Schema:
         """The plan, or what one is made of, before any data is looked at."""
         if self.plan is not None:
-            given = {"epsilon": self.epsilon, "bounds": self.bounds, "budgets": self.budgets, "bases": self.bases}
-            for name, value in given.items():
+            settings = {"epsilon": self.epsilon, "bounds": self.bounds, "budgets": self.budgets, "bases": self.bases}
+            for name, value in settings.items():
                 if value is not None:
                     raise ParameterError(f"A plan has its own {name}: give the plan, or {name} and no plan.")
             if not isinstance(self.plan, Plan):
@@ -208,17 +209,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         named = dict(self.bases or {})
         method = self.method
         if isinstance(method, str) and method.strip().upper() == "SPL":
-            own = {name: NUMBERS if isinstance(found.domain, Grid) else CATEGORIES for name, found in schema.items()}
+            own = {name: _usual(attribute) for name, attribute in schema.items()}
             method, named = f"SPL[{CATEGORIES}]", own | named
-        plan = self._with(schema, method, named)
-        # Where ADP has a mechanism whose reports are no column of values, subset selection is next to it in error.
-        others = {name: "SS" for name, mechanism in plan.mechanisms.items() if not _reported.is_readable(mechanism)}
-        if methods.parse(method).base == methods.ADAPTIVE and others.keys() - named.keys():
-            return self._with(schema, method, others | named)
-        return plan
-
-    def _with(self, schema: Schema, method: str, named: dict[str, str]) -> Plan:
-        """The plan with these mechanisms for single attributes."""
         if len(schema) == 1:
             # There is nothing to split: the one attribute has its mechanism, and all of ε.
             (only,) = schema
@@ -227,7 +219,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         return Plan(schema, self.epsilon, method, **settings)
 
     def _settle(self, plan: Plan) -> None:
-        _reported.check_plan(plan)
+        check_plan(plan)
         if plan.d != self.n_features_in_:
             raise DataError(f"X has {self.n_features_in_} features, but {plan.d} are declared.")
         names = getattr(self, "feature_names_in_", None)
@@ -302,8 +294,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
 
         A frame of pandas has a new index 0, 1, …: that of X would be handed on without noise, and may hold anything.
         """
-        found = _reported.columns(self.plan_, self.output)  # type: ignore[arg-type] # checked in fit
-        table = {column.name: column.of(reports[name]) for name, each in found.items() for column in each}
+        table: dict[str, NDArray[Any]] = {}
+        for name in self.plan_.schema:
+            columns = feature_columns(self.plan_, name, self.output, reports[name])
+            table.update(zip(feature_names(self.plan_, name, self.output), columns, strict=True))
         kind = _container(self)
         if kind != "default":
             import narwhals.stable.v1 as nw
@@ -334,16 +328,88 @@ class _Seen:
         self._tables: set[bytes] = set()
 
     def before(self, codes: Mapping[str, Codes]) -> bool:
-        """Whether this table was asked about before."""
+        """Whether this table was randomised before."""
         if len(next(iter(codes.values()))) < self.FEW:
             return False
         digest = _digest(codes, self._key)
-        found = digest in self._tables
+        seen = digest in self._tables
         self._tables.add(digest)
-        return found
+        return seen
 
     def __reduce__(self) -> tuple[type[_Seen], tuple[()]]:
         return _Seen, ()
+
+
+# Reports as features.
+
+
+def check_plan(plan: Plan) -> None:
+    """An error, with its reason, for a plan whose reports are no table of values."""
+    if plan.design.draws is not None:
+        raise ParameterError(
+            f"{plan.method} reports one attribute of each person, so all others would be missing, and what a model "
+            'learns from, several attributes of the same person, is never seen. Use "SPL", which reports every one.'
+        )
+    if plan.design.hides:
+        raise ParameterError(
+            f"With {plan.method} all attributes of a person but one are fake, and a model would learn from the fakes. "
+            'Use "SPL", which reports every attribute.'
+        )
+    for name, attribute in plan.schema.items():
+        if attribute.domain.missing == "drop":
+            raise ParameterError(
+                f'{name!r} drops people, and a table keeps its rows: declare missing="refuse" and leave the rows of '
+                'these people out, or for a category declare missing="category".'
+            )
+
+
+def feature_names(plan: Plan, name: str, output: str) -> list[str]:
+    """The names of the features that an attribute gives: its own, or one per label."""
+    attribute = plan.schema[name]
+    return [name] if _is_one_column(plan, name, output) else [f"{name}_{label}" for label in attribute.labels]
+
+
+def feature_columns(plan: Plan, name: str, output: str, reports: NDArray[Any]) -> Sequence[NDArray[Any]]:
+    """A column of numbers or labels for each of these names, from the reports on the attribute."""
+    attribute, mechanism = plan.schema[name], plan.mechanisms[name]
+    if output == "unbiased":
+        scores = mechanism.scores(reports)
+        if mechanism.score_names is not None and _is_one_column(plan, name, output):
+            return [scores @ _points(attribute)]
+        return list(scores.T)
+    if mechanism.gives == "mean":
+        number: Any = mechanism
+        return [number.decode(reports)]
+    codes = mechanism.named(reports)
+    return [_table(attribute)[codes]] if codes is not None else list(mechanism.supports(reports).T.astype(np.uint8))
+
+
+def _is_one_column(plan: Plan, name: str, output: str) -> bool:
+    """Whether a report is a value, and not one bit or score per label."""
+    mechanism = plan.mechanisms[name]
+    is_value = mechanism.gives == "mean" or mechanism.named(mechanism._empty_reports(0)) is not None
+    return is_value and (output == "values" or plan.schema[name].domain.gives == "mean")
+
+
+def _points(attribute: Attribute) -> NDArray[np.float64]:
+    domain: Any = attribute.domain
+    if domain.missing == "category":
+        raise ParameterError(f'No score of {attribute.name!r} is unbiased for a missing number: use output="values".')
+    points: NDArray[np.float64] = domain.points
+    return points
+
+
+def _table(attribute: Attribute) -> NDArray[Any]:
+    """The value behind each code, in the dtype that such values have in a table."""
+    domain = attribute.domain
+    values = domain.decode(np.arange(domain.size))
+    plain = domain.gives == "frequency" and len({type(label) for label in domain.names}) == 1
+    return np.array(domain.names) if plain and not isinstance(domain.names[0], str) else values
+
+
+def _usual(attribute: Attribute) -> str:
+    """The mechanism whose reports are values."""
+    return NUMBERS if attribute.domain.gives == "mean" else CATEGORIES
 
 
 def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
@@ -355,7 +421,7 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
 
 def _encoded(plan: Plan, name: str, values: Any) -> Codes:
     """Codes of a column; a number beyond a bound counts as the bound, infinity does not."""
-    if not isinstance(plan.schema[name].domain, Grid):
+    if plan.schema[name].domain.gives != "mean":
         return plan.design.encode_column(name, values)
     with in_column(name):
         numbers = domains.column(values)

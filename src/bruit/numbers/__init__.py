@@ -1,5 +1,6 @@
 """One bounded number per person: means and distributions, with an ε that is true."""
 
+from bruit.numbers.affine import AffineNumber
 from bruit.numbers.base import Number
 from bruit.numbers.bounded_laplace import BoundedLaplace
 from bruit.numbers.mean import Duchi, Hybrid, Piecewise
@@ -9,6 +10,7 @@ from bruit.numbers.staircase import Staircase
 
 __all__ = [
     "NAMES",
+    "AffineNumber",
     "BoundedLaplace",
     "Duchi",
     "Hybrid",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.cards import Question
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.domain import Codes
 from bruit.domains.grid import Grid
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
@@ -28,8 +28,8 @@ from bruit.estimation.number import NumberEstimate, ScoreModel
 from bruit.estimation.scores import Floats, Method, affine_scores, score_variance, unbiased_scores
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import Gives, LocalMechanism
-from bruit.privacy.guarantee import Guarantee
+from bruit.mechanism import Gives, MessageReports
+from bruit.registry import Registry
 
 __all__ = ["Number"]
 
@@ -47,7 +47,7 @@ _PARTS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Number(LocalMechanism):
+class Number(MessageReports):
     """A mechanism by which each person reports one bounded number privately.
 
     Parameters
@@ -67,11 +67,12 @@ class Number(LocalMechanism):
         applied, so the guarantee is the same.
     """
 
+    kinds: ClassVar[Registry[Number]] = Registry("number mechanism", "bruit.numbers")
+    gives: ClassVar[Gives] = "mean"
     #: The number of cells over real numbers, unless declared, and the most that there may be.
     DEFAULT_CELLS: ClassVar[int] = 256
     MOST_CELLS: ClassVar[int] = 4096
     CARD_VALUES: ClassVar[int] = MOST_CELLS_OF_A_CARD
-    gives: ClassVar[Gives] = "mean"
 
     epsilon: float
     bounds: tuple[float, float]
@@ -180,9 +181,21 @@ class Number(LocalMechanism):
         return self.domain.points
 
     @cached_property
-    def scores(self) -> Floats:
+    def message_scores(self) -> Floats:
         """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
         return unbiased_scores(self.probabilities(), self.points)
+
+    @property
+    def score_names(self) -> None:
+        """One column, about the number."""
+
+    def scores(self, reports: NDArray[Any]) -> Floats:
+        """One column of numbers whose mean, given the person's number, is that number."""
+        return np.asarray(self.message_scores[reports][:, None])
+
+    @property
+    def _probabilities(self) -> Floats:
+        return self.probabilities()
 
     def output_mean(self) -> Floats:
         """The mean of what a report stands for, given the cell."""
@@ -204,35 +217,21 @@ class Number(LocalMechanism):
             raise ParameterError(f"distribution must have {self.cells} entries, 0 or above, not all of them 0.")
         shares = shares / shares.sum()
         scores, _ = self._scores(method)
-        centre, given = self._moments(scores)
-        noise = float(shares @ given) + (self._rounding_noise if target == "people" else 0.0)
+        centre, by_cell = self._moments(scores)
+        noise = float(shares @ by_cell) + (self._rounding_noise if target == "people" else 0.0)
         drawing = float(shares @ (centre - shares @ centre) ** 2) if target == "population" else 0.0
         return (noise + drawing) / n
 
     @cached_property
     def worst_variance(self) -> float:
         """The most that one person's report adds to the variance of a sum: for the number of most noise."""
-        return float(self._moments(self.scores)[1].max()) + self._rounding_noise
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What is promised to each person, computed from the law that is sampled."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+        return float(self._moments(self.message_scores)[1].max()) + self._rounding_noise
 
     def matrix(self) -> list[list[Fraction]]:
         """P(message | cell), exactly: one row per cell, one column per message."""
         if self.cells * self.messages > MATRIX_LIMIT:
             raise LimitError("matrix() is made for at most 1,024 cells; use fewer cells.")
         return [self.law.row(cell) for cell in range(self.cells)]
-
-    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """A report is its own column."""
-        return reports.astype(np.int64)
-
-    @property
-    def report_bytes(self) -> float:
-        """One message."""
-        return code_dtype(self.messages).itemsize
 
     # Identity.
 
@@ -279,7 +278,7 @@ class Number(LocalMechanism):
     def _scores(self, method: Method) -> tuple[Floats, float]:
         """Scores, and the largest bias that their average can have."""
         if method == "unbiased":
-            return self.scores, self._rounding_bias
+            return self.message_scores, self._rounding_bias
         scores, bias = affine_scores(self.probabilities(), self.outputs, self.points)
         return scores, bias + self._rounding_bias
 
@@ -316,24 +315,6 @@ class Number(LocalMechanism):
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         cells = codes if self.rounding == "nearest" else _rounded(codes, entropy)
         self._randomize_cells(cells, entropy, out)
-
-    def _empty_reports(self, n: int) -> NDArray[Any]:
-        return np.empty(n, code_dtype(self.messages))
-
-    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Those that are messages."""
-        return np.asarray(reports < self.messages)
-
-    def _is_possible(self, tally: Tally) -> bool:
-        """Each report counts once."""
-        return tally.total == tally.n
-
-    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        from bruit.kernels import counting
-
-        counts = np.zeros((4, self.messages), np.int64)
-        refused = counting.histogram(reports, counts)
-        return counts.sum(axis=0), refused
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
         there = np.flatnonzero(people)

@@ -9,7 +9,7 @@ are impossible under another input; here every output is possible under every in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -54,10 +54,7 @@ class BoundedLaplace(ByDistance):
     ((3,), True)
     """
 
-    @property
-    def name(self) -> str:
-        """As documents and commands call it."""
-        return "laplace"
+    name: ClassVar[str] = "laplace"
 
     @classmethod
     def as_printed(cls, epsilon: float, bounds: tuple[float, float] = (0.0, 1.0), cells: int = 1024) -> Self:

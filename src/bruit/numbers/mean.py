@@ -14,12 +14,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from bruit.errors import LimitError
 from bruit.laws import LeaningLaw, MixedLaw, TwoLevelLaw, Window
 from bruit.laws.rounding import exp_floor
 from bruit.laws.words import WORDS
-from bruit.numbers._affine import AffineNumber
+from bruit.numbers.affine import AffineNumber
 
 #: From this many cells per e^{ε/2} on, the grid costs less than 3 % of variance.
 FINE_ENOUGH = 17
@@ -59,10 +60,7 @@ class Duchi(AffineNumber):
     True
     """
 
-    @property
-    def name(self) -> str:
-        """Its name in documents and commands."""
-        return "duchi"
+    name: ClassVar[str] = "duchi"
 
     @cached_property
     def law(self) -> LeaningLaw:
@@ -102,10 +100,7 @@ class Piecewise(AffineNumber):
     (True, True)
     """
 
-    @property
-    def name(self) -> str:
-        """Its name in documents and commands."""
-        return "piecewise"
+    name: ClassVar[str] = "piecewise"
 
     @cached_property
     def law(self) -> TwoLevelLaw:
@@ -150,10 +145,7 @@ class Hybrid(AffineNumber):
     4.29
     """
 
-    @property
-    def name(self) -> str:
-        """Its name in documents and commands."""
-        return "hybrid"
+    name: ClassVar[str] = "hybrid"
 
     @cached_property
     def law(self) -> LeaningLaw | MixedLaw:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bruit import _checks
 from bruit.domains.grid import Grid
 from bruit.errors import BruitError, FormatError, translated
 from bruit.numbers.base import Number
@@ -12,25 +11,18 @@ from bruit.numbers.bounded_laplace import BoundedLaplace
 from bruit.numbers.mean import Duchi, Hybrid, Piecewise
 from bruit.numbers.square_wave import SquareWave
 from bruit.numbers.staircase import Staircase
+from bruit.registry import Registry
 
+_NUMBERS: Registry[Number] = Number.kinds
 #: The names that `number` takes, and what each stands for.
-NAMES: dict[str, str] = {
-    "laplace": "Laplace noise within the bounds",
-    "staircase": "staircase noise within the bounds, calibrated to its true ε",
-    "duchi": "one of two numbers (Duchi et al.), for means at small ε",
-    "piecewise": "the piecewise mechanism, for means at large ε",
-    "hybrid": "piecewise and Duchi's mixed, for means at any ε",
-    "square-wave": "the square wave, for distributions and quantiles",
-}
+NAMES: dict[str, str] = _NUMBERS.meanings
 
-_KINDS: dict[str, type[Number]] = {
-    "laplace": BoundedLaplace,
-    "staircase": Staircase,
-    "duchi": Duchi,
-    "piecewise": Piecewise,
-    "hybrid": Hybrid,
-    "square-wave": SquareWave,
-}
+_NUMBERS.add("laplace", BoundedLaplace, "Laplace noise within the bounds")
+_NUMBERS.add("staircase", Staircase, "staircase noise within the bounds, calibrated to its true ε")
+_NUMBERS.add("duchi", Duchi, "one of two numbers (Duchi et al.), for means at small ε")
+_NUMBERS.add("piecewise", Piecewise, "the piecewise mechanism, for means at large ε")
+_NUMBERS.add("hybrid", Hybrid, "piecewise and Duchi's mixed, for means at any ε")
+_NUMBERS.add("square-wave", SquareWave, "the square wave, for distributions and quantiles")
 
 
 def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings: Any) -> Number:
@@ -54,8 +46,8 @@ def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings
     >>> print(number("Staircase", epsilon=1.0, bounds=(0.0, 1.0), clamped=True).guarantee)
     ε = 1 (local, one answer changed)
     """
-    known = name.lower() if isinstance(name, str) else name
-    return _KINDS[_checks.one_of(NAMES, name=known)](epsilon=epsilon, bounds=bounds, **settings)
+    kind, fixed = _NUMBERS[_NUMBERS.spelt(name)]
+    return kind(epsilon=epsilon, bounds=bounds, **fixed, **settings)
 
 
 def from_dict(body: Any) -> Number:
@@ -63,4 +55,5 @@ def from_dict(body: Any) -> Number:
     rule = "This document does not describe a number mechanism that this version knows."
     with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
         settings = {key: body[key] for key in body if key not in ("number", "epsilon", "domain")}
-        return _KINDS[body["number"]].from_settings(Grid.from_dict(body["domain"]), body["epsilon"], settings)
+        kind, fixed = _NUMBERS[body["number"]]
+        return kind.from_settings(Grid.from_dict(body["domain"]), body["epsilon"], {**fixed, **settings})

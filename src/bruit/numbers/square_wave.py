@@ -16,7 +16,7 @@ import numpy as np
 
 from bruit.estimation.scores import Floats
 from bruit.laws import TwoLevelLaw, Window
-from bruit.numbers._affine import AffineNumber
+from bruit.numbers.affine import AffineNumber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +55,7 @@ class SquareWave(AffineNumber):
 
     DEFAULT_CELLS: ClassVar[int] = 256
 
-    @property
-    def name(self) -> str:
-        """Its name in documents and commands."""
-        return "square-wave"
+    name: ClassVar[str] = "square-wave"
 
     @property
     def reach(self) -> int:

@@ -89,10 +89,7 @@ class Staircase(ByDistance):
         """The version that draws again until inside at the nominal ε, for comparison; `guarantee` is its true one."""
         return cls(epsilon=epsilon, bounds=bounds, cells=cells, error=error, printed=True)
 
-    @property
-    def name(self) -> str:
-        """As documents and commands call it."""
-        return "staircase"
+    name: ClassVar[str] = "staircase"
 
     @property
     def gamma(self) -> float:

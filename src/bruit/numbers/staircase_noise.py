@@ -38,8 +38,8 @@ def density(x: Any, *, epsilon: float, sensitivity: float = 1.0, gamma: float | 
     share = _gamma(epsilon, gamma)
     width = _checks.positive(sensitivity=sensitivity)
     steps = np.floor(np.abs(np.asarray(x, float)) / width - share) + 1
-    found: Floats = _height(epsilon, share) / width * np.exp(-epsilon * np.maximum(steps, 0))
-    return found
+    heights: Floats = _height(epsilon, share) / width * np.exp(-epsilon * np.maximum(steps, 0))
+    return heights
 
 
 def mean_absolute(*, epsilon: float, sensitivity: float = 1.0, gamma: float | None = None) -> float:

@@ -1,7 +1,7 @@
 """What all frequency oracles share: one category per person, and the same verbs.
 
 A new oracle is a frozen dataclass that adds its exact law, how it randomises a block of codes, how it counts a block
-of reports, and the model to estimate with.
+of reports, and the model to estimate with. Of `SetOracle` it needs the law alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,11 @@ from bruit.errors import ParameterError
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
 from bruit.estimation.tally import Counts, Tally
-from bruit.mechanism import LocalMechanism
+from bruit.mechanism import FakeKind, LocalMechanism
+from bruit.registry import Registry
+
+#: The exact probabilities that a report supports two values: the own one and another, and two others.
+Joint: TypeAlias = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,8 @@ class Oracle(LocalMechanism):
         What to do with a missing value: ``"refuse"``, ``"drop"`` (the guarantee then speaks of those who answer: that
         somebody did not shows) or ``"category"`` (one more value, private like the others).
     """
+
+    kinds: ClassVar[Registry[Oracle]] = Registry("oracle", "bruit.oracles")
 
     epsilon: float
     k: int = 0
@@ -91,11 +97,6 @@ class Oracle(LocalMechanism):
 
     @property
     @abstractmethod
-    def guessability(self) -> float:
-        """How often the best guess from one report is right, when all values are equally likely beforehand."""
-
-    @property
-    @abstractmethod
     def votes_per_cheater(self) -> float:
         """By how many people's worth one dishonest report can raise a value of its choice."""
 
@@ -124,6 +125,17 @@ class Oracle(LocalMechanism):
     def _labels(self) -> Sequence[Label]:
         return self.domain.names
 
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """The law's ratio for the values that a report supports, 1 for the others; without sets, by the matrix."""
+        if self.sets is None:
+            return super().likelihood(reports)
+        return np.where(self.supports(reports), float(self.law.ratio), 1.0)
+
+    @classmethod
+    def faked_settings(cls, epsilon: float, size: int) -> dict[str, Any]:
+        """The settings of least error where most reports are fakes."""
+        return {}
+
     # What each oracle fills in.
 
     def _settings(self) -> dict[str, Any]:
@@ -135,9 +147,22 @@ class Oracle(LocalMechanism):
         """The model to estimate with."""
 
 
+class Masses(NamedTuple):
+    """The least and the largest prior mass of the values that one message supports, if it supports some and not all."""
+
+    least: Fraction
+    most: Fraction
+
+
 @dataclass(frozen=True, kw_only=True)
 class SupportOracle(Oracle):
-    """An oracle whose report supports the person's own value with probability p and any other with q."""
+    """An oracle whose report supports the person's own value with probability p and any other with q.
+
+    The probability of a report, given the value, is the law's ratio times larger if it supports the value than if it
+    does not. Fakes rely on it.
+    """
+
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("noise",)
 
     @property
     @abstractmethod
@@ -148,6 +173,23 @@ class SupportOracle(Oracle):
     @abstractmethod
     def q(self) -> Fraction:
         """The exact probability that a report supports a given other value."""
+
+    @property
+    def joint(self) -> Joint | None:
+        """The probability of supporting two values, one of them the own, or neither; None if it depends on them."""
+        return None
+
+    @abstractmethod
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """The least and the largest prior mass that a message supports, of those that tell values apart.
+
+        Wider limits than the true ones are safe: what fakes guarantee is then stated too large, never too small.
+        """
+
+    def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """(1{v supported} − q)/(p − q), whose mean is 1 for the own value v and 0 for every other."""
+        held = self.supports(reports).astype(np.float64)
+        return np.asarray((held - float(self.q)) * float(1 / (self.p - self.q)))
 
     @property
     def votes_per_cheater(self) -> float:
@@ -162,12 +204,12 @@ class SupportOracle(Oracle):
         """The variance for a value of this frequency, whatever the others have; Var* at frequency 0."""
         return float(self.variance(np.array([frequency]), n, target)[0])
 
-    def _model(self, tally: Tally) -> Model:
-        return SupportModel(self._support(tally), tally.n, self.p, self.q)
-
-    def _support(self, tally: Tally) -> Counts:
+    def support(self, tally: Tally) -> Counts:
         """How many reports support each value: the counts themselves, unless the tally counts messages."""
         return tally.counts
+
+    def _model(self, tally: Tally) -> Model:
+        return SupportModel(self.support(tally), tally.n, self.p, self.q, *(self.joint or ()))
 
 
 #: Stands for the model of a tally without reports; `Estimate` refuses before it is looked at.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from bruit import _checks
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.oracles.base import Oracle
-from bruit.oracles.named import NAMES, oracle
+from bruit.oracles.named import oracle
 from bruit.tables import Column, Table, Tabular, counted, decimals, digits, percent
 
 #: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
 #: over all values, or the least variance at the given frequency.
 Criterion: TypeAlias = Literal["rare", "total", "frequency"]
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,31 @@ class Choice:
         return variance
 
 
-class Choices(Tabular, Sequence[Choice]):
+class Ranking(Tabular, Sequence[Row]):
+    """What was compared, best first; prints as a table."""
+
+    def __init__(self, rows: Iterable[Row], *, n: int, left_out: dict[str, str]) -> None:
+        self._rows = list(rows)
+        self.n = n
+        self.left_out = left_out
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _field(self, name: str) -> list[Any]:
+        return [getattr(row, name) for row in self]
+
+
+class Choices(Ranking[Choice]):
     """Oracles, best first; prints as a table, and `best` is ready to use.
 
     Attributes
@@ -75,30 +100,13 @@ class Choices(Tabular, Sequence[Choice]):
     """
 
     def __init__(self, rows: list[Choice], *, n: int, criterion: Criterion, left_out: dict[str, str]) -> None:
-        self._rows = sorted(rows, key=lambda row: row.error(criterion))
-        self.n = n
+        super().__init__(sorted(rows, key=lambda row: row.error(criterion)), n=n, left_out=left_out)
         self.criterion = criterion
-        self.left_out = left_out
 
     @property
     def best(self) -> Oracle:
         """The oracle of least error."""
         return self._rows[0].oracle
-
-    @overload
-    def __getitem__(self, place: int) -> Choice: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Choice]: ...
-
-    def __getitem__(self, place: int | slice) -> Choice | Sequence[Choice]:
-        return self._rows[place]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Choice]:
-        return iter(self._rows)
 
     def table(self) -> Table:
         """Every oracle with its error, what it costs and what it risks."""
@@ -126,9 +134,6 @@ class Choices(Tabular, Sequence[Choice]):
     def _errors(self, name: Criterion, field: str) -> Column:
         """A column of errors; the one that ranks is shown."""
         return Column(field, self._field(field), "error", write=digits(3), hidden=name != self.criterion)
-
-    def _field(self, name: str) -> list[Any]:
-        return [getattr(row, name) for row in self]
 
     @property
     def _least(self) -> float:
@@ -187,8 +192,8 @@ def choose(
     known = _frequencies(frequency, _checks.domain_size(k=k))
     if rule == "frequency" and known is None:
         raise ParameterError('The criterion "frequency" needs a frequency.')
-    made, left_out = _candidates(k, epsilon, among)
-    rows = [_weigh(name, candidate, people, known) for name, candidate in made.items()]
+    candidates, left_out = _candidates(k, epsilon, among)
+    rows = [_weigh(name, candidate, people, known) for name, candidate in candidates.items()]
     return Choices(rows, n=people, criterion=rule, left_out=left_out)
 
 
@@ -213,24 +218,26 @@ def people_needed(
     _checks.fraction(frequency=frequency)
     _checks.probability(half_width=half_width)
     scale = (intervals.normal_quantile(_checks.probability(level=level)) / half_width) ** 2
-    made, _ = _candidates(k, epsilon, among)
-    needed = {name: math.ceil(scale * found.typical_variance(frequency, 1)) for name, found in made.items()}
-    return dict(sorted(needed.items(), key=lambda item: item[1]))
+    candidates, _ = _candidates(k, epsilon, among)
+    needed = [
+        (name, math.ceil(scale * mechanism.typical_variance(frequency, 1))) for name, mechanism in candidates.items()
+    ]
+    return dict(sorted(needed, key=lambda pair: pair[1]))
 
 
 def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[dict[str, Oracle], dict[str, str]]:
     """The oracles that can serve, and why the others cannot."""
-    made: dict[str, Oracle] = {}
+    candidates: dict[str, Oracle] = {}
     left_out: dict[str, str] = {}
-    asked = [among] if isinstance(among, str) else among
-    for name in asked or [name for name in NAMES if name != "Warner"]:
+    names = [among] if isinstance(among, str) else among
+    for name in names or [name for name in Oracle.kinds if name != "Warner"]:
         try:
-            made[name] = oracle(name, epsilon=epsilon, k=k)
+            candidates[name] = oracle(name, epsilon=epsilon, k=k)
         except LimitError as error:
             left_out[name] = str(error)
-    if not made:
+    if not candidates:
         raise LimitError(f"No oracle can serve k = {k:,} at this epsilon. {' '.join(left_out.values())}")
-    return made, left_out
+    return candidates, left_out
 
 
 def _weigh(name: str, candidate: Oracle, n: int, frequency: Any) -> Choice:
@@ -256,11 +263,11 @@ def _at(candidate: Oracle, frequency: Any, n: int) -> float:
     return float(np.mean(candidate.variance(frequency, n)))
 
 
-def _frequencies(given: Any, k: int) -> Any:
+def _frequencies(frequency: Any, k: int) -> Any:
     """One frequency, or one per value."""
-    if given is None:
+    if frequency is None:
         return None
-    array = np.asarray(given)
+    array = np.asarray(frequency)
     if array.dtype.kind not in "uif":
         raise DataTypeError("frequency must be a number from 0 to 1, or one such number per value.")
     if not ((array >= 0) & (array <= 1)).all() or array.shape not in ((), (k,)):

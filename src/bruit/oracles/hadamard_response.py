@@ -16,7 +16,7 @@ import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,7 @@ class HadamardResponse(MessageOracle):
             raise ParameterError(f"blocks must be a power of two, or 0 for the best, got {blocks}.")
         object.__setattr__(self, "blocks", blocks or _best_blocks(self.epsilon, self.size))
 
-    @property
-    def name(self) -> str:
-        """HR."""
-        return "HR"
+    name: ClassVar[str] = "HR"
 
     @property
     def messages(self) -> int:
@@ -100,6 +97,12 @@ class HadamardResponse(MessageOracle):
     def votes_per_cheater(self) -> float:
         """By how many people's worth one dishonest report can raise a value of its choice: 1/s."""
         return float(1 / _signal(self.law))
+
+    def scores(self, reports: NDArray[Any]) -> Floats:
+        """±1/s by the sign of the row in the value's column, and 0 in another block."""
+        held = self.supports(reports)
+        block = reports.astype(np.int64)[:, None] // (self._width + 1) == np.arange(self.size) // self._width
+        return np.asarray((2.0 * held - block) / float(_signal(self.law)))
 
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The exact variance of the estimate of a value whose true frequency is given.
@@ -150,9 +153,9 @@ class HadamardResponse(MessageOracle):
     def _members(self, codes: Codes | Counts, numbers: Counts) -> Counts:
         from bruit.kernels import hadamard_response as kernel
 
-        found = np.empty(codes.size, np.int64)
-        kernel.members(codes, numbers, self._width, found)
-        return found
+        messages = np.empty(codes.size, np.int64)
+        kernel.members(codes, numbers, self._width, messages)
+        return messages
 
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import hadamard_response as kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bruit import _checks
 from bruit.domains import Categories
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.oracles.base import Oracle
@@ -14,34 +13,27 @@ from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
+from bruit.registry import Registry
 
+_ORACLES: Registry[Oracle] = Oracle.kinds
 #: The names that `oracle` takes, and what each stands for.
-NAMES: dict[str, str] = {
-    "Warner": "randomised response for two values; without an epsilon, the survey with two coins (ln 3)",
-    "GRR": "generalised randomised response, also called kRR or direct encoding",
-    "SUE": "symmetric unary encoding, also called basic RAPPOR",
-    "OUE": "optimised unary encoding",
-    "BLH": "binary local hashing",
-    "OLH": "optimised local hashing",
-    "SS": "subset selection",
-    "HR": "Hadamard response",
-    "PGR": "projective geometry response",
-}
+NAMES: dict[str, str] = _ORACLES.meanings
 
-#: The class behind a name, and the settings that the name stands for.
-_KINDS: dict[str, tuple[type[Oracle], dict[str, Any]]] = {
-    "GRR": (RandomizedResponse, {}),
-    "SUE": (UnaryEncoding, {"kind": "SUE"}),
-    "OUE": (UnaryEncoding, {"kind": "OUE"}),
-    "UE": (UnaryEncoding, {"kind": "UE"}),
-    "BLH": (LocalHashing, {"kind": "BLH"}),
-    "OLH": (LocalHashing, {"kind": "OLH"}),
-    "LH": (LocalHashing, {"kind": "LH"}),
-    "SS": (SubsetSelection, {}),
-    "HR": (HadamardResponse, {}),
-    "PGR": (ProjectiveGeometry, {}),
-}
-_ALSO = {"rr": "Warner", "krr": "GRR", "de": "GRR", "rappor": "SUE"}
+NAMES["Warner"] = "randomised response for two values; without an epsilon, the survey with two coins (ln 3)"
+for _name, _kind, _meaning, _also in (
+    ("GRR", RandomizedResponse, "generalised randomised response, also called kRR or direct encoding", ("kRR", "DE")),
+    ("SUE", UnaryEncoding, "symmetric unary encoding, also called basic RAPPOR", ("RAPPOR",)),
+    ("OUE", UnaryEncoding, "optimised unary encoding", ()),
+    ("UE", UnaryEncoding, None, ()),
+    ("BLH", LocalHashing, "binary local hashing", ()),
+    ("OLH", LocalHashing, "optimised local hashing", ()),
+    ("LH", LocalHashing, None, ()),
+    ("SS", SubsetSelection, "subset selection", ()),
+    ("HR", HadamardResponse, "Hadamard response", ()),
+    ("PGR", ProjectiveGeometry, "projective geometry response", ()),
+):
+    _settings = {"kind": _name} if _kind in (UnaryEncoding, LocalHashing) else None
+    _ORACLES.add(_name, _kind, _meaning, _settings, _also)
 
 
 def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracle:
@@ -63,12 +55,12 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     >>> print(oracle("Warner", labels=["no", "yes"]).guarantee)
     ε = 1.098612 (local, one answer changed)
     """
-    known = _known(name)
+    known = "Warner" if isinstance(name, str) and name.lower() == "rr" else _ORACLES.spelt(name)
     if known == "Warner":
         return _warner(epsilon, **settings)
     if epsilon is None:
         raise ParameterError(f"epsilon must be given for {known}.")
-    kind, fixed = _KINDS[known]
+    kind, fixed = _ORACLES[known]
     return kind(epsilon=epsilon, **fixed, **settings)
 
 
@@ -77,27 +69,18 @@ def from_dict(body: Any) -> Oracle:
     rule = "This document does not describe an oracle that this version knows."
     with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
         settings = {key: body[key] for key in body if key not in ("oracle", "epsilon", "domain")}
-        kind, fixed = _KINDS[body["oracle"]]
+        kind, fixed = _ORACLES[body["oracle"]]
         return kind.from_settings(Categories.from_dict(body["domain"]), body["epsilon"], {**fixed, **settings})
-
-
-def _known(name: str) -> str:
-    """The name as this library writes it."""
-    if isinstance(name, str):
-        spelt = {**{known.lower(): known for known in NAMES}, **_ALSO}
-        if name.lower() in spelt:
-            return spelt[name.lower()]
-    return _checks.one_of(NAMES, name=name)
 
 
 def _warner(epsilon: float | None, **settings: Any) -> Oracle:
     if settings.get("labels") is None:
         settings.setdefault("k", 2)
-    found = (
+    survey = (
         RandomizedResponse.with_odds(3, 1, **settings)
         if epsilon is None
         else RandomizedResponse(epsilon=epsilon, **settings)
     )
-    if found.size != 2:
+    if survey.size != 2:
         raise ParameterError("Warner's survey has two answers; for more, use GRR.")
-    return found
+    return survey

@@ -26,6 +26,10 @@ class PackedOracle(SupportOracle):
     The bits beyond the last value are zero; a row where they are not was made by no person.
     """
 
+    def supports(self, reports: Rows) -> NDArray[np.bool_]:
+        """Those whose bit is set."""
+        return np.unpackbits(reports, axis=1, count=self.size, bitorder="little").view(np.bool_)
+
     @property
     def report_bytes(self) -> float:
         """One bit per value, in whole bytes."""
@@ -36,7 +40,7 @@ class PackedOracle(SupportOracle):
         rows = self._valid_rows(self.form.parse(reports).kept())
         if not len(rows):
             raise DataError("There is no valid report to estimate from.")
-        frequency = consistency.em(lambda given: self._em_step(rows, given), self.size, n=len(rows))
+        frequency = consistency.em(lambda frequency: self._em_step(rows, frequency), self.size, n=len(rows))
         frequency.flags.writeable = False
         return Consistent(method="em", frequency=frequency, labels=self.domain.names)
 
@@ -59,7 +63,7 @@ class PackedOracle(SupportOracle):
         return np.empty((n, self._width), np.uint8)
 
     def _em_step(self, rows: Rows, frequency: consistency.Floats) -> tuple[consistency.Floats, float]:
-        """Better frequencies, and the log-likelihood per report of those given, but for a constant."""
+        """Better frequencies, and the log-likelihood per report of those before, but for a constant."""
         from bruit.kernels import bits
 
         # P(y|v) is proportional to ρ^{y_v} with ρ the law's ratio, for the other bits cancel.

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,11 @@ from bruit import _checks
 from bruit.domains.domain import Codes
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
-from bruit.estimation.hyperplanes import HyperplaneModel, ProjectiveSpace
-from bruit.estimation.tally import Counts, Tally
+from bruit.estimation.hyperplanes import ProjectiveSpace
+from bruit.estimation.tally import Counts
 from bruit.laws import Projective, TwoLevelLaw
 from bruit.laws.sets import PRIME_LIMIT, is_prime
-from bruit.oracles.base import SupportOracle
-from bruit.oracles.messages import MESSAGE_LIMIT, MessageOracle
+from bruit.oracles.messages import MESSAGE_LIMIT, SetOracle
 
 if TYPE_CHECKING:
     from bruit.kernels.projective_geometry import Points
@@ -39,7 +38,7 @@ NEAR = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectiveGeometry(MessageOracle, SupportOracle):
+class ProjectiveGeometry(SetOracle):
     """Report a point of a projective space, likelier by e^ε if it is in the hyperplane of the value.
 
     Values and messages are points with t coordinates modulo a prime q, t being the least that gives as many points as
@@ -91,10 +90,7 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
             raise LimitError(f"prime {prime} needs more than {MESSAGE_LIMIT:,} messages for this domain: take another.")
         object.__setattr__(self, "prime", prime or _best_prime(self.epsilon, self.size))
 
-    @property
-    def name(self) -> str:
-        """PGR."""
-        return "PGR"
+    name: ClassVar[str] = "PGR"
 
     @property
     def dimension(self) -> int:
@@ -106,15 +102,10 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
         """How many different reports there are."""
         return self._space.points
 
-    @cached_property
-    def p(self) -> Fraction:
-        """The exact probability of a message in the own value's hyperplane."""
-        return self._space.members * self.law.probability(inside=True)
-
-    @cached_property
-    def q(self) -> Fraction:
-        """The exact probability of a message in a given other value's hyperplane."""
-        return _other(self._space, self.law)
+    @property
+    def shared(self) -> int:
+        """How many points lie in two hyperplanes."""
+        return self._space.shared
 
     @cached_property
     def _space(self) -> ProjectiveSpace:
@@ -144,31 +135,27 @@ class ProjectiveGeometry(MessageOracle, SupportOracle):
     def _members(self, codes: Codes | Counts, numbers: Counts) -> Counts:
         from bruit.kernels import projective_geometry as kernel
 
-        found = np.empty(codes.size, np.int64)
-        kernel.members(codes, numbers, self._points, found)
-        return found
+        messages = np.empty(codes.size, np.int64)
+        kernel.members(codes, numbers, self._points, messages)
+        return messages
 
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import projective_geometry as kernel
 
         kernel.randomize(codes, self._words(entropy, codes.size), self._weights(), self._points, out)
 
-    def _support(self, tally: Tally) -> Counts:
-        """How many reports lie in the hyperplane of each value."""
-        return np.asarray(self._space.sums(tally.counts)[: self.size])
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """The values that are orthogonal to the reported point."""
+        return self._space.orthogonal(reports.astype(np.int64), np.arange(self.size))
 
-    def _model(self, tally: Tally) -> HyperplaneModel:
-        law = self.law
-        return HyperplaneModel(
-            self._support(tally),
-            tally.n,
-            self.p,
-            self.q,
-            space=self._space,
-            messages=tally.counts,
-            inside=law.probability(inside=True),
-            outside=law.probability(inside=False),
-        )
+    def _value_sums(self, messages: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._space.sums(messages)[: self.size])
+
+    def _message_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        # A point lies in the hyperplane of another when that lies in its own.
+        whole = np.zeros(self.messages, values.dtype)
+        whole[: self.size] = values
+        return np.asarray(self._space.sums(whole))
 
 
 def _space(prime: int, size: int) -> ProjectiveSpace:

@@ -9,17 +9,18 @@ both, and what is done does not depend on the value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.categories import Label
-from bruit.domains.domain import Codes, Missing, code_dtype
+from bruit.domains.domain import Codes, Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
@@ -28,15 +29,15 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
 from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
-from bruit.oracles.base import SupportOracle
-from bruit.privacy.guarantee import Guarantee
+from bruit.mechanism import FakeKind, MessageReports
+from bruit.oracles.base import Joint, Masses, SupportOracle
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomizedResponse(SupportOracle):
+class RandomizedResponse(MessageReports, SupportOracle):
     """Tell the truth with probability p = e^ε/(e^ε + k − 1), otherwise name one of the other values.
 
     Parameters
@@ -71,6 +72,8 @@ class RandomizedResponse(SupportOracle):
     True
     """
 
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("value",)
+
     odds: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
@@ -97,10 +100,7 @@ class RandomizedResponse(SupportOracle):
         """
         return cls.with_odds(3, 1, k=0 if labels else 2, labels=labels)
 
-    @property
-    def name(self) -> str:
-        """GRR, of which Warner's is the case of two values."""
-        return "GRR"
+    name: ClassVar[str] = "GRR"
 
     @cached_property
     def p(self) -> Fraction:
@@ -112,20 +112,27 @@ class RandomizedResponse(SupportOracle):
         """The exact probability of reporting a given other value."""
         return self.law.probability(inside=False)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+    @property
+    def joint(self) -> Joint:
+        """A report supports one value."""
+        return Fraction(0), Fraction(0)
+
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """A message supports itself."""
+        return Masses(min(prior), max(prior))
+
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """The value that is reported."""
+        return np.asarray(reports[:, None] == np.arange(self.size))
+
+    def named(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """The report itself."""
+        return reports.astype(np.int64)
 
     @property
     def guessability(self) -> float:
         """The best guess is the report itself, right with probability p."""
         return float(self.p)
-
-    @property
-    def report_bytes(self) -> float:
-        """One code."""
-        return code_dtype(self.size).itemsize
 
     def matrix(self) -> list[list[Fraction]]:
         """P(report | value), exactly: one row per value, one column per report."""
@@ -133,10 +140,6 @@ class RandomizedResponse(SupportOracle):
             raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} values; p and q say the same.")
         p, q = self.p, self.q
         return [[p if y == x else q for y in range(self.size)] for x in range(self.size)]
-
-    def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """A report is its own column."""
-        return reports.astype(np.int64)
 
     @cached_property
     def law(self) -> TwoLevelLaw:
@@ -149,30 +152,12 @@ class RandomizedResponse(SupportOracle):
     def _settings(self) -> dict[str, Any]:
         return {} if self.odds is None else {"odds": list(self.odds)}
 
-    def _empty_reports(self, n: int) -> NDArray[Any]:
-        return np.empty(n, code_dtype(self.size))
-
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import randomized_response as kernel
 
         law = self.law
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         kernel.randomize(codes, memory.words_below(entropy, self.law.total, codes.size), keep, outside, out)
-
-    def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Those that are codes."""
-        return np.asarray(reports < self.size)
-
-    def _is_possible(self, tally: Tally) -> bool:
-        """Each report counts once."""
-        return tally.total == tally.n
-
-    def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        from bruit.kernels import counting
-
-        counts = np.zeros((4, self.size), np.int64)
-        refused = counting.histogram(reports, counts)
-        return counts.sum(axis=0), refused
 
     def _model(self, tally: Tally) -> ExclusiveSupportModel:
         return ExclusiveSupportModel(tally.counts, tally.n, self.p, self.q)

@@ -11,10 +11,11 @@ law, which is quicker for small q, but has probabilities (1−q)^j that are no m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,12 @@ from bruit.domains.domain import Codes, Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
-from bruit.estimation.support import SupportModel
-from bruit.estimation.tally import Counts, Tally
+from bruit.estimation.tally import Counts
 from bruit.laws import BitsLaw, Subset
 from bruit.laws.words import WORD_BITS
+from bruit.mechanism import FakeKind
+from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
-from bruit.privacy.guarantee import Guarantee
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]
@@ -81,6 +82,8 @@ class UnaryEncoding(PackedOracle):
     >>> oracle.guarantee.epsilon <= 1.0
     True
     """
+
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("zeros", "noise")
 
     kind: Kind = "OUE"
     weights: tuple[int, int] | None = None
@@ -145,10 +148,14 @@ class UnaryEncoding(PackedOracle):
         """The exact probability that the bit of a given other value is set."""
         return self.law.q
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε = ln[p(1−q)/((1−p)q)], rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+    @property
+    def joint(self) -> Joint:
+        """Bits are independent."""
+        return self.p * self.q, self.q * self.q
+
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """The rarest value's bit alone is set, or all bits but that one."""
+        return Masses(min(prior), 1 - min(prior))
 
     @property
     def guessability(self) -> float:
@@ -218,10 +225,6 @@ class UnaryEncoding(PackedOracle):
 
         counts = np.zeros(self.size, np.int64)
         return counts, bits.count_columns(reports, self.size, counts)
-
-    def _model(self, tally: Tally) -> SupportModel:
-        p, q = self.p, self.q
-        return SupportModel(tally.counts, tally.n, p, q, both_own=p * q, both_other=q * q)
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
         # Bits are independent given the people, so the counts of the values are too.

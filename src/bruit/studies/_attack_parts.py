@@ -109,8 +109,7 @@ def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[A
 
     The reports are those on which ``sampled_attribute(plan, people.table, rng=seed)`` counts.
     """
-    from bruit.attacks._replay import replay, with_fakes
-    from bruit.attacks.sampled_attribute import words_of
+    from bruit.attacks.sampled_attribute import replay, with_fakes, words_of
 
     reports, sampled = replay(with_fakes(plan), plan.encode(people.table), words_of(plan, seed).reports)
     return dict(reports), sampled

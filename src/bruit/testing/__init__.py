@@ -10,6 +10,7 @@ you say otherwise. All are made for domains up to about a thousand values.
 
 from bruit.testing.after_booking import check_after_booking, check_model_after_booking, check_release_after_booking
 from bruit.testing.bad_input import check_bad_input
+from bruit.testing.capabilities import check_capabilities
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
@@ -26,6 +27,7 @@ __all__ = [
     "check_after_booking",
     "check_bad_input",
     "check_canary",
+    "check_capabilities",
     "check_coverage",
     "check_guarantee",
     "check_hostile_reports",

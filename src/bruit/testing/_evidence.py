@@ -80,12 +80,13 @@ def enough_people(oracle: Mechanism, least: int = 5_000, most: int = 10**12) -> 
 
 def values_of(oracle: Mechanism, codes: NDArray[Any]) -> NDArray[Any]:
     """The values behind codes: labels, numbers or the codes themselves, and None for the category of missing values."""
-    if isinstance(oracle, Number):
+    if oracle.gives == "mean":
         return oracle.domain.decode(codes)
-    names: list[Any] = list(oracle.domain.names)
-    if oracle.size == oracle.k and oracle.labels is None:
+    domain: Any = oracle.domain
+    names: list[Any] = list(domain.names)
+    if oracle.size == domain.k and domain.labels is None:
         return codes
-    if oracle.size > oracle.k:
+    if oracle.size > domain.k:
         names[-1] = None
     table: NDArray[Any] = np.empty(len(names), object)
     table[:] = names

@@ -11,7 +11,6 @@ import numpy as np
 
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, RandomnessError
-from bruit.numbers import Number
 from bruit.testing._evidence import Mechanism, crowd, require, stream, values_of
 from bruit.testing.silence import SECRET, SECRET_FLOAT, SECRET_NUMBER, shown_by, shows
 
@@ -84,7 +83,7 @@ def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
         "a complex number": np.array([1j * SECRET_FLOAT]),
         "a date": np.array(["2031-07-31"], "datetime64[D]"),
     }
-    if isinstance(oracle, Number):
+    if oracle.gives == "mean":
         bad = {rule: values for rule, values in bad.items() if "float" not in rule}
         bad |= {"a truth value": [True], "a truth value after good ones": [good, True]}
     elif isinstance(good, int):
@@ -123,7 +122,7 @@ def _check_impossible_reports(oracle: Mechanism, entropy: Entropy) -> None:
     honest = oracle.privatize(crowd(oracle, 100), rng=entropy)
     if honest.ndim != 1 or honest.dtype.kind not in "ui":
         return
-    columns = oracle.messages if isinstance(oracle, Number) else oracle._cells()
+    columns = oracle._cells()
     tally = oracle.tally(honest)
     impossible = np.array([-1, columns, SECRET_NUMBER, 2**40, 2**63 - 1, -(2**63)], np.int64)
     mixed = oracle.tally(np.concatenate([impossible, honest.astype(np.int64)]))

@@ -6,6 +6,7 @@ from bruit.entropy import Randomness
 from bruit.oracles import Oracle, from_dict
 from bruit.testing._evidence import Mechanism
 from bruit.testing.bad_input import check_bad_input
+from bruit.testing.capabilities import check_capabilities
 from bruit.testing.estimates import check_coverage, check_simulate, check_unbiased, check_variance
 from bruit.testing.hostile import check_hostile_reports
 from bruit.testing.laws import check_guarantee, check_law
@@ -34,7 +35,7 @@ def check_oracle(oracle: Oracle, *, rng: Randomness = 0, read: Read = from_dict)
     >>> check_oracle(RandomizedResponse(epsilon=1.0, k=4))
     """
     check_common(oracle, rng=rng, read=read)
-    for check in (check_unbiased, check_variance, check_coverage):
+    for check in (check_capabilities, check_unbiased, check_variance, check_coverage):
         check(oracle, rng=rng)
 
 

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from bruit.entropy import Entropy, Randomness
-from bruit.numbers import Number
 from bruit.testing._evidence import Mechanism, crowd, require, stream
 
 #: Values that nobody declared. No domain has so many codes, and no message has a reason to hold them.
@@ -187,9 +186,9 @@ def _objects(values: list[Any]) -> Any:
     return array
 
 
-def _secretive(oracle: Mechanism) -> tuple[Mechanism, Any]:
+def _secretive(oracle: Any) -> tuple[Mechanism, Any]:
     """A twin of the mechanism, and secret values of its people."""
-    if isinstance(oracle, Number):
+    if oracle.gives == "mean":
         return replace(oracle, bounds=(0.0, 1.0)), np.full(300, SECRET_FLOAT)
     twin = replace(oracle, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
     return twin, crowd(twin, 300)

@@ -17,7 +17,7 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.estimation.tally import Counts
 from bruit.kernels import hash_family
-from bruit.oracles._hash_lines import Words, lines_of
+from bruit.oracles.local_hashing.lines import Words, lines_of
 
 #: The number from which the pool is made: public, and the same for everybody, for ever.
 POOL_KEY = 1_717_986_918
@@ -60,9 +60,9 @@ class SeedPool:
         cells = counts.reshape(self.size, self.g)
 
         def support(_: int, block: slice) -> Counts:
-            found = np.zeros(words.size, np.int64)
-            kernel.pool_support(self.seeds[:, block], cells[block], words, found)
-            return found
+            counts_of_block = np.zeros(words.size, np.int64)
+            kernel.pool_support(self.seeds[:, block], cells[block], words, counts_of_block)
+            return counts_of_block
 
         total: Counts = np.sum(memory.each_block(self.size, support), axis=0)
         return total

@@ -11,6 +11,7 @@ supports is computed anew for every report: a table of hashes would need few fun
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,11 +33,10 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.kernels import hash_family
 from bruit.laws import Hash, Itself, TwoLevelLaw
 from bruit.laws.rounding import exp_floor
-from bruit.oracles._hash_lines import Words, count_support, likelihood_step, lines_of
-from bruit.oracles._pooled_support import PooledModel, PoolError
-from bruit.oracles._seed_pool import SeedPool
-from bruit.oracles.base import Oracle, SupportOracle
-from bruit.privacy.guarantee import Guarantee
+from bruit.oracles.base import Joint, Masses, Oracle, SupportOracle
+from bruit.oracles.local_hashing.lines import Words, count_support, likelihood_step, lines_of
+from bruit.oracles.local_hashing.pool import SeedPool
+from bruit.oracles.local_hashing.pool_error import PooledModel, PoolError
 
 Kind = Literal["OLH", "BLH", "LH"]
 
@@ -136,10 +136,33 @@ class LocalHashing(SupportOracle):
         """The exact probability that a given other value lies in the reported bucket: 1/g, or a hair more."""
         return self._other + self._keep * hash_family.agreement(self.g)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε = ln(A/B), rounded up, for one answer changed."""
-        return Guarantee(epsilon=self.law.epsilon, neighbours="value")
+    @property
+    def joint(self) -> Joint:
+        """From how often two and three hashes agree."""
+        # Three hashes: exact if they are independent, which the family has no proof of.
+        three = self._other * hash_family.agreement(self.g) + self._keep * hash_family.agreement(self.g, 3)
+        return self.p * hash_family.agreement(self.g), three
+
+    def masses(self, prior: Sequence[Fraction]) -> Masses:
+        """Limits that hold for every hash function: one value alone in the bucket, or all but one."""
+        return Masses(min(prior), 1 - min(prior))
+
+    def supports(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """The values in the reported bucket, under the reported function."""
+        if self._pool is None:
+            a, b = reports["a"], reports["b"]
+        else:
+            a, b = self._pool.seeds[:, reports["seed"].astype(np.int64)]
+        buckets = hash_family.bucket(a[:, None], b[:, None], self._words, self.g)
+        return np.asarray(buckets == reports["bucket"][:, None].astype(np.int64))
+
+    def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """As for every oracle with p and q; an error with a pool, given which no scores are unbiased."""
+        if self._pool is not None:
+            raise ParameterError(
+                "Scores are unbiased where everybody draws a hash function of their own: leave pool out."
+            )
+        return super().scores(reports)
 
     @property
     def guessability(self) -> float:
@@ -320,14 +343,12 @@ class LocalHashing(SupportOracle):
             return self._pool.count(reports["seed"], reports["bucket"])
         return count_support(reports["a"], reports["b"], reports["bucket"], self.g, self._words)
 
-    def _support(self, tally: Tally) -> Counts:
+    def support(self, tally: Tally) -> Counts:
+        """The counts, or with a pool those of all seeds and buckets that a value has."""
         return tally.counts if self._pool is None else self._pool.support(tally.counts, self._words)
 
     def _model(self, tally: Tally) -> SupportModel:
-        both_own = self.p * hash_family.agreement(self.g)
-        # Three hashes: exact if they are independent, which the family has no proof of.
-        both_other = self._other * hash_family.agreement(self.g) + self._keep * hash_family.agreement(self.g, 3)
-        plain = SupportModel(self._support(tally), tally.n, self.p, self.q, both_own, both_other)
+        plain = SupportModel(self.support(tally), tally.n, self.p, self.q, *self.joint)
         pool, error = self._pool, self._pool_error
         if pool is None or error is None:
             return plain

@@ -1,0 +1,107 @@
+"""What a design says of the reports of one person: attacks and audits ask it, whatever the design is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.cards import Question
+from bruit.domains import Schema
+from bruit.engines import memory
+from bruit.errors import LimitError
+
+if TYPE_CHECKING:
+    from bruit.collection.bases import Mechanism
+
+Floats: TypeAlias = NDArray[np.float64]
+#: Exact probabilities, a row per record or value.
+Table: TypeAlias = list[list[Fraction]]
+
+#: The most probabilities of reports, given a record, that are written down.
+TABLE_LIMIT = 8_000
+#: How many likelihoods are held at a time.
+CHUNK = 1 << 22
+
+
+class Part(NamedTuple):
+    """The reports on one attribute: its name, who reported on it, and their reports in its mechanism's form."""
+
+    name: str
+    people: NDArray[np.int64]
+    reports: NDArray[Any]
+
+
+class Composite:
+    """Several mechanisms as one: every attribute is reported truly, unless a subclass says otherwise."""
+
+    schema: Schema
+    mechanisms: Mapping[str, Mechanism]
+    #: Whether the reports hide which attribute is true.
+    hides: ClassVar[bool] = False
+
+    @property
+    def draws(self) -> tuple[int, ...] | None:
+        """How often each attribute is drawn, in whole numbers; None where none is drawn."""
+        return None
+
+    def question(self, name: str) -> Question:
+        """The question about an attribute, for a card."""
+        return self.mechanisms[name].question(name, self.schema[name].labels)
+
+    def chance(self, name: str) -> float:
+        """How often an attribute is reported truly."""
+        return 1.0
+
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+        """The reports on each attribute, in the order of the schema; with fakes, true and fake ones."""
+        for name in self.schema:
+            yield Part(name, np.arange(len(reports[name])), reports[name])
+
+    def ends(self, name: str) -> tuple[int, int]:
+        """Two codes of an attribute that are as far apart as codes can be."""
+        return 0, self.mechanisms[name].size - 1
+
+    def attribute_ratios(self) -> dict[str, Fraction]:
+        """For each attribute, the largest ratio between the probabilities of the same reports when it alone changes."""
+        return {name: mechanism.law.ratio for name, mechanism in self.mechanisms.items()}
+
+    def log_odds(
+        self, reports: Mapping[str, NDArray[Any]], first: Mapping[str, int], second: Mapping[str, int]
+    ) -> Floats:
+        """Ln P(reports | first) − ln P(reports | second) for every person; records are codes by attribute."""
+        total = np.zeros(len(next(iter(reports.values()))))
+        for name, people, own in self.by_attribute(reports):
+            mechanism = self.mechanisms[name]
+            for _, block in memory.blocks(len(own), max(1, CHUNK // mechanism.size)):
+                weight = mechanism.likelihood(own[block])
+                total[people[block]] += np.log(weight[:, first[name]]) - np.log(weight[:, second[name]])
+        return total
+
+    def records(self) -> Iterator[tuple[int, ...]]:
+        """The codes of every record, in the order of the rows of `matrix`."""
+        return itertools.product(*(range(mechanism.size) for mechanism in self.mechanisms.values()))
+
+    def matrix(self) -> Table:
+        """P(reports | record), exactly, one row per record: the laws of all attributes multiplied out."""
+        laws = [mechanism.matrix() for mechanism in self.mechanisms.values()]
+        widths = [len(law[0]) for law in laws]
+        if math.prod(len(law) for law in laws) * self._columns(widths) > TABLE_LIMIT:
+            raise LimitError(f"matrix() of a plan is made for at most {TABLE_LIMIT:,} entries, records times reports.")
+        return [
+            list(self._row([law[code] for law, code in zip(laws, record, strict=True)], laws))
+            for record in self.records()
+        ]
+
+    def _columns(self, widths: list[int]) -> int:
+        """How many different reports of a person there are, from how many each attribute has."""
+        return math.prod(widths)
+
+    def _row(self, true: Table, laws: list[Table]) -> Iterator[Fraction]:
+        """The probabilities of all reports of a record, from the row of each attribute's law."""
+        return (math.prod(combination, start=Fraction(1)) for combination in itertools.product(*true))

@@ -1,0 +1,137 @@
+"""Mechanisms by name: those of this library, and those that others add by `register` or by an entry point.
+
+A plan document holds a name and never a module. What a name stands for is decided by the program that reads the
+document: by the classes that it has registered, and by the entry points of the packages that are installed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from bruit import _checks
+from bruit.errors import ParameterError, ParameterTypeError
+
+__all__ = ["Registry", "register"]
+
+Kind = TypeVar("Kind")
+#: Names have to fit between the brackets of a method, and a suffix after - says how an oracle is faked.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]{2,})*")
+
+
+class Entry(NamedTuple, Generic[Kind]):
+    """A class, and the settings that its name stands for."""
+
+    kind: type[Kind]
+    settings: Mapping[str, Any]
+
+
+class Registry(Generic[Kind]):
+    """The names of one sort of mechanism.
+
+    Parameters
+    ----------
+    noun
+        What the mechanisms are, for messages.
+    group
+        The entry point group in which installed packages declare theirs.
+    """
+
+    def __init__(self, noun: str, group: str) -> None:
+        self.noun = noun
+        self.group = group
+        #: What each public name stands for, in words; names that only documents use are not among them.
+        self.meanings: dict[str, str] = {}
+        self._entries: dict[str, Entry[Kind]] = {}
+        self._aliases: dict[str, str] = {}
+        self._loaded = False
+
+    def add(
+        self,
+        name: str,
+        kind: type[Kind],
+        meaning: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        aliases: tuple[str, ...] = (),
+    ) -> None:
+        """Make a class known by a name, in any case; without a meaning, to documents only."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ParameterError("name must be letters and digits, beginning with a letter; - may stand between them.")
+        if name in self:
+            raise ParameterError(f"The name {name!r} is taken: choose another.")
+        self._entries[name] = Entry(kind, dict(settings or {}))
+        if meaning is not None:
+            self.meanings[name] = meaning
+        self._aliases.update({alias.lower(): name for alias in aliases})
+
+    def remove(self, name: str) -> None:
+        """Forget a name."""
+        del self._entries[name]
+        self.meanings.pop(name, None)
+
+    def spelt(self, name: Any) -> str:
+        """A public name as it was registered, from any case; an error that lists all names otherwise."""
+        for names in (self.meanings, self):
+            spellings = {**{known.lower(): known for known in names}, **self._aliases}
+            if isinstance(name, str) and name.lower() in spellings:
+                return spellings[name.lower()]
+        return _checks.one_of(self.meanings, name=name)
+
+    def __getitem__(self, name: str) -> Entry[Kind]:
+        """What a name stands for, spelt as it was registered; a KeyError otherwise."""
+        if name not in self._entries:
+            self._load()
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Public names, those of installed packages included."""
+        self._load()
+        return iter(tuple(self.meanings))
+
+    def __contains__(self, name: object) -> bool:
+        taken = {known.lower() for known in (*self._entries, *self.meanings)} | self._aliases.keys()
+        return isinstance(name, str) and name.lower() in taken
+
+    def _load(self) -> None:
+        """Import what installed packages declare, once; a name that is taken stays what it was."""
+        if self._loaded:
+            return
+        self._loaded = True
+        for point in metadata.entry_points(group=self.group):
+            if point.name not in self:
+                kind = point.load()
+                self.add(point.name, kind, _meaning(kind))
+
+
+def register(kind: Any, name: str | None = None, meaning: str | None = None) -> Any:
+    """Make a mechanism known by name: to `oracle` or `number`, plans and their documents, `choose` and commands.
+
+    Parameters
+    ----------
+    kind
+        A class that extends `Oracle` or `Number`. It is returned, so that this works as a decorator.
+    name
+        Its name in methods and documents; the class's own attribute `name` unless given.
+    meaning
+        What it is, in a few words; the first line of its docstring unless given.
+
+    Notes
+    -----
+    Registering lasts as long as the program. A package that is installed declares its mechanisms as entry points of the
+    group ``bruit.oracles`` or ``bruit.numbers`` instead, under their names; then commands know them too.
+    """
+    registry = getattr(kind, "kinds", None)
+    if not isinstance(kind, type) or not isinstance(registry, Registry):
+        raise ParameterTypeError("register takes a class that extends bruit.oracles.Oracle or bruit.numbers.Number.")
+    own = getattr(kind, "name", None) if name is None else name
+    if not isinstance(own, str):
+        raise ParameterError('The class has no name of its own: give one, as in register(MyOracle, "MINE").')
+    registry.add(own, kind, meaning or _meaning(kind))
+    return kind
+
+
+def _meaning(kind: type[Any]) -> str:
+    """The first line of the docstring, without its stop."""
+    return (kind.__doc__ or kind.__name__).strip().splitlines()[0].rstrip(".")

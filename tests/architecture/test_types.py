@@ -1,0 +1,111 @@
+"""What differs between mechanisms, designs and domains is asked of them, and nobody outside asks which they are.
+
+Every `isinstance` and `issubclass` counts, also with several classes. What is allowed is listed here with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bruit
+from bruit import numbers, oracles  # noqa: F401 -- their classes are to be known here
+from bruit.collection.composite import Composite
+from bruit.domains import Categories, Dates, Grid
+from bruit.mechanism import LocalMechanism
+
+SOURCE = Path(bruit.__file__).parent
+
+_FRONT_DOOR = "the kind of an argument, checked once where a user's call comes in"
+_EXAMPLES = "values that a domain has, and some that it has not, to try a mechanism with"
+_DECLARED = "what a user declares for a column: labels or bounds"
+
+#: (module, class) -> reason.
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("attacks/guess", "LocalMechanism"): _FRONT_DOOR,
+    ("collection/bases", "Categories"): "an oracle over labels has these labels; over anything else, codes",
+    ("collection/comparing", "Categories"): "methods are compared over categories; cells of grids are taken for some",
+    ("datasets/dataset", "Categories"): "a domain in words, for the page of a data set",
+    ("datasets/dataset", "Grid"): "a domain in words, for the page of a data set",
+    ("learning/_features", "Categories"): _DECLARED,
+    ("learning/_features", "Grid"): _DECLARED,
+    ("releases/_scale", "Grid"): _DECLARED,
+    ("releases/counts", "Categories"): _DECLARED,
+    ("releases/inverse_sensitivity", "Grid"): _DECLARED,
+    ("releases/quantiles", "Grid"): _DECLARED,
+    ("studies/_several_attributes_parts", "Categories"): "which columns of a table the paper took",
+    ("testing/_evidence", "Categories"): _EXAMPLES,
+    ("testing/_evidence", "Grid"): _EXAMPLES,
+    ("testing/single_use", "Number"): _FRONT_DOOR,
+    ("testing/single_use", "Oracle"): _FRONT_DOOR,
+    ("testing/sources", "Categories"): _EXAMPLES,
+    ("testing/sources", "Grid"): _EXAMPLES,
+}
+
+
+def _subclasses(kind: type) -> Iterator[type]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _subclasses(child)
+
+
+def _home(kind: type) -> str:
+    return kind.__module__.split(".")[1]
+
+
+#: Every class that is not asked for, and the package in which it may be.
+KINDS: dict[str, str] = {
+    kind.__name__: _home(kind)
+    for root in (LocalMechanism, Composite, Categories, Dates, Grid)
+    for kind in _subclasses(root)
+    if kind.__module__.startswith("bruit.")
+} | {"Domain": "domains", "Mechanism": "collection"}
+
+
+def asked(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The classes that a module asks whether something is of, and the lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            for name in ast.walk(node.args[1]):
+                word = getattr(name, "id", getattr(name, "attr", ""))
+                if word in KINDS:
+                    yield word, node.lineno
+
+
+def ladders(source: Path) -> Iterator[tuple[str, str, int]]:
+    """Every such question outside the package of the class: module, class and line."""
+    for path in sorted(source.rglob("*.py")):
+        module = path.relative_to(source).with_suffix("").as_posix()
+        for word, line in asked(ast.parse(path.read_text(encoding="utf-8"))):
+            if module.split("/")[0] != KINDS[word]:
+                yield module, word, line
+
+
+def test_nobody_asks_which_mechanism_design_or_domain_something_is() -> None:
+    assert len(KINDS) > 20
+    unlisted = [f"{module}:{line} {word}" for module, word, line in ladders(SOURCE) if (module, word) not in EXCEPTIONS]
+    assert unlisted == []
+
+
+def test_no_listed_exception_has_outlived_its_use() -> None:
+    assert set(EXCEPTIONS) - {(module, word) for module, word, _ in ladders(SOURCE)} == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "isinstance(found, RandomizedResponse)",
+        "isinstance(found, (int, oracles.SubsetSelection))",
+        "isinstance(found, Grid | Categories)",
+        "issubclass(kind, Number)",
+        "isinstance(design, Sample)",
+    ],
+)
+def test_the_test_sees_what_it_forbids(tmp_path: Path, line: str) -> None:
+    (tmp_path / "attacks").mkdir()
+    (tmp_path / "attacks" / "guess.py").write_text(line)
+    assert list(ladders(tmp_path))
+    assert not list(asked(ast.parse("isinstance(plan, Plan); isinstance(law, TwoLevelLaw)")))
