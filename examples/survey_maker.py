@@ -37,8 +37,8 @@ schema = bruit.Schema({name: adult.schema[name].domain for name in asked})
 print(bruit.compare(schema, epsilon=2.0, n=len(adult)))
 
 plan = bruit.Plan(schema, epsilon=2.0, method="SMP[ADP]")
-print(f"A person has   {plan.guarantee('person')}")
-print(f"An attribute   {plan.guarantee('attribute')}")
+print(f"A person has   {plan.guarantee}")
+print(f"An attribute   {plan.guarantees['attribute']}")
 
 # %% [markdown]
 # ## Rehearse with people who do not exist

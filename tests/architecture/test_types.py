@@ -26,8 +26,9 @@ _DECLARED = "what a user declares for a column: labels or bounds"
 #: (module, class) -> reason.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("attacks/guess", "LocalMechanism"): _FRONT_DOOR,
-    ("collection/bases", "Categories"): "an oracle over labels has these labels; over anything else, codes",
+    ("collection/mechanisms", "Categories"): "an oracle over labels has these labels; over anything else, codes",
     ("collection/comparing", "Categories"): "methods are compared over categories; cells of grids are taken for some",
+    ("collection/plan", "LocalMechanism"): "a mechanism may stand where a domain stands, as a plan for one question",
     ("datasets/dataset", "Categories"): "a domain in words, for the page of a data set",
     ("datasets/dataset", "Grid"): "a domain in words, for the page of a data set",
     ("learning/_features", "Categories"): _DECLARED,
@@ -36,7 +37,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("releases/counts", "Categories"): _DECLARED,
     ("releases/inverse_sensitivity", "Grid"): _DECLARED,
     ("releases/quantiles", "Grid"): _DECLARED,
-    ("studies/_several_attributes_parts", "Categories"): "which columns of a table the paper took",
+    ("studies/several_attributes/trials", "Categories"): "which columns of a table the paper took",
     ("testing/_evidence", "Categories"): _EXAMPLES,
     ("testing/_evidence", "Grid"): _EXAMPLES,
     ("testing/single_use", "Number"): _FRONT_DOOR,

@@ -38,7 +38,7 @@ def test_writing_the_law_down_gives_the_stated_guarantee_and_reports_do_not_cont
     plan = made(method)
     proof = exact_plan(plan, unit)
     assert (proof.method, proof.holds) == ("enumeration", True)
-    assert proof.epsilon == plan.guarantee(unit).epsilon
+    assert proof.epsilon == plan.guarantees[unit].epsilon
     seen = empirical_plan(plan, unit, trials=40_000, level=1 - 1e-7, rng=1)
     # The worst report of some laws is rare, so that few draws show less than half of it so surely.
     assert 0.4 * proof.epsilon < seen.epsilon_lower <= proof.epsilon
@@ -47,8 +47,8 @@ def test_writing_the_law_down_gives_the_stated_guarantee_and_reports_do_not_cont
 def test_unequal_weights_and_numbers_are_audited_too():
     plan = Plan({"a": ["x", "y"], "n": bruit.Grid(0, 4)}, 1.0, "SMP[ADP]", weights={"a": 1, "n": 3})
     for unit in ("person", "attribute"):
-        assert exact_plan(plan, unit).epsilon == plan.guarantee(unit).epsilon
-        assert empirical_plan(plan, unit, trials=40_000, level=1 - 1e-7, rng=1).passes(plan.guarantee(unit))
+        assert exact_plan(plan, unit).epsilon == plan.guarantees[unit].epsilon
+        assert empirical_plan(plan, unit, trials=40_000, level=1 - 1e-7, rng=1).passes(plan.guarantees[unit])
 
 
 @pytest.mark.parametrize("method", ["SMP[OLH]", "SPL[OUE]", "RS+FD[OUE-z]"])
@@ -56,14 +56,14 @@ def test_a_law_too_large_to_write_down_is_audited_by_its_closed_form(method):
     plan = made(method, {"a": bruit.Categories(k=40), "b": bruit.Categories(k=3)})
     proof = exact_plan(plan)
     assert (proof.method, proof.worst, proof.holds) == ("closed form", None, True)
-    assert empirical_plan(plan, trials=40_000, level=1 - 1e-7, rng=1).passes(plan.guarantee("person"))
+    assert empirical_plan(plan, trials=40_000, level=1 - 1e-7, rng=1).passes(plan.guarantee)
 
 
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[GRR]", "RS+FD[GRR]"])
 @pytest.mark.parametrize("unit", ["person", "attribute"])
 def test_a_plan_that_states_less_than_it_leaks_is_found_out(monkeypatch, method, unit):
     plan = made(method)
-    lie = Guarantee(epsilon=plan.guarantee(unit).epsilon * 0.6, neighbours=unit)
+    lie = Guarantee(epsilon=plan.guarantees[unit].epsilon * 0.6, neighbours=unit)
     monkeypatch.setattr(Plan, "guarantee", lambda self, unit="person": lie)
     assert not exact_plan(plan, unit).holds
     assert not empirical_plan(plan, unit, trials=100_000, level=1 - 1e-7, rng=1).passes(lie)

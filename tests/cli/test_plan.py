@@ -398,7 +398,7 @@ def test_an_audit_checks_both_guarantees_of_a_plan_for_several_attributes(run, t
     assert found["holds"] is True
     for unit in ("person", "attribute"):
         assert found[unit]["exact"]["method"] == "enumeration"
-        assert found[unit]["exact"]["epsilon"] == found[unit]["stated"] == plan.guarantee(unit).epsilon
+        assert found[unit]["exact"]["epsilon"] == found[unit]["stated"] == plan.guarantees[unit].epsilon
         assert 0 < found[unit]["empirical"]["lower"] <= found[unit]["stated"]
     told = run("audit", "plan.json", "--trials", 0)
     assert "attribute: largest ratio, exact (enumeration)" in told.out

@@ -17,8 +17,8 @@ def test_methods_are_ranked_by_the_mean_of_exact_variances():
     for row in found:
         variances = row.plan.variance(10_000).values()
         assert row.variance == pytest.approx(np.mean([variance.mean() for variance in variances]))
-        assert row.person == row.plan.guarantee("person").epsilon <= 1.0
-        assert row.attribute == row.plan.guarantee("attribute").epsilon
+        assert row.person == row.plan.guarantee.epsilon <= 1.0
+        assert row.attribute == row.plan.guarantees["attribute"].epsilon
     assert isinstance(found.best, Plan)
 
 

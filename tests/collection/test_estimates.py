@@ -207,7 +207,7 @@ def test_the_covariance_is_that_of_the_written_law(make, exact, method, target):
         whole = frequency @ means
         covariance = np.einsum("x,xuv->uv", frequency, second) - np.outer(whole, whole)
     model = plan.design.answer(
-        "a1", plan.simulate({"a0": [50, 50], "a1": [40, 30, 20, 10]}), target, plan.guarantee()
+        "a1", plan.simulate({"a0": [50, 50], "a1": [40, 30, 20, 10]}), target, plan.guarantee
     ).model
     assert isinstance(model, MixtureModel)
     assert model.covariance(frequency, target) == pytest.approx(

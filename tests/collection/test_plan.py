@@ -26,11 +26,10 @@ def test_a_plan_asks_counts_and_estimates():
 
 def test_the_guarantee_is_the_same_for_the_attribute_and_the_person():
     for unit in ("person", "attribute"):
-        assert PLAN.guarantee(unit).neighbours == unit
-        assert PLAN.guarantee(unit).epsilon == PLAN.oracle.guarantee.epsilon
-    for other in ("household", "add-remove", "value", None):
-        with pytest.raises(BruitError):
-            PLAN.guarantee(other)
+        assert PLAN.guarantees[unit].neighbours == unit
+        assert PLAN.guarantees[unit].epsilon == PLAN.oracle.guarantee.epsilon
+    assert PLAN.guarantee == PLAN.guarantees["person"]
+    assert set(PLAN.guarantees) == {"person", "attribute"}
 
 
 @pytest.mark.parametrize(

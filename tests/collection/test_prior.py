@@ -31,7 +31,7 @@ def ledger():
 def test_a_learnt_prior_is_booked_once_for_all_attributes_of_its_plan(answers, ledger):
     prior = learnt_prior(answers, ledger=ledger, label="pilot")
     (entry,) = ledger.entries
-    assert entry.guarantee == EARLIER.guarantee("person")
+    assert entry.guarantee == EARLIER.guarantee
     assert entry.label == "pilot"
     assert prior == learnt_prior(answers)
     assert min(min(shares) for shares in prior.values()) > 0
@@ -39,15 +39,15 @@ def test_a_learnt_prior_is_booked_once_for_all_attributes_of_its_plan(answers, l
 
 def test_who_is_asked_again_pays_for_both_rounds_and_other_people_for_one(answers, ledger):
     later = Plan(SCHEMA, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
-    ledger.spend(later.guarantee("person"), "the same people")
-    both = sequential([EARLIER.guarantee("person"), later.guarantee("person")])
+    ledger.spend(later.guarantee, "the same people")
+    both = sequential([EARLIER.guarantee, later.guarantee])
     assert ledger.spent == both
     others = Ledger(epsilon=1.0, neighbours="person")
     with others.parallel("two groups of people") as groups:
         prior = learnt_prior(answers, ledger=groups.part("pilot"))
         assert prior == learnt_prior(answers)
-        groups.part("survey").spend(later.guarantee("person"), "survey")
-    assert others.spent == later.guarantee("person")
+        groups.part("survey").spend(later.guarantee, "survey")
+    assert others.spent == later.guarantee
 
 
 def test_both_rounds_together_tell_the_same_person_apart_by_exactly_the_sum_of_their_epsilons(exact):
@@ -69,7 +69,7 @@ def test_both_rounds_together_tell_the_same_person_apart_by_exactly_the_sum_of_t
         for one, other in itertools.permutations(joint, 2)
         for reports in joint[one]
     )
-    both = sequential([first.guarantee("person"), second.guarantee("person")])
+    both = sequential([first.guarantee, second.guarantee])
     assert log_ceiling(worst) == pytest.approx(both.epsilon, abs=1e-8)
     assert log_ceiling(worst) <= both.epsilon
 
@@ -90,7 +90,7 @@ def test_estimates_of_separate_surveys_are_booked_with_their_sum(ledger):
         for name, plan in plans.items()
     }
     learnt_prior(answers, ledger=ledger)
-    assert ledger.spent == sequential([plan.guarantee("person") for plan in plans.values()])
+    assert ledger.spent == sequential([plan.guarantee for plan in plans.values()])
 
 
 def test_noisy_counts_of_a_release_make_a_prior_and_are_booked_where_they_are_released():
@@ -103,7 +103,7 @@ def test_noisy_counts_of_a_release_make_a_prior_and_are_booked_where_they_are_re
     assert prior["a"][0] == pytest.approx(0.97 * 0.9 + 0.015, abs=0.05)
     assert prior["b"] == pytest.approx([0.98, 0.01, 0.01], abs=0.05)
     assert min(min(shares) for shares in prior.values()) >= 0.01
-    assert Plan(SCHEMA, 1.0, "RS+RFD[GRR]", prior=prior).guarantee("person").epsilon <= 1.0
+    assert Plan(SCHEMA, 1.0, "RS+RFD[GRR]", prior=prior).guarantee.epsilon <= 1.0
     with pytest.raises(ParameterError, match="give the ledger to the release"):
         learnt_prior(counted, ledger=Ledger(epsilon=9.0))
 

@@ -40,13 +40,13 @@ def test_an_audit_certifies_that_the_published_calibration_does_not_hold_for_a_p
     found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=60_000, level=0.999, rng=5)
     assert found.epsilon_lower > 1.6
     assert not found.passes(bruit.Guarantee(epsilon=1.0, neighbours="person"))
-    assert found.passes(plan.guarantee("person"))
+    assert found.passes(plan.guarantee)
 
 
 def test_an_audit_finds_it_in_bits_too_where_the_worst_reports_are_rarer():
     plan = Plan.as_published(_schema(3, 2), 1.0, "RS+FD[OUE-z]")
     found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=60_000, level=0.999, rng=5)
-    assert 1.1 < found.epsilon_lower <= plan.guarantee("person").epsilon
+    assert 1.1 < found.epsilon_lower <= plan.guarantee.epsilon
 
 
 @pytest.mark.parametrize(("method", "least"), [("RS+FD[GRR]", 0.8), ("SPL[GRR]", 0.8), ("RS+FD[OUE-z]", 0.4)])
@@ -55,7 +55,7 @@ def test_an_audit_of_the_default_plan_never_passes_what_it_states(method, least)
     found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=60_000, level=0.999, rng=5)
     assert least < found.epsilon_lower <= 1.0
     one = empirical(_sampler(plan), (0, 0, 0), (1, 0, 0), trials=60_000, level=0.999, rng=5)
-    assert one.epsilon_lower <= plan.guarantee("attribute").epsilon
+    assert one.epsilon_lower <= plan.guarantees["attribute"].epsilon
 
 
 @pytest.mark.audit
@@ -63,7 +63,7 @@ def test_an_audit_of_the_default_plan_never_passes_what_it_states(method, least)
 def test_audits_of_a_million_draws_agree_with_the_exact_figures(published):
     for k in (2, 3):
         plan = Plan(_schema(3, k), 1.0, "RS+FD[GRR]", published=published)
-        stated = plan.guarantee("person").epsilon
+        stated = plan.guarantee.epsilon
         found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=1_000_000, level=0.999, rng=6)
         assert 0.92 * stated < found.epsilon_lower <= stated
 

@@ -64,8 +64,8 @@ def test_a_person_can_read_a_plan(plan):
     assert document["format"] == "bruit.plan/1"
     assert document["method"] == plan.method
     assert list(document["mechanisms"]) == ["sex", "town", "degree"]
-    assert document["guarantee"] == plan.guarantee("person").to_dict()
-    assert document["guarantee_of_an_attribute"] == plan.guarantee("attribute").to_dict()
+    assert document["guarantee"] == plan.guarantee.to_dict()
+    assert document["guarantee_of_an_attribute"] == plan.guarantees["attribute"].to_dict()
     assert document["calibration"] == ("published" if plan.published else "exact")
 
 
@@ -339,14 +339,14 @@ def test_parts_of_a_budget_never_add_up_to_more_than_it():
         schema = {f"a{j}": ["0", "1"] for j in range(d)}
         plan = Plan(schema, 1.0, "SPL[GRR]")
         assert sum(Fraction(found.epsilon) for found in plan.mechanisms.values()) <= 1
-        assert plan.guarantee("person").epsilon <= 1.0
+        assert plan.guarantee.epsilon <= 1.0
     parts = {"sex": 0.1, "town": 0.2, "degree": 0.7 + 1e-16}
     plan = Plan(PLAIN, 1.0, "SPL[GRR]", budgets=parts)
     assert sum(map(Fraction, plan.budgets.values())) <= 1
     assert plan.budgets == pytest.approx(parts)
-    assert Plan(PLAIN, 1.0, "SPL[GRR]", unit="attribute").guarantee("person").epsilon == pytest.approx(3.0)
+    assert Plan(PLAIN, 1.0, "SPL[GRR]", unit="attribute").guarantee.epsilon == pytest.approx(3.0)
     own = Plan(PLAIN, 1.0, "SPL[GRR]", unit="attribute", budgets={"sex": 0.1, "town": 1.0, "degree": 0.7})
-    assert own.guarantee("attribute").epsilon == pytest.approx(1.0)
+    assert own.guarantees["attribute"].epsilon == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_a_prior_may_be_learnt_from_an_earlier_collection():
     prior = learnt_prior(answers, floor=0.05)
     assert min(map(min, prior.values())) > 0
     assert all(sum(shares) == pytest.approx(1) for shares in prior.values())
-    assert Plan(PLAIN, 1.0, "RS+RFD[GRR]", prior=prior).guarantee("person").epsilon <= 1.0
+    assert Plan(PLAIN, 1.0, "RS+RFD[GRR]", prior=prior).guarantee.epsilon <= 1.0
     numbers = Plan(SCHEMA, 1.0, "SMP[ADP]")
     with pytest.raises(BruitError, match="not of a mean"):
         learnt_prior(
@@ -419,7 +419,7 @@ def test_one_number_may_be_asked_for_as_well():
     assert answer.name == "age"
     assert answer.mean == pytest.approx(50, abs=5)
     assert Plan.from_json(plan.to_json()) == plan
-    assert plan.guarantee("person").epsilon == plan.guarantee("attribute").epsilon <= 2.0
+    assert plan.guarantee.epsilon == plan.guarantees["attribute"].epsilon <= 2.0
     assert plan.mechanism.name == "hybrid"
     assert plan.simulate([100] + [0] * 73).simulated
     with pytest.raises(ParameterError, match="no oracle"):

@@ -57,7 +57,7 @@ def test_the_guarantee_is_the_exact_product_of_the_laws_of_all_attributes():
 def test_with_epsilon_for_each_attribute_a_person_has_the_sum():
     fitted = of(epsilon=1.0, unit="attribute").fit(PEOPLE)
     assert 3.0 - 1e-6 < fitted.guarantee_.epsilon <= 3.0
-    assert fitted.plan_.guarantee("attribute").epsilon <= 1.0
+    assert fitted.plan_.guarantees["attribute"].epsilon <= 1.0
 
 
 def test_the_law_of_a_column_is_that_of_its_mechanism():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit import audit, engines, testing
+from bruit import audit, testing
 from bruit.attacks import guess, reidentification, risks, sampled_attribute
 from bruit.cards import Card
 from bruit.errors import FormatError, ParameterError, ParameterTypeError
@@ -105,8 +106,8 @@ def test_files_go_through_a_plan(tmp_path, ending):
     source, reports = tmp_path / f"people.{ending}", tmp_path / f"reports.{ending}"
     frame = pa.table({name: column.tolist() for name, column in table.items()})
     (pa.csv.write_csv if ending == "csv" else pa.parquet.write_table)(frame, source)
-    engines.privatize(source, plan, reports, rng=3)
-    assert engines.tally(reports, plan) == plan.tally(plan.privatize(table, rng=3))
+    plan.privatize(source, rng=3, to=reports)
+    assert replace(plan.tally(reports), simulated=False) == plan.tally(plan.privatize(table, rng=3))
 
 
 def test_choose_ranks_it_and_compare_takes_it():
@@ -148,8 +149,8 @@ def test_among_fakes_the_guarantee_is_the_worst_ratio_over_all_records_and_repor
     plan = bruit.Plan(schema, 1.0, method, prior=prior)
     found = audit.exact_plan(plan, unit)
     assert found.method == "enumeration"
-    assert found.epsilon == plan.guarantee(unit).epsilon
-    assert audit.empirical_plan(plan, unit, trials=20_000, rng=3).passes(plan.guarantee(unit))
+    assert found.epsilon == plan.guarantees[unit].epsilon
+    assert audit.empirical_plan(plan, unit, trials=20_000, rng=3).passes(plan.guarantees[unit])
 
 
 def test_among_fakes_estimates_are_unbiased_and_vary_as_stated():

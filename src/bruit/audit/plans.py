@@ -45,7 +45,7 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
     ('enumeration', True, 3.0, 0.693147)
     """
     _check(plan, unit)
-    stated = plan.guarantee(unit).epsilon
+    stated = plan.guarantees[unit].epsilon
     try:
         table = plan.design.matrix()
     except LimitError:
@@ -78,7 +78,7 @@ def empirical_plan(
     --------
     >>> plan = Plan({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=1.0, method="RS+FD[GRR]")
     >>> audit = empirical_plan(plan, rng=7)
-    >>> 0.9 < audit.epsilon_lower < 1.0, audit.passes(plan.guarantee("person"))
+    >>> 0.9 < audit.epsilon_lower < 1.0, audit.passes(plan.guarantee)
     (True, True)
     """
     _check(plan, unit)

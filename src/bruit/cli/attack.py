@@ -85,8 +85,8 @@ def _result(plan: Plan, tally: Tally, certainty: _Certainty) -> dict[str, Any]:
         "expected_right": certainty.right / tally.n,
         "baseline": 1 / plan.d,
         "told_surely": [{"at_least": level, "people": n} for level, n in zip(SURE, certainty.sure, strict=True)],
-        "guarantee": plan.guarantee("person").to_dict(),
-        "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+        "guarantee": plan.guarantee.to_dict(),
+        "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
     }
 
 

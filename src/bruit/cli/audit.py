@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bruit.audit import EmpiricalAudit, ExactAudit
     from bruit.audit.exact import Check
     from bruit.collection import Plan
-    from bruit.collection.bases import Mechanism
+    from bruit.collection.mechanisms import Mechanism
     from bruit.oracles import Oracle
     from bruit.privacy import Guarantee
 
@@ -93,7 +93,7 @@ def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
         checks = _proved(exact_plan(plan, unit))
         if drawn.trials:
             seen = empirical_plan(plan, unit, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
-            checks["empirical"] = drawn.lower_bound(seen, plan.guarantee(unit))
+            checks["empirical"] = drawn.lower_bound(seen, plan.guarantees[unit])
         result[unit] = {**checks, "holds": _holds(checks)}
     return {**result, "holds": all(result[unit]["holds"] for unit in units)}
 

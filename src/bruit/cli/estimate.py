@@ -118,17 +118,17 @@ def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: 
 
 def _document(plan: Plan, tables: list[Table]) -> str:
     """One document for a plan with one question, a list of them for one with several."""
-    promised = {"guarantee": plan.guarantee().to_dict()}
+    promised = {"guarantee": plan.guarantee.to_dict()}
     if plan.d > 1:
-        promised["guarantee_of_an_attribute"] = plan.guarantee("attribute").to_dict()
+        promised["guarantee_of_an_attribute"] = plan.guarantees["attribute"].to_dict()
     sealed = [replace(table, about={**table.about, **promised}).to_json() for table in tables]
     return sealed[0] if plan.d == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 
 
 def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
     """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
-    promised = [f"guarantee: {plan.guarantee()}"]
-    promised += [f"guarantee: {plan.guarantee('attribute')}"] if plan.d > 1 else []
+    promised = [f"guarantee: {plan.guarantee}"]
+    promised += [f"guarantee: {plan.guarantees['attribute']}"] if plan.d > 1 else []
     own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
     own[-1] = [*own[-1], *promised]
     return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]

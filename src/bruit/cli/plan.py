@@ -133,7 +133,7 @@ class _Expected:
 
     def document(self, output: Path | None) -> dict[str, Any]:
         """Plain values."""
-        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee("person"))
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
         return {
             "plan": None if output is None else str(output),
             "method": plan.method,
@@ -143,16 +143,16 @@ class _Expected:
             "risks": self.risks,
             "population": "uniform" if plan.prior is None else "prior",
             "schema_from_data": self.from_data,
-            "guarantee": plan.guarantee("person").to_dict(),
-            "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+            "guarantee": plan.guarantee.to_dict(),
+            "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
             "guarantee_of_both_rounds": both and both.to_dict(),
             "digest": plan.digest,
         }
 
     def show(self, output: Path | None) -> None:
         """Two tables, and the guarantees."""
-        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee("person"))
-        notes = [self._remark, f"guarantee: {plan.guarantee('person')}", f"guarantee: {plan.guarantee('attribute')}"]
+        plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
+        notes = [self._remark, f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))

@@ -78,7 +78,7 @@ def privatize(
         "plan": str(files.plan_path(output)),
         "people": people,
         **_described(declared),
-        "guarantee": declared.guarantee().to_dict(),
+        "guarantee": declared.guarantee.to_dict(),
         "digest": declared.digest,
     }
     console.print_json(result) if as_json else _show(declared, result)
@@ -139,7 +139,7 @@ def _described(plan: Plan) -> dict[str, Any]:
     return {
         "columns": list(plan.schema),
         "method": plan.method,
-        "guarantee_of_an_attribute": plan.guarantee("attribute").to_dict(),
+        "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
     }
 
 
@@ -150,10 +150,10 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     if plan.d == 1 and plan.mechanism.gives == "mean":
         grid: Any = plan.attribute.domain
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
-    low, high = plan.guarantee().belief(0.5)
-    console.say(f"guarantee: {plan.guarantee()}")
+    low, high = plan.guarantee.belief(0.5)
+    console.say(f"guarantee: {plan.guarantee}")
     if plan.d > 1:
-        console.say(f"guarantee: {plan.guarantee('attribute')}")
+        console.say(f"guarantee: {plan.guarantees['attribute']}")
     reports = "A report moves" if plan.d == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
     console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)

@@ -20,7 +20,7 @@ class ColumnDesign(Design):
 
     def empty_reports(self, n: int) -> Reports:
         """Room for the reports of n people."""
-        return {name: found._empty_reports(n) for name, found in self.mechanisms.items()}
+        return {name: mechanism._empty_reports(n) for name, mechanism in self.mechanisms.items()}
 
     @abstractmethod
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
@@ -28,14 +28,16 @@ class ColumnDesign(Design):
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Those of whom every report is possible."""
-        return np.asarray(np.all([found.valid(reports[name]) for name, found in self.mechanisms.items()], axis=0))
+        return np.asarray(
+            np.all([mechanism.valid(reports[name]) for name, mechanism in self.mechanisms.items()], axis=0)
+        )
 
     def _count(self, reports: Reports) -> Folded:
         n = len(next(iter(reports.values())))
-        parts = [found._count(reports[name]) for name, found in self.mechanisms.items()]
+        parts = [mechanism._count(reports[name]) for name, mechanism in self.mechanisms.items()]
         if not any(refused for _, refused in parts):
             return Folded(np.concatenate([counts for counts, _ in parts]), n, 0)
         # Seldom: find the people with an impossible report, and count the others.
         fine = self.valid(reports)
-        kept = [found._count(reports[name][fine])[0] for name, found in self.mechanisms.items()]
+        kept = [mechanism._count(reports[name][fine])[0] for name, mechanism in self.mechanisms.items()]
         return Folded(np.concatenate(kept), int(fine.sum()), n - int(fine.sum()))

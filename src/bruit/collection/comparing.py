@@ -20,7 +20,7 @@ from bruit.collection.design import Unit
 from bruit.collection.methods import ADAPTIVE, Method, parse
 from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
-from bruit.collection.settling import settle
+from bruit.collection.resolve import resolve
 from bruit.domains import Categories, Schema
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
@@ -195,7 +195,7 @@ def _bases(
     """What ADP takes for each attribute where frequencies are known; by itself, a plan chooses without them."""
     if frequencies is None or method.base != ADAPTIVE:
         return None
-    return settle(schema, method, epsilon, frequencies=frequencies, **settings).design.bases
+    return resolve(schema, method, epsilon, frequencies=frequencies, **settings).design.bases
 
 
 def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comparison:
@@ -203,11 +203,11 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
         plan=plan,
         method=f"{plan.method} (published)" if plan.published else plan.method,
         variance=criterion.plan_error(plan.variance(n, frequencies)),
-        person=plan.guarantee("person").epsilon,
-        attribute=plan.guarantee("attribute").epsilon,
+        person=plan.guarantee.epsilon,
+        attribute=plan.guarantees["attribute"].epsilon,
         guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),
         hides=plan.design.hides,
-        holds=plan.guarantee(unit).epsilon <= float(plan.epsilon or 0.0),
+        holds=plan.guarantees[unit].epsilon <= float(plan.epsilon or 0.0),
         report_bytes=float(
             sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
         ),

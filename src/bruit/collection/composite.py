@@ -17,7 +17,7 @@ from bruit.engines import memory
 from bruit.errors import LimitError
 
 if TYPE_CHECKING:
-    from bruit.collection.bases import Mechanism
+    from bruit.collection.mechanisms import Mechanism
 
 Floats: TypeAlias = NDArray[np.float64]
 #: Exact probabilities, a row per record or value.

@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection.bases import Mechanism
 from bruit.collection.composite import Composite
 from bruit.collection.criterion import Floats
+from bruit.collection.mechanisms import Mechanism
 from bruit.domains import Schema
 from bruit.domains.domain import Codes, Domain
 from bruit.engines import memory
@@ -136,12 +136,12 @@ class Design(Composite, ABC):
     @property
     def cells(self) -> int:
         """How many counts a tally has."""
-        return sum(found._cells() for found in self.mechanisms.values())
+        return sum(mechanism._cells() for mechanism in self.mechanisms.values())
 
     @cached_property
     def places(self) -> dict[str, slice]:
         """Which counts of a tally belong to each attribute; they end with the last count."""
-        sizes = [found._cells() for found in self.mechanisms.values()]
+        sizes = [mechanism._cells() for mechanism in self.mechanisms.values()]
         ends = itertools.accumulate(sizes, initial=self.cells - sum(sizes))
         return {name: slice(*pair) for name, pair in zip(self.mechanisms, itertools.pairwise(ends), strict=True)}
 
@@ -151,9 +151,9 @@ class Design(Composite, ABC):
 
     def check(self, tally: Tally) -> None:
         """An error if no reports can have these counts."""
-        for name, found in self.mechanisms.items():
+        for name, mechanism in self.mechanisms.items():
             part = self._part(name, tally)
-            if not found._is_possible(part):
+            if not mechanism._is_possible(part):
                 raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
 
     @abstractmethod
@@ -211,9 +211,9 @@ class Design(Composite, ABC):
 
     def _own_answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee, kind: str) -> Answer:
         """The answer that the attribute's mechanism gives by itself, under the name and promise of the whole."""
-        found = self.mechanisms[name]
-        answer: Answer = found.estimate(self._part(name, tally), target)
-        answer = replace(answer, name=name, guarantee=guarantee, mechanism=f"{kind}[{found.name}]")
+        mechanism = self.mechanisms[name]
+        answer: Answer = mechanism.estimate(self._part(name, tally), target)
+        answer = replace(answer, name=name, guarantee=guarantee, mechanism=f"{kind}[{mechanism.name}]")
         return self._labelled(name, answer)
 
     def _labelled(self, name: str, answer: Answer) -> Answer:
@@ -228,9 +228,9 @@ def _column(reports: Any, name: str) -> Any:
         return reports[name]
 
 
-def variance_of(found: Mechanism, frequency: Any, target: Target) -> Floats:
+def variance_of(mechanism: Mechanism, frequency: Any, target: Target) -> Floats:
     """The variance with one person; it shrinks as 1/n."""
-    return np.asarray(found.variance(frequency, 1, target))
+    return np.asarray(mechanism.variance(frequency, 1, target))
 
 
 def _people(columns: Mapping[str, Any], what: str = "The table") -> int:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import bases, criterion, guarantees, methods, prior
+from bruit.collection import criterion, guarantees, mechanisms, methods, prior
 from bruit.collection.composite import Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Chance
@@ -259,7 +259,7 @@ def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool 
         return _best_column(place, epsilon, published=published)
     name, fake = methods.fake_of(base)
     settings = Oracle.kinds[name].kind.faked_settings(epsilon, place.attribute.size)
-    oracle: Any = bases.category(name, place.attribute, epsilon, **settings)
+    oracle: Any = mechanisms.category(name, place.attribute, epsilon, **settings)
     return FakeColumn(base, oracle, fake, place.weights)
 
 

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents, engines
 from bruit.cards import Card
-from bruit.collection import bases as mechanisms
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, methods, settling
+from bruit.collection import criterion, files, mechanisms, methods, resolve
 from bruit.collection.answers import Answers
-from bruit.collection.bases import Mechanism
 from bruit.collection.design import Answer, Design, Reports, Unit
+from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import Codes
@@ -88,8 +87,8 @@ class Plan:
 
     Guarantee
     ---------
-    ``guarantee("person")`` and ``guarantee("attribute")`` are computed from the very integer laws that are sampled,
-    rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
+    ``guarantee``, of a person, and ``guarantees["attribute"]`` are computed from the very integer laws that are
+    sampled, rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
 
     References
     ----------
@@ -114,7 +113,7 @@ class Plan:
     >>> reports = plan.privatize({"sex": ["F", "M", "M"], "smokes": ["no", "no", "yes"]}, rng=7)
     >>> list(reports), plan.tally(reports).n
     (['sex', 'smokes'], 3)
-    >>> plan.guarantee("person").epsilon <= 1.0, round(plan.guarantee("attribute").epsilon, 3)
+    >>> plan.guarantee.epsilon <= 1.0, round(plan.guarantees["attribute"].epsilon, 3)
     (True, 0.62)
     """
 
@@ -136,7 +135,7 @@ class Plan:
             mechanism = self._own_mechanism()
             attributes = self.schema if mechanism is None else dict.fromkeys(self.schema, mechanism.domain)
             object.__setattr__(self, "schema", Schema(attributes))
-        self._settle(mechanism=mechanism)
+        self._resolve(mechanism=mechanism)
 
     def _own_mechanism(self) -> Mechanism | None:
         """The mechanism that stands where a domain may stand, in a plan for one question."""
@@ -151,13 +150,13 @@ class Plan:
             )
         return values[0]  # type: ignore[no-any-return]
 
-    def _settle(self, stated: Any = None, mechanism: Mechanism | None = None) -> None:
+    def _resolve(self, stated: Any = None, mechanism: Mechanism | None = None) -> None:
         """Check everything and put it in its final form; an ε' that a document states is confirmed, not looked for."""
         _checks.one_of(get_args(Unit), unit=self.unit)
-        settled = (
-            settling.own(self.schema, mechanism, self.unit)
+        resolved = (
+            resolve.own(self.schema, mechanism, self.unit)
             if mechanism is not None
-            else settling.settle(
+            else resolve.resolve(
                 self.schema,
                 methods.parse(self.method),
                 self.epsilon,
@@ -171,8 +170,8 @@ class Plan:
             )
         )
         for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
-            object.__setattr__(self, name, getattr(settled, name))
-        object.__setattr__(self, "_settled", settled)
+            object.__setattr__(self, name, getattr(resolved, name))
+        object.__setattr__(self, "_resolved", resolved)
 
     @classmethod
     def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -182,7 +181,7 @@ class Plan:
         sizes of all attributes make of it. For ADP the candidates are GRR and OUE, as in the papers.
 
         >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
-        >>> [round(math.exp(plan.guarantee(unit).epsilon), 6) for unit in ("person", "attribute")]
+        >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
         [3.0, 2.0]
         """
         return cls(schema, epsilon, method, published=True, **settings)
@@ -233,23 +232,24 @@ class Plan:
     @property
     def oracle(self) -> Oracle:
         """The mechanism, of a plan that asks for one category."""
-        found: Any = self.mechanism
-        if found.gives != "frequency":
+        oracle: Any = self.mechanism
+        if oracle.gives != "frequency":
             raise ParameterError("This plan asks for a number and has no oracle: its `mechanism` makes it private.")
-        return found  # type: ignore[no-any-return] # what `gives` says
+        return oracle  # type: ignore[no-any-return] # what `gives` says
 
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits that identify this plan; its reports and tallies carry it."""
         return documents.digest(self._body())
 
-    def guarantee(self, unit: str = "person") -> Guarantee:
-        """What is promised when a whole person (``"person"``) or one attribute (``"attribute"``) changes."""
-        asked = _checks.one_of(get_args(Unit), unit=unit)
-        return self._guarantees[asked]
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to a person, whose whole record may change."""
+        return self.guarantees["person"]
 
     @cached_property
-    def _guarantees(self) -> dict[Unit, Guarantee]:
+    def guarantees(self) -> Mapping[str, Guarantee]:
+        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes."""
         units: tuple[Unit, ...] = get_args(Unit)
         return {unit: Guarantee(epsilon=log_ceiling(self.design.ratio(unit)), neighbours=unit) for unit in units}
 
@@ -376,7 +376,7 @@ class Plan:
         return Answers(self.schema, lambda name: self._answer(name, tally, target))
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
-        return self.design.answer(name, tally, target, self.guarantee("person"))
+        return self.design.answer(name, tally, target, self.guarantee)
 
     # What whoever plans does.
 
@@ -430,14 +430,14 @@ class Plan:
     def _marginals(self, counts: Mapping[str, Any]) -> dict[str, Counts]:
         if set(counts) != set(self.schema):
             raise DataError("counts must name every attribute of the schema, and no other.")
-        people = {name: whole_counts(counts[name], found.size) for name, found in self.schema.items()}
-        if len({int(each.sum()) for each in people.values()}) > 1:
+        people = {name: whole_counts(counts[name], attribute.size) for name, attribute in self.schema.items()}
+        if len({int(column.sum()) for column in people.values()}) > 1:
             raise DataError("counts must have the same sum for every attribute: they are the same people.")
         return people
 
     def _table(self, counts: Any) -> Counts:
         table = np.asarray(counts)
-        shape = tuple(found.size for found in self.schema.values())
+        shape = tuple(attribute.size for attribute in self.schema.values())
         if math.prod(shape) > TABLE_LIMIT:
             raise ParameterError(
                 f"A joint table may have at most {TABLE_LIMIT:,} cells, these attributes have {math.prod(shape):,}: "
@@ -474,18 +474,18 @@ class Plan:
             raise FormatError("A plan must have a method and a mechanism.")
         values = {"schema": schema, "method": method, **_read(body)}
         plan = object.__new__(cls)
-        for each in fields(cls):
-            default = None if each.default is MISSING else each.default
-            object.__setattr__(plan, each.name, values.get(each.name, default))
+        for setting in fields(cls):
+            default = None if setting.default is MISSING else setting.default
+            object.__setattr__(plan, setting.name, values.get(setting.name, default))
         try:
             _check_work(schema, methods.parse(method), plan.bases)
-            plan._settle(_stated(body))
+            plan._resolve(_stated(body))
         except LimitError:
             raise
         except (ParameterError, ParameterTypeError) as error:
-            if not plan._settle_own(body):
+            if not plan._resolve_own(body):
                 raise FormatError("This plan describes a mechanism that this version does not know.") from error
-        if not plan._says(body) and not (plan._settle_own(body) and plan._says(body)):
+        if not plan._says(body) and not (plan._resolve_own(body) and plan._says(body)):
             raise FormatError(
                 "This plan contradicts itself: its mechanism or guarantee is not the one its method gives."
             )
@@ -495,7 +495,7 @@ class Plan:
         """Whether this is the plan of a document."""
         return documents.canonical(self._body()) == documents.canonical(body)
 
-    def _settle_own(self, body: dict[str, Any]) -> bool:
+    def _resolve_own(self, body: dict[str, Any]) -> bool:
         """Take the mechanism that a document describes in full; False where it describes none."""
         if len(self.schema) != 1 or not isinstance(body.get("mechanism"), Mapping):
             return False
@@ -503,7 +503,7 @@ class Plan:
             mechanism = mechanisms.described(body["mechanism"], next(iter(self.schema.values())))
         except FormatError:
             return False
-        self._settle(mechanism=mechanism)
+        self._resolve(mechanism=mechanism)
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -513,15 +513,13 @@ class Plan:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        asked = ", ".join(f"{name!r}" for name in self.schema)
-        return (
-            f"Plan({asked}; {self.method}; person {self.guarantee('person')}; attribute {self.guarantee('attribute')})"
-        )
+        questions = ", ".join(f"{name!r}" for name in self.schema)
+        return f"Plan({questions}; {self.method}; person {self.guarantee}; attribute {self.guarantees['attribute']})"
 
     @property
-    def _known(self) -> settling.Settled:
-        found: settling.Settled = self.__dict__["_settled"]
-        return found
+    def _known(self) -> resolve.Resolved:
+        resolved: resolve.Resolved = self.__dict__["_resolved"]
+        return resolved
 
     def _only_one(self, what: str) -> None:
         if self.d > 1:
@@ -534,7 +532,7 @@ class Plan:
                 "attributes": self.schema.to_list(),
                 "method": self.method,
                 "mechanism": described[self.name],
-                "guarantee": self.guarantee("person").to_dict(),
+                "guarantee": self.guarantee.to_dict(),
             }
         return {
             "attributes": self.schema.to_list(),
@@ -542,10 +540,10 @@ class Plan:
             "epsilon": self.epsilon,
             "unit": self.unit,
             "calibration": "published" if self.published else "exact",
-            **self._known.given(),
+            **self._known.options(),
             "mechanisms": described,
-            "guarantee": self.guarantee("person").to_dict(),
-            "guarantee_of_an_attribute": self.guarantee("attribute").to_dict(),
+            "guarantee": self.guarantee.to_dict(),
+            "guarantee_of_an_attribute": self.guarantees["attribute"].to_dict(),
         }
 
 
@@ -583,14 +581,14 @@ def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
         )
 
 
-def _stated(body: dict[str, Any]) -> settling.Stated:
+def _stated(body: dict[str, Any]) -> resolve.Stated:
     """What a document says of its fakes; what it does not say is refused where it is needed."""
     mechanisms = body.get("mechanisms")
     described = mechanisms.items() if isinstance(mechanisms, Mapping) else ()
     bodies = {name: entry for name, entry in described if isinstance(entry, Mapping)}
     epsilons = [entry.get("epsilon") for entry in bodies.values()]
     names = {name: f"{entry.get('oracle')}{_suffix(entry)}" for name, entry in bodies.items()}
-    return settling.Stated(epsilons[0] if epsilons else None, names)
+    return resolve.Stated(epsilons[0] if epsilons else None, names)
 
 
 def _suffix(entry: Mapping[str, Any]) -> str:

@@ -31,24 +31,26 @@ Weights = tuple[int, ...]
 _UNIT = 2**WORD_BITS
 
 
-def clean_prior(given: Any, schema: Schema) -> dict[str, Weights]:
+def clean_prior(prior: Any, schema: Schema) -> dict[str, Weights]:
     """The exact weights of every attribute's values."""
-    if not isinstance(given, Mapping):
+    if not isinstance(prior, Mapping):
         raise ParameterTypeError("prior must be a mapping from attribute to the frequencies of its values.")
-    if set(given) != set(schema):
-        missing, unknown = sorted(set(schema) - set(given)), sorted(map(str, set(given) - set(schema)))
-        told = [f"lacks {name!r}" for name in missing] + [f"has {name!r}, which is none of them" for name in unknown]
-        raise ParameterError(f"prior must name every attribute of the schema, and no other: it {', '.join(told[:4])}.")
-    return {name: weights(given[name], attribute.size, name) for name, attribute in schema.items()}
+    if set(prior) != set(schema):
+        missing, unknown = sorted(set(schema) - set(prior)), sorted(map(str, set(prior) - set(schema)))
+        faults = [f"lacks {name!r}" for name in missing] + [f"has {name!r}, which is none of them" for name in unknown]
+        raise ParameterError(
+            f"prior must name every attribute of the schema, and no other: it {', '.join(faults[:4])}."
+        )
+    return {name: weights(prior[name], attribute.size, name) for name, attribute in schema.items()}
 
 
-def weights(given: Any, size: int, name: str = "prior") -> Weights:
+def weights(frequencies: Any, size: int, name: str = "prior") -> Weights:
     """Frequencies as whole numbers of sum 2⁶⁴, none of them 0; such numbers stay as they are.
 
     >>> [weight / 2**64 for weight in weights([3, 1], 2)]
     [0.75, 0.25]
     """
-    shares = [_share(value, name) for value in np.asarray(given, object).ravel().tolist()]
+    shares = [_share(value, name) for value in np.asarray(frequencies, object).ravel().tolist()]
     if len(shares) != size:
         raise ParameterError(f"The prior of {name!r} must have {size} frequencies, one per value, got {len(shares)}.")
     if min(shares) <= 0:
@@ -60,19 +62,19 @@ def weights(given: Any, size: int, name: str = "prior") -> Weights:
     if any(share.denominator > 1 for share in shares) and abs(total - 1) > _NEAR_ONE:
         raise ParameterError(f"The prior of {name!r} must sum to 1, or be whole numbers (counts).")
     exact = [share * _UNIT / total for share in shares]
-    found = [max(1, int(share)) for share in exact]
+    rounded = [max(1, int(share)) for share in exact]
     # What rounding down left over goes where it took most; what "never below 1" added comes off the largest.
-    spare = _UNIT - sum(found)
-    for place in sorted(range(size), key=lambda place: exact[place] - found[place], reverse=True)[: max(spare, 0)]:
-        found[place] += 1
+    spare = _UNIT - sum(rounded)
+    for place in sorted(range(size), key=lambda place: exact[place] - rounded[place], reverse=True)[: max(spare, 0)]:
+        rounded[place] += 1
     if spare < 0:
-        found[found.index(max(found))] += spare
-    return tuple(found)
+        rounded[rounded.index(max(rounded))] += spare
+    return tuple(rounded)
 
 
-def frequencies(found: Weights) -> NDArray[np.float64]:
+def frequencies(shares: Weights) -> NDArray[np.float64]:
     """The weights as frequencies."""
-    return np.array([weight / _UNIT for weight in found])
+    return np.array([weight / _UNIT for weight in shares])
 
 
 def prior_frequencies(prior: Mapping[str, Weights] | None) -> dict[str, NDArray[np.float64]]:
@@ -111,17 +113,17 @@ def learnt_prior(
     >>> answers = earlier.estimate(earlier.tally(earlier.privatize(people, rng=7)))
     >>> ledger = bruit.Ledger(epsilon=1.5, neighbours="person")
     >>> later = bruit.Plan(earlier.schema, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
-    >>> entry = ledger.spend(later.guarantee("person"), "the survey")
+    >>> entry = ledger.spend(later.guarantee, "the survey")
     >>> round(ledger.spent.epsilon, 6)
     1.5
     """
     share = _checks.probability(floor=floor)
     if not isinstance(answers, Mapping) or not answers:
         raise ParameterTypeError("answers must be a mapping from attribute to what was learnt of it.")
-    found = {name: never_zero(_learnt(name, answers[name]), share) for name in answers}
+    prior = {name: never_zero(_learnt(name, answers[name]), share) for name in answers}
     if ledger is not None:
         ledger.spend(_cost(answers), label)
-    return found
+    return prior
 
 
 def never_zero(raw: Any, floor: float) -> list[float]:
@@ -130,8 +132,8 @@ def never_zero(raw: Any, floor: float) -> list[float]:
     >>> never_zero([1.5, -0.5], 0.5)
     [0.75, 0.25]
     """
-    found = norm_sub(np.asarray(raw, float))
-    mixed: list[float] = ((1 - floor) * found + floor / found.size).tolist()
+    shares = norm_sub(np.asarray(raw, float))
+    mixed: list[float] = ((1 - floor) * shares + floor / shares.size).tolist()
     return mixed
 
 
@@ -221,13 +223,13 @@ def _is_numbers(shares: Any) -> bool:
 def _prior_of(answers: list[Any], schema: Schema) -> Prior:
     """A prior from documents of estimates."""
     bodies = [documents.unseal(json.dumps(answer), "bruit.result/1") for answer in answers]
-    found = {str(body.get("name")): never_zero(_shares(body, schema), FLOOR) for body in bodies}
-    if len(found) < len(bodies) or not bodies:
+    prior = {str(body.get("name")): never_zero(_shares(body, schema), FLOOR) for body in bodies}
+    if len(prior) < len(bodies) or not bodies:
         raise ParameterError("--prior must have one estimate of each attribute.")
     promised = [Guarantee.from_dict(body.get("guarantee")) for body in bodies]
     # Estimates from one plan carry the guarantee of the whole plan; other ones add.
     together = len(bodies) == 1 or all("guarantee_of_an_attribute" in body for body in bodies)
-    return Prior(found, promised[0] if together and len(set(promised)) == 1 else sequential(promised))
+    return Prior(prior, promised[0] if together and len(set(promised)) == 1 else sequential(promised))
 
 
 def _shares(body: Mapping[str, Any], schema: Schema) -> list[float]:

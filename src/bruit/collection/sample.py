@@ -56,7 +56,7 @@ class Sample(Design):
 
     def ratio(self, unit: Unit) -> Fraction:
         """The largest of all ratios, for one attribute as for a person: a report is about one attribute."""
-        return max(found.law.ratio for found in self.mechanisms.values())
+        return max(mechanism.law.ratio for mechanism in self.mechanisms.values())
 
     @property
     def cells(self) -> int:
@@ -77,20 +77,20 @@ class Sample(Design):
         """What the attribute's own mechanism finds, of those who reported on it."""
         if not self.reported(name, tally):
             raise DataError(f"Nobody reported on {name!r}: there is nothing to estimate it from.")
-        found = self._own_answer(name, tally, target, guarantee, "SMP")
-        share = drawn_share(found.n, tally.n)
-        if isinstance(found, Estimate):
-            return replace(found, model=SampledModel(found.model, share))
-        return replace(found, model=SampledScores.of(found.model, share))
+        answer = self._own_answer(name, tally, target, guarantee, "SMP")
+        share = drawn_share(answer.n, tally.n)
+        if isinstance(answer, Estimate):
+            return replace(answer, model=SampledModel(answer.model, share))
+        return replace(answer, model=SampledScores.of(answer.model, share))
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
         """That of the attribute's own mechanism with the number of people who are expected to report on it."""
         expected = n * self.chance(name)
-        found = self.mechanisms[name]
-        whole = variance_of(found, frequency, "population")
+        mechanism = self.mechanisms[name]
+        whole = variance_of(mechanism, frequency, "population")
         if target == "people":
             share = (n - expected) / (n - 1) if n > 1 else 0.0
-            whole = (1 - share) * variance_of(found, frequency, "people") + share * whole
+            whole = (1 - share) * variance_of(mechanism, frequency, "people") + share * whole
         return whole / expected
 
     def chance(self, name: str) -> float:
@@ -130,7 +130,7 @@ class Sample(Design):
 
     def _simulate_chosen(self, chosen: Mapping[str, Counts], generator: Chance) -> Counts:
         sizes = np.array([chosen[name].sum() for name in self.schema], np.int64)
-        parts = [found._simulate(chosen[name], generator) for name, found in self.mechanisms.items()]
+        parts = [mechanism._simulate(chosen[name], generator) for name, mechanism in self.mechanisms.items()]
         return np.concatenate([sizes, *parts])
 
     # Reports.
@@ -138,7 +138,7 @@ class Sample(Design):
     @cached_property
     def _forms(self) -> dict[str, NDArray[Any]]:
         """What no report of each mechanism looks like."""
-        return {name: found._empty_reports(0) for name, found in self.mechanisms.items()}
+        return {name: mechanism._empty_reports(0) for name, mechanism in self.mechanisms.items()}
 
     @cached_property
     def _width(self) -> int:
@@ -164,10 +164,10 @@ class Sample(Design):
         *own, choice = words.split(self.d + 1)
         drawn = choice.stream().integers(int(ends[-1]), n)
         out[ATTRIBUTE][:] = np.searchsorted(ends, drawn, side="right")
-        for place, (name, found) in enumerate(self.mechanisms.items()):
+        for place, (name, mechanism) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(out[ATTRIBUTE] == place)
-            reports = found._empty_reports(rows.size)
-            found._randomize(codes[name][rows], own[place].stream(), reports)
+            reports = mechanism._empty_reports(rows.size)
+            mechanism._randomize(codes[name][rows], own[place].stream(), reports)
             if self._width:
                 out[REPORT][rows, : _row_bytes(reports)] = _as_rows(reports)
             else:
@@ -176,20 +176,20 @@ class Sample(Design):
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Those whose report is one of the attribute that they name."""
         fine = np.zeros(len(reports[ATTRIBUTE]), np.bool_)
-        for place, (name, found) in enumerate(self.mechanisms.items()):
+        for place, (name, mechanism) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(reports[ATTRIBUTE] == place)
             if self._width:
                 rows = rows[~reports[REPORT][rows, _row_bytes(self._forms[name]) :].any(axis=1)]
-            fine[rows] = found.valid(self._own_reports(self._forms[name], reports[REPORT][rows]))
+            fine[rows] = mechanism.valid(self._own_reports(self._forms[name], reports[REPORT][rows]))
         return fine
 
     def _count(self, reports: Reports) -> Folded:
         sizes = np.zeros(self.d, np.int64)
         parts = []
-        for place, (name, found) in enumerate(self.mechanisms.items()):
+        for place, (name, mechanism) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(reports[ATTRIBUTE] == place)
             own = self._own_reports(self._forms[name], reports[REPORT][rows])
-            counts, refused = found._count(own)
+            counts, refused = mechanism._count(own)
             sizes[place] = len(own) - refused
             parts.append(counts)
         counted = int(sizes.sum())
@@ -203,15 +203,15 @@ class Sample(Design):
         return _from_rows(reports[~reports[:, width:].any(axis=1), :width], form)
 
 
-def clean_weights(given: Any, schema: Schema) -> dict[str, int]:
+def clean_weights(weights: Any, schema: Schema) -> dict[str, int]:
     """Whole-number weights of all attributes: equal ones if none are given."""
-    if given is None:
+    if weights is None:
         return dict.fromkeys(schema, 1)
-    if not isinstance(given, Mapping):
+    if not isinstance(weights, Mapping):
         raise ParameterTypeError("weights must be a mapping from attribute to a whole number, 1 or above.")
-    if set(given) != set(schema):
+    if set(weights) != set(schema):
         raise ParameterError("weights must name every attribute of the schema, and no other.")
-    return {name: _checks.integer(low=1, high=MOST_WEIGHT, weight=given[name]) for name in schema}
+    return {name: _checks.integer(low=1, high=MOST_WEIGHT, weight=weights[name]) for name in schema}
 
 
 def some(people: Counts, size: int, generator: Chance) -> Counts:

@@ -23,18 +23,18 @@ class Single(ColumnDesign):
 
     def ratio(self, unit: Unit) -> Fraction:
         """That of the mechanism, whoever is asked about."""
-        (found,) = self.mechanisms.values()
-        return found.law.ratio
+        (mechanism,) = self.mechanisms.values()
+        return mechanism.law.ratio
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """What the mechanism reports by itself."""
-        ((name, found),) = self.mechanisms.items()
-        return {name: found.randomize(codes[name], words)}
+        ((name, mechanism),) = self.mechanisms.items()
+        return {name: mechanism.randomize(codes[name], words)}
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What the mechanism finds by itself."""
-        found = self.mechanisms[name]
-        return self._labelled(name, found.estimate(self._part(name, tally), target))
+        mechanism = self.mechanisms[name]
+        return self._labelled(name, mechanism.estimate(self._part(name, tally), target))
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
         """That of the mechanism."""
@@ -42,18 +42,18 @@ class Single(ColumnDesign):
 
     def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
         """The mechanism's own law."""
-        ((name, found),) = self.mechanisms.items()
-        return found._simulate(people[name], generator)
+        ((name, mechanism),) = self.mechanisms.items()
+        return mechanism._simulate(people[name], generator)
 
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """A table of one attribute is its marginal."""
         return self.simulate({next(iter(self.mechanisms)): table}, generator)
 
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
-        ((name, found),) = self.mechanisms.items()
-        found._randomize(codes[name], words.stream(), out[name])
+        ((name, mechanism),) = self.mechanisms.items()
+        mechanism._randomize(codes[name], words.stream(), out[name])
 
     def _count(self, reports: Reports) -> Folded:
-        ((name, found),) = self.mechanisms.items()
-        counts, refused = found._count(reports[name])
+        ((name, mechanism),) = self.mechanisms.items()
+        counts, refused = mechanism._count(reports[name])
         return Folded(counts, len(reports[name]) - refused, refused)

@@ -36,7 +36,7 @@ class Split(ColumnDesign):
 
     def ratio(self, unit: Unit) -> Fraction:
         """The product of all ratios for a person, the largest of them for one attribute."""
-        ratios = [found.law.ratio for found in self.mechanisms.values()]
+        ratios = [mechanism.law.ratio for mechanism in self.mechanisms.values()]
         return math.prod(ratios, start=Fraction(1)) if unit == "person" else max(ratios)
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
@@ -49,15 +49,17 @@ class Split(ColumnDesign):
 
     def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
         """Reports on different attributes are independent given the record: marginals give the joint law too."""
-        return np.concatenate([found._simulate(people[name], generator) for name, found in self.mechanisms.items()])
+        return np.concatenate(
+            [mechanism._simulate(people[name], generator) for name, mechanism in self.mechanisms.items()]
+        )
 
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """The same from the table's marginals."""
         return self.simulate(marginals(table, self.schema), generator)
 
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
-        for own, (name, found) in zip(words.split(self.d), self.mechanisms.items(), strict=True):
-            found._randomize(codes[name], own.stream(), out[name])
+        for own, (name, mechanism) in zip(words.split(self.d), self.mechanisms.items(), strict=True):
+            mechanism._randomize(codes[name], own.stream(), out[name])
 
 
 def even_budget(epsilon: float, d: int) -> float:
@@ -68,25 +70,25 @@ def even_budget(epsilon: float, d: int) -> float:
     return part
 
 
-def clean_budgets(given: Any, schema: Schema, epsilon: float, unit: Unit) -> dict[str, float]:
+def clean_budgets(budgets: Any, schema: Schema, epsilon: float, unit: Unit) -> dict[str, float]:
     """Budgets per attribute whose sum (for a person) or maximum (for an attribute) is ε, and never above it."""
-    if given is None:
-        each = even_budget(epsilon, len(schema)) if unit == "person" else epsilon
-        return dict.fromkeys(schema, each)
-    if not isinstance(given, Mapping):
+    if budgets is None:
+        part = even_budget(epsilon, len(schema)) if unit == "person" else epsilon
+        return dict.fromkeys(schema, part)
+    if not isinstance(budgets, Mapping):
         raise ParameterTypeError("budgets must be a mapping from attribute to its part of ε.")
-    if set(given) != set(schema):
+    if set(budgets) != set(schema):
         raise ParameterError("budgets must name every attribute of the schema, and no other.")
-    found = {name: _checks.positive(**{"budget": given[name]}) for name in schema}
-    spent = sum(found.values()) if unit == "person" else max(found.values())
+    parts = {name: _checks.positive(**{"budget": budgets[name]}) for name in schema}
+    spent = sum(parts.values()) if unit == "person" else max(parts.values())
     if abs(spent - epsilon) > ROUNDING * epsilon:
         rule = "add up to epsilon" if unit == "person" else "have epsilon as their largest"
         raise ParameterError(f"budgets must {rule}, {epsilon:g}, got {spent:g}.")
     # What rounding has added is taken from the largest.
-    largest = max(found, key=lambda name: found[name])
-    while _spent(found, unit) > Fraction(epsilon):
-        found[largest] = math.nextafter(found[largest], 0.0)
-    return found
+    largest = max(parts, key=lambda name: parts[name])
+    while _spent(parts, unit) > Fraction(epsilon):
+        parts[largest] = math.nextafter(parts[largest], 0.0)
+    return parts
 
 
 def _spent(budgets: Mapping[str, float], unit: Unit) -> Fraction:

@@ -226,7 +226,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         if names is not None and set(names) != set(plan.schema):
             raise DataError("X must have the declared columns and no other: one that is not declared has no noise.")
         self.plan_ = plan
-        self.guarantee_ = plan.guarantee("person")
+        self.guarantee_ = plan.guarantee
 
     # What is read.
 

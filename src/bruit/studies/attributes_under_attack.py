@@ -72,7 +72,7 @@ def trial(
         "ten": 100 * matches[10].accuracy,
         "chance": 100 * matches[10].baseline,
         "guess": 100 * float(np.mean([risk.rate - risk.baseline for risk in guessed])),
-        "person": plan.guarantee("person").epsilon,
+        "person": plan.guarantee.epsilon,
     }
 
 

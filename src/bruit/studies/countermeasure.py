@@ -77,8 +77,8 @@ def trial(*, attacker: str, fakes: str, prior: str, epsilon: float, people: floa
         "rate": 100 * attack.accuracy,
         "n": sample.n,
         "variance": parts.mean_variance(plan, sample),
-        "person": plan.guarantee("person").epsilon,
-        "one_attribute": plan.guarantee("attribute").epsilon,
+        "person": plan.guarantee.epsilon,
+        "one_attribute": plan.guarantees["attribute"].epsilon,
     }
 
 

@@ -113,8 +113,8 @@ def _exact(plan: Plan, data: str, rng: Entropy) -> Row:
     n = int(next(iter(counts.values())).sum())
     variance = plan.variance(n, {name: count / n for name, count in counts.items()}, "people")
     return {
-        "person": plan.guarantee("person").epsilon,
-        "attribute": plan.guarantee("attribute").epsilon,
+        "person": plan.guarantee.epsilon,
+        "attribute": plan.guarantees["attribute"].epsilon,
         "variance": float(np.mean([attribute.mean() for attribute in variance.values()])),
     }
 

@@ -1,4 +1,4 @@
-"""From what is asked of a plan to its design: every parameter checked, every mechanism chosen, ε' found."""
+"""From the parameters of a plan to its composite: every one checked, every mechanism chosen, ε' computed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bruit import _checks
-from bruit.collection import bases as mechanisms
-from bruit.collection import criterion, guarantees
+from bruit.collection import criterion, guarantees, mechanisms
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Design, Unit
 from bruit.collection.fake import Fake
@@ -28,7 +27,7 @@ MOST_ATTRIBUTES = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Resolved:
     """Parameters of a plan in their final form, and the design that they give."""
 
     design: Design
@@ -41,14 +40,14 @@ class Settled:
     prior: Mapping[str, Weights] | None = None
     bases: Mapping[str, str] | None = None
 
-    def given(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """What was given beyond ε and the method, for documents."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for name in ("budgets", "weights", "prior", "bases"):
             value = getattr(self, name)
             if value is not None:
-                found[name] = {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}
-        return found
+                options[name] = {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}
+        return options
 
 
 class Stated(NamedTuple):
@@ -85,7 +84,7 @@ class PlanRequest(NamedTuple):
         )
 
 
-def settle(
+def resolve(
     schema: Schema,
     method: Method,
     epsilon: Any,
@@ -98,13 +97,13 @@ def settle(
     published: bool = False,
     frequencies: Mapping[str, Any] | None = None,
     stated: Stated | None = None,
-) -> Settled:
+) -> Resolved:
     """Check everything and make the design; ADP chooses for these frequencies where they are known."""
     if method == Method("one", ADAPTIVE) and len(schema) > 1:
         method = Method("SMP", ADAPTIVE)
     _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
     if method.kind == "one":
-        return _one(schema, method.base, epsilon, unit)
+        return _single(schema, method.base, epsilon, unit)
     _check_schema(schema, method)
     shares = clean_prior(prior, schema) if prior is not None else {}
     known = {**prior_frequencies(shares), **(frequencies or {})}
@@ -123,19 +122,19 @@ def settle(
     return _sample(request, weights) if method.kind == "SMP" else _split(request, budgets)
 
 
-def _refuse(method: Method, **given: Any) -> None:
+def _refuse(method: Method, **options: Any) -> None:
     """An error for a parameter that the method does not take."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None and method.kind not in _TAKEN_BY[name]:
             raise ParameterError(f"{name} belongs to {' and '.join(_TAKEN_BY[name])}, not to {method}.")
-    if method.kind == "RS+RFD" and given["prior"] is None:
+    if method.kind == "RS+RFD" and options["prior"] is None:
         raise ParameterError("RS+RFD needs a prior: the frequencies that the fakes of each attribute follow.")
 
 
 _TAKEN_BY = {"budgets": ["SPL"], "weights": ["SMP"], "prior": ["RS+RFD"], "bases": list(KINDS)}
 
 
-def _one(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Settled:
+def _single(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Resolved:
     if len(schema) != 1:
         raise ParameterError(
             f"{name} alone asks one question per person, this schema has {len(schema)}: "
@@ -149,13 +148,13 @@ def _one(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Settled:
     budget = _checks.epsilon(epsilon=epsilon) if chosen else epsilon  # Warner's survey with two coins needs none
     mechanism = mechanisms.mechanism(name.lower() if of_numbers else name, attribute, budget, frequency)
     method = mechanism.name if chosen else name
-    return Settled(Single(schema, {attribute.name: mechanism}), mechanism.epsilon, method, mechanism.epsilon, unit)
+    return Resolved(Single(schema, {attribute.name: mechanism}), mechanism.epsilon, method, mechanism.epsilon, unit)
 
 
-def own(schema: Schema, mechanism: mechanisms.Mechanism, unit: Unit) -> Settled:
+def own(schema: Schema, mechanism: mechanisms.Mechanism, unit: Unit) -> Resolved:
     """A plan for one question that goes through this very mechanism."""
     single = Single(schema, dict.fromkeys(schema, mechanism))
-    return Settled(single, mechanism.epsilon, mechanism.name, mechanism.epsilon, unit)
+    return Resolved(single, mechanism.epsilon, mechanism.name, mechanism.epsilon, unit)
 
 
 def _check_schema(schema: Schema, method: Method) -> None:
@@ -171,20 +170,20 @@ def _check_schema(schema: Schema, method: Method) -> None:
             )
 
 
-def _clean_bases(given: Any, schema: Schema, method: Method) -> dict[str, str] | None:
-    if given is None:
+def _clean_bases(bases: Any, schema: Schema, method: Method) -> dict[str, str] | None:
+    if bases is None:
         return None
-    if not isinstance(given, Mapping):
+    if not isinstance(bases, Mapping):
         raise ParameterTypeError('bases must be a mapping from attribute to a mechanism, as in {"age": "hybrid"}.')
-    if not set(given) <= set(schema):
+    if not set(bases) <= set(schema):
         raise ParameterError("bases must name attributes of the schema.")
-    return {name: base_name(method.kind, given[name]) for name in schema if name in given}
+    return {name: base_name(method.kind, bases[name]) for name in schema if name in bases}
 
 
-def _split(request: PlanRequest, budgets: Any) -> Settled:
+def _split(request: PlanRequest, budgets: Any) -> Resolved:
     parts = clean_budgets(budgets, request.schema, request.epsilon, request.unit)
     chosen = {name: request.mechanism(name, parts[name]) for name in request.schema}
-    return Settled(
+    return Resolved(
         Split(request.schema, chosen),
         request.epsilon,
         str(request.method),
@@ -195,10 +194,10 @@ def _split(request: PlanRequest, budgets: Any) -> Settled:
     )
 
 
-def _sample(request: PlanRequest, weights: Any) -> Settled:
+def _sample(request: PlanRequest, weights: Any) -> Resolved:
     drawn = clean_weights(weights, request.schema)
     chosen = {name: request.mechanism(name, request.epsilon) for name in request.schema}
-    return Settled(
+    return Resolved(
         Sample(request.schema, chosen, drawn),
         request.epsilon,
         str(request.method),
@@ -209,11 +208,11 @@ def _sample(request: PlanRequest, weights: Any) -> Settled:
     )
 
 
-def _fake(request: PlanRequest, shares: Mapping[str, Weights]) -> Settled:
+def _fake(request: PlanRequest, shares: Mapping[str, Weights]) -> Resolved:
     fakes = FakeMaker(request, shares)
     together = ADAPTIVE in fakes.names.values() and request.unit == "attribute" and not request.published
     solved = fakes.best_together() if together else fakes.solve(fakes.names)
-    return Settled(
+    return Resolved(
         solved.design,
         request.epsilon,
         str(request.method),
