@@ -39,6 +39,7 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
 
     Examples
     --------
+    >>> import math
     >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
     >>> audit = exact_plan(plan)
     >>> audit.method, audit.holds, round(float(audit.ratio), 6), round(audit.requested, 6)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class Bins:
     >>> ages.encode([17.9, 18, 120]).tolist()
     [0, 1, 2]
     """
+
+    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
 
     edges: tuple[float, ...]
     missing: Missing = "refuse"
