@@ -8,7 +8,7 @@ on this.
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
+from bruit.randomizer import Randomizer
 
 __all__ = ["LocalMechanism"]
 
@@ -37,7 +38,7 @@ Gives: TypeAlias = Literal["frequency", "mean"]
 FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
 
-class LocalMechanism(ABC):
+class LocalMechanism(Randomizer):
     """A value that turns people's values into reports, and reports into a tally."""
 
     #: The most values that a card has room for.
@@ -59,19 +60,6 @@ class LocalMechanism(ABC):
         return self.domain.size
 
     # What a person does.
-
-    def privatize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
-        """Reports, one per person, in the order of the values.
-
-        Parameters
-        ----------
-        values
-            One entry per person, from the declared domain. One person is ``[value]``.
-        rng
-            None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
-            against whoever knows the number); or an `Entropy`.
-        """
-        return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
 
     def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """Codes of the values: what `randomize` takes, and the only way to it.
@@ -116,15 +104,8 @@ class LocalMechanism(ABC):
 
     # What the collector does.
 
-    def tally(self, reports: Any) -> Tally:
-        """Count reports. Whatever no person can have sent is counted as refused, and not in n.
-
-        Parameters
-        ----------
-        reports
-            An array as `privatize` gives it; or a list, an array of objects, or a column of pandas, polars or pyarrow,
-            of which each entry is one report or one refusal. A NumPy array of another dtype or shape is an error.
-        """
+    def count(self, reports: Any) -> Tally:
+        """The tally of reports; one that no person can have sent is refused."""
         parsed = self.form.parse(reports)
         kept = parsed.kept()
         # Counting draws nothing, so its blocks may be any size: large enough to outweigh a block's own counts.

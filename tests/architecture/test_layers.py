@@ -28,6 +28,7 @@ ORDER: list[set[str]] = [
     {"cards", "domains"},
     {"estimation"},
     {"engines"},
+    {"randomizer"},
     {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},

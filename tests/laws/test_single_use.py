@@ -125,7 +125,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
     "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
-    "mechanism.LocalMechanism.privatize": lambda e: GRR.privatize(CODES, rng=e),
+    "randomizer.Randomizer.privatize": lambda e: GRR.privatize(CODES, rng=e),
     "mechanism.LocalMechanism.randomize": lambda e: GRR.randomize(CODES, words_of(e)),
     "mechanism.LocalMechanism.simulate": lambda e: GRR.simulate([5] * 4, rng=e),
     "oracles.subset_selection.SubsetSelection.simulate_marginal": lambda e: SUBSETS.simulate_marginal([5] * 6, rng=e),

@@ -44,6 +44,7 @@ from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.privacy import Guarantee
+from bruit.randomizer import Randomizer
 
 #: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
 _WORK = {"laplace": 1, "staircase": 40}
@@ -54,7 +55,7 @@ TABLE_LIMIT = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Randomizer):
     """One or several questions to many people: the attributes, the method and ε.
 
     Parameters

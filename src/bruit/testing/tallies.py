@@ -55,7 +55,7 @@ def _reports(oracle: Mechanism, rng: Randomness, check: str) -> NDArray[Any]:
     entropy = stream(rng, check, oracle)
     values = crowd(oracle, 600)
     order = np.argsort(entropy.words(len(values)))
-    reports = oracle.privatize(values[order], rng=entropy)
+    reports: NDArray[Any] = oracle.privatize(values[order], rng=entropy)
     if reports.ndim == 1 and reports.dtype.kind in "ui":
         reports = reports.astype(np.int64)
         reports[::100] = -1
