@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from bruit import learning, releases, testing
-from bruit.domains import Categories, Grid, Schema
+from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import DataError, LimitError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
 from bruit.releases import (
     AboveThreshold,
-    Bins,
     Count,
     Grouped,
     Histogram,

@@ -23,7 +23,7 @@ import pytest
 
 from bruit import attacks, engines, learning, releases
 from bruit.collection import Plan
-from bruit.domains import Categories, Grid, Schema
+from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
 from bruit.learning import KMeans, LinearRegression, LocalPrivatizer, NaiveBayes, honest_split, randomize_labels
 from bruit.numbers import Piecewise
@@ -455,7 +455,7 @@ def _of_columns() -> Iterator[tuple[str, Verb, list[Any]]]:
             ("labels", Categories(labels=["no", "yes"]), WORDS),
             ("codes", Categories(k=4, missing="category"), [0, 3]),
             ("numbers", Grid(0, 1), NUMBERS),
-            ("bins", releases.Bins([0, 1, 2]), NUMBERS),
+            ("bins", Bins([0, 1, 2]), NUMBERS),
         ):
 
             def verb(column: Any, domain: Any = domain, make: Any = make) -> object:

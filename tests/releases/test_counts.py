@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import releases
-from bruit.domains import Categories, Grid
+from bruit.domains import Bins, Categories, Grid
 from bruit.entropy import Entropy
 from bruit.errors import (
     BudgetError,
@@ -27,7 +27,7 @@ from bruit.errors import (
     ParameterTypeError,
 )
 from bruit.privacy import Ledger
-from bruit.releases import Bins, Count, Grouped, Histogram, Released, histogram
+from bruit.releases import Count, Grouped, Histogram, Released, histogram
 from bruit.testing import check_release
 
 RELEASES: list[Any] = [

@@ -12,11 +12,11 @@ from bruit.cli import _answers
 from bruit.errors import DataError, ParameterError, translated
 
 if TYPE_CHECKING:
-    from bruit.domains import Categories
+    from bruit.domains import Bins, Categories
     from bruit.engines import TextOptions
     from bruit.engines.sources import Progress
     from bruit.estimation.tally import RawTally
-    from bruit.releases import Bins, Release
+    from bruit.releases import Release
 
 #: What can be released, by the option that asks for it.
 STATISTICS = ("count", "histogram", "sum", "mean", "variance", "quantiles")
@@ -197,8 +197,7 @@ def _histogram(asked: Asked) -> Release:
 
 
 def _domain(asked: Asked) -> Categories | Bins:
-    from bruit.domains import Categories
-    from bruit.releases import Bins
+    from bruit.domains import Bins, Categories
 
     if (asked.values is None) == (asked.bounds is None):
         raise ParameterError(

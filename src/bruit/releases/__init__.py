@@ -12,7 +12,6 @@ from bruit.releases.accuracy import (
     uniform,
 )
 from bruit.releases.base import Books, CentralNeighbours, Release, fold_column
-from bruit.releases.bins import Bins
 from bruit.releases.counts import Count, Histogram, count, histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.grouped import Grouped
@@ -31,7 +30,6 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "Accuracy",
-    "Bins",
     "Books",
     "CentralNeighbours",
     "Count",

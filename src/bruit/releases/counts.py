@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.domains import Categories
+from bruit.domains import Bins, Categories
 from bruit.domains.attribute import as_domain
 from bruit.domains.domain import Domain
 from bruit.engines import batch as batching
@@ -21,7 +21,6 @@ from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.additive import AdditiveRelease, whole
 from bruit.releases.base import Books, CentralNeighbours
-from bruit.releases.bins import Bins
 from bruit.releases.grouped import ask
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.released import Released

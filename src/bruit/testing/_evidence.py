@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bruit.domains import Categories, Grid
+from bruit.domains import Bins, Categories, Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
 from bruit.estimation import RawTally
 from bruit.numbers import Number
 from bruit.oracles import Oracle
-from bruit.releases import Bins, Grouped, Release
+from bruit.releases import Grouped, Release
 
 #: What can be checked: a category per person, or a number.
 Mechanism: TypeAlias = Oracle | Number

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, get_args
 
@@ -13,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains import Grid
-from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, Codes, Missing, column, keep_present
-from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Codes, Missing, column, keep_present
+from bruit.domains.grid import Grid, checked_bounds
+from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,17 @@ class Bins:
         _checks.one_of(get_args(Missing), missing=self.missing)
         object.__setattr__(self, "edges", tuple(edges))
 
+    @classmethod
+    def even(cls, bounds: tuple[float, float], cells: int, missing: Missing = "refuse") -> Bins:
+        """Bins of equal width between two bounds, with edges in the decimals that a person would write.
+
+        >>> Bins.even((0, 0.3), 3).edges
+        (0.0, 0.1, 0.2, 0.3)
+        """
+        low, high = (Fraction(repr(bound)) for bound in checked_bounds(bounds))
+        many = _checks.integer(low=1, high=_checks.K_LIMITS[1], cells=cells)
+        return cls(tuple(float(low + (high - low) * place / many) for place in range(many + 1)), missing)
+
     @property
     def size(self) -> int:
         """How many bins there are, the one for missing values included."""
@@ -63,7 +75,7 @@ class Bins:
         last = len(self.edges) - 2
         pairs = enumerate(itertools.pairwise(self.edges))
         names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
-        return (*names, "(missing)") if self.missing == "category" else names
+        return (*names, MISSING_LABEL) if self.missing == "category" else names
 
     def encode(self, values: Any, *, clip: bool = False) -> Codes:
         """The bin of each number; one outside the edges is an error, unless it is to count in the nearest bin."""
@@ -80,12 +92,18 @@ class Bins:
             raise DataError(f"codes must be integers in 0..{self.size - 1}.")
         names = np.empty(self.size, object)
         names[:] = self.names
-        found: NDArray[Any] = names[array]
-        return found
+        return np.asarray(names[array])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
         return {"kind": "bins", "edges": list(self.edges), "missing": self.missing}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Bins:
+        """The inverse of `to_dict`."""
+        rule = "Bins must have edges and a policy for missing values."
+        with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
+            return cls(tuple(body["edges"]), missing=body["missing"])
 
     @cached_property
     def _range(self) -> Grid:
