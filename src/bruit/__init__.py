@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bruit.estimation import Estimate, Tally
     from bruit.oracles import choose, oracle, people_needed
     from bruit.privacy import Guarantee, Ledger
+    from bruit.releases import release
 
 __version__ = "0.1.0.dev0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "numbers",
     "oracle",
     "people_needed",
+    "release",
     "releases",
     "testing",
 ]
@@ -70,6 +72,7 @@ _HOMES = {
     "compare": "bruit.collection",
     "oracle": "bruit.oracles",
     "people_needed": "bruit.oracles",
+    "release": "bruit.releases",
 }
 
 #: Packages that are reached by name too, and are not for ``from bruit import *``: some need an extra.

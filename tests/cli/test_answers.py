@@ -99,7 +99,7 @@ def test_numbers_without_a_header_are_refused_by_every_command_that_reads_a_tabl
     ask = ("-c", 41, "-e", 1)
     for command in (
         ("privatize", "t.csv", *ask, "--bounds", 0, 100, "-o", "r.csv"),
-        ("release", "t.csv", *ask, "--mean", "--bounds", 0, 100),
+        ("release", "t.csv", "--mean", "41=0..100", "-e", 1),
         ("release", "t.csv", "--count", "-e", 1),
     ):
         told = run(*command, code=3)

@@ -35,7 +35,7 @@ def text(ended):
 @pytest.mark.parametrize("command", ["privatize", "release"])
 def test_a_wrong_answer_names_the_column_and_the_way_out(run, tmp_path, command, cell, words):
     (tmp_path / "bad.csv").write_text(f"marital\nmarried\nnever\n{cell}\n")
-    ask = ASK if command == "privatize" else (*ASK[:-2], "--histogram")
+    ask = ASK if command == "privatize" else ("--histogram", "marital=married,never", "-e", 1)
     refused = text(run(command, "bad.csv", *ask, code=3))
     assert "Column 'marital': values must be among the declared labels." in refused
     assert words in refused
@@ -54,9 +54,12 @@ def test_the_way_out_leads_out(run, tmp_path):
 @pytest.mark.parametrize("command", ["privatize", "release"])
 def test_a_decimal_comma_is_told_and_not_shown(run, tmp_path, command):
     (tmp_path / "bad.csv").write_text("income;x\n1.5;1\n77,25;1\n")
-    ask = ("-c", "income", "--bounds", 0, 100, "-e", 1, "--delimiter", ";")
-    more = ("-o", "r.parquet") if command == "privatize" else ("--mean",)
-    refused = text(run(command, "bad.csv", *ask, *more, code=3))
+    ask = (
+        ("-c", "income", "--bounds", 0, 100, "-o", "r.parquet")
+        if command == "privatize"
+        else ("--mean", "income=0..100")
+    )
+    refused = text(run(command, "bad.csv", *ask, "-e", 1, "--delimiter", ";", code=3))
     assert "Column 'income': values must be numbers. Some have a comma" in refused
     assert "77" not in refused
 
@@ -115,7 +118,7 @@ def test_a_name_that_is_far_from_all_known_ones_gets_no_suggestion(run, people):
     "wrong",
     [
         lambda people: bruit.Plan({"maritall": ["married", "never"]}, 1.0).privatize(people),
-        lambda people: bruit.releases.mean(people, bounds=(0, 9), column="incone", epsilon=1.0),
+        lambda people: bruit.releases.release(people, bruit.releases.Mean("incone", bounds=(0, 9), epsilon=1.0)),
         lambda people: engines.fold(people, len, columns=["maritall"]),
         lambda people: datasets.load("adult")["marital-statuss"],
         lambda people: bruit.Plan({"a": ["b", "c"]}, 1.0, "GRX"),
@@ -130,7 +133,9 @@ def test_the_library_suggests_too(people, wrong):
 def test_a_lazy_frame_is_collected(people):
     plan = bruit.Plan({"marital": ["married", "never"]}, 5.0)
     assert len(plan.privatize(people.lazy())["marital"]) == 10
-    assert bruit.releases.count(people.lazy(), epsilon=5.0, rng=1).value == pytest.approx(10, abs=20)
+    assert bruit.releases.release(people.lazy(), bruit.releases.Count(epsilon=5.0), rng=1).value == pytest.approx(
+        10, abs=20
+    )
     assert bruit.Schema({"income": bruit.Grid(0, 9)}).encode(people.lazy())["income"].size == 10
     (batch,) = engines.batches([people.lazy().filter(pl.col("income") > 2)])
     assert len(batch["income"]) == 5

@@ -28,8 +28,8 @@ from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
-from bruit.releases.base import CENTRAL
 from bruit.releases.noise import cut
+from bruit.releases.statistic import CENTRAL
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.

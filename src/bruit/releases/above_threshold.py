@@ -30,8 +30,8 @@ from bruit.entropy import Randomness, Words
 from bruit.errors import DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
-from bruit.releases.base import CENTRAL, Books, CentralNeighbours
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
+from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
@@ -147,7 +147,7 @@ class AboveThreshold:
         return int(self.threshold_noise.half_width(1 - beta / 2) + self.answer_noise.half_width(1 - beta / (2 * k)))
 
     def start(
-        self, ledger: Books | None = None, rng: Randomness = None, *, label: str | None = None
+        self, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> AboveThresholdSession:
         """Book the guarantee, then draw the noisy threshold: a session that answers until the first "above".
 

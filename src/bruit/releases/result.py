@@ -1,15 +1,16 @@
-"""What a release gives: noisy values, their error, their guarantee, and nothing without noise.
+"""What a release publishes: noisy values, their error, their guarantee, and nothing without noise.
 
-A result is paid for, so it can be kept: `Released.save` writes a document of format ``bruit.result/1``, and
-`Released.load` gives the result back without spending anything. Intervals of a few levels are written down, because
-what computes those of any level is not.
+A result is paid for, so it can be kept: `save` writes a document (``bruit.result/1`` for a `Result`,
+``bruit.results/1`` for several), and `load` reads it back without spending anything. Intervals of a few levels are
+written down, because what computes those of any level is not.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ _ENDS = ("lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Released(Tabular):
+class Result(Tabular):
     """Noisy values that may be shown to anybody.
 
     Parameters
@@ -39,7 +40,7 @@ class Released(Tabular):
     name
         What was released.
     values
-        The noisy values, whole numbers or floats.
+        The noisy values: whole numbers, floats, or texts.
     labels
         What each value is about.
     error
@@ -48,7 +49,7 @@ class Released(Tabular):
         What is promised to each person.
     simulated
         Whether the noise came from a seed, so that whoever knows the seed can undo it.
-    release
+    statistic
         The public description of what was asked.
     ends
         From a level to the ends of the intervals; None if the release has none.
@@ -64,12 +65,13 @@ class Released(Tabular):
     error: Floats
     guarantee: Guarantee
     simulated: bool
-    release: Mapping[str, Any]
+    statistic: Mapping[str, Any]
     ends: Ends | None = field(default=None)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        values = _read_only(np.array(self.values, ndmin=1))
+        values = np.array(self.values, ndmin=1)
+        values = _read_only(values.astype(object) if values.dtype.kind in "US" else values)
         error = np.broadcast_to(np.asarray(self.error, np.float64), values.shape)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "error", _read_only(np.array(error)))
@@ -82,7 +84,7 @@ class Released(Tabular):
         """The one value, as a plain number."""
         if self.values.size != 1:
             raise ParameterError(f"This release has {self.values.size} values: use values.")
-        return self.values[0].item()
+        return _item(self.values[0])
 
     def interval(self, level: float = 0.95) -> Any:
         """The ends between which each true value lies with probability `level`; about the noise alone.
@@ -97,7 +99,7 @@ class Released(Tabular):
 
     def __getitem__(self, label: Any) -> Any:
         with translated(ValueError, lambda _: ParameterError("This is not one of the labels of the release.")):
-            return self.values[self.labels.index(label)].item()
+            return _item(self.values[self.labels.index(label)])
 
     def __len__(self) -> int:
         return self.values.size
@@ -107,7 +109,9 @@ class Released(Tabular):
 
     def table(self, level: float = 0.95) -> Table:
         """Every value: columns label, value, error, and lower and upper where there is an interval."""
-        columns = [*self._label_columns(), Column("value", self.values)]
+        texts = _type(self.values) == "text"
+        value = Column("value", self.values, None, "label", label) if texts else Column("value", self.values)
+        columns = [*self._label_columns(), value]
         columns.append(Column("error", self.error, write=digits(3), hidden=not np.isfinite(self.error).any()))
         if self.ends is not None:
             rows = np.asarray(self.interval(level)).reshape(-1, 2)
@@ -128,9 +132,10 @@ class Released(Tabular):
     def _facts(self, level: float) -> dict[str, Any]:
         return {
             "name": self.name,
-            "release": dict(self.release),
+            "statistic": dict(self.statistic),
             "guarantee": self.guarantee.to_dict(),
             "simulated": self.simulated,
+            "type": _type(self.values),
             "level": level,
             "notes": list(self.notes),
         }
@@ -140,37 +145,35 @@ class Released(Tabular):
         return documents.seal(self.FORMAT, self.to_dict(level), indent=2)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Released:
+    def from_json(cls, text: str | bytes) -> Result:
         """The inverse of `to_json`; damage is detected, forgery is not. Intervals have the levels of the document."""
         body = documents.unseal(text, cls.FORMAT)
-        kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
-        rule = f"This is not a {cls.FORMAT} document: a field is missing or wrong."
-        with translated(kinds, lambda _: FormatError(rule)):
+        with _reading(cls.FORMAT):
             return cls._of_document(body)
 
-    def save(self, path: str | os.PathLike[str], *, level: float = 0.95, force: bool = False) -> None:
+    def save(self: Result | Results, path: str | os.PathLike[str], *, level: float = 0.95, force: bool = False) -> None:
         """Write the result to a file, whole or not at all; a file that exists is replaced only with `force`."""
         if not force and os.path.lexists(path):
             raise ParameterError("This file exists, and may hold what was paid for: take another name, or force=True.")
         documents.write_text(path, self.to_json(level) + "\n")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Released:
+    def load(cls, path: str | os.PathLike[str]) -> Result:
         """A result that was saved. It spends nothing.
 
         >>> import tempfile, pathlib
-        >>> from bruit.releases import count
-        >>> found = count([31, 40, 22], epsilon=1.0, rng=7)
+        >>> from bruit.releases import Count, release
+        >>> count = release([31, 40, 22], Count(epsilon=1.0), rng=7)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     found.save(pathlib.Path(folder, "count.json"))
-        ...     again = Released.load(pathlib.Path(folder, "count.json"))
-        >>> again.value == found.value, again.interval(0.99) == found.interval(0.99)
+        ...     count.save(pathlib.Path(folder, "count.json"))
+        ...     again = Result.load(pathlib.Path(folder, "count.json"))
+        >>> again.value == count.value, again.interval(0.99) == count.interval(0.99)
         (True, True)
         """
         return cls.from_json(Path(path).read_bytes())
 
     @classmethod
-    def _of_document(cls, body: dict[str, Any]) -> Released:
+    def _of_document(cls, body: dict[str, Any]) -> Result:
         rows, simulated = body["values"], body["simulated"]
         if not isinstance(simulated, bool) or not isinstance(body["name"], str):
             raise TypeError
@@ -183,12 +186,12 @@ class Released(Tabular):
             raise ValueError
         return cls(
             name=body["name"],
-            values=_values([row["value"] for row in rows]),
+            values=_values([row["value"] for row in rows], body["type"]),
             labels=tuple((row["group"], row["label"]) if grouped else row["label"] for row in rows),
             error=_numbers([row["error"] for row in rows]),
             guarantee=Guarantee.from_dict(body["guarantee"]),
             simulated=simulated,
-            release=dict(body["release"]),
+            statistic=dict(body["statistic"]),
             ends=_SavedEnds(saved) if saved else None,
             notes=tuple(map(str, body["notes"])),
         )
@@ -207,6 +210,70 @@ class Released(Tabular):
     @property
     def _alone(self) -> bool:
         return self.values.size == 1 and self.labels == (self.name,)
+
+
+class Results(Mapping[str, Result]):
+    """The results of one release, by name, in the order in which they were asked."""
+
+    FORMAT = "bruit.results/1"
+
+    def __init__(self, results: Mapping[str, Result]) -> None:
+        self._results = dict(results)
+
+    def __getitem__(self, name: str) -> Result:
+        with translated(KeyError, lambda _: ParameterError(f"The results are {', '.join(map(repr, self))}.")):
+            return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return "\n\n".join(repr(result) for result in self.values())
+
+    def _repr_html_(self) -> str:
+        return "".join(result._repr_html_() for result in self.values())
+
+    def to_json(self, level: float = 0.95) -> str:
+        """The results as one document of format ``bruit.results/1``."""
+        body = [{"name": name, "result": result.to_dict(level)} for name, result in self.items()]
+        return documents.seal(self.FORMAT, {"results": body}, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Results:
+        """The inverse of `to_json`."""
+        body = documents.unseal(text, cls.FORMAT)
+        with _reading(cls.FORMAT):
+            return cls({item["name"]: Result._of_document(item["result"]) for item in body["results"]})
+
+    save = Result.save
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Results:
+        """Results that were saved. It spends nothing."""
+        return cls.from_json(Path(path).read_bytes())
+
+
+def by_group(groups: Sequence[Any], parts: Sequence[Result], name: str) -> Result:
+    """The results of one statistic for several groups, as one: a label is the group, or the group and a label in it."""
+    pairs = [[(group, label) for label in part.labels] for group, part in zip(groups, parts, strict=True)]
+    alone = all(len(row) == 1 for row in pairs)
+    ends = [part.ends for part in parts if part.ends]
+    return replace(
+        parts[0],
+        name=name,
+        values=np.concatenate([part.values for part in parts]),
+        labels=tuple(groups) if alone else tuple(itertools.chain(*pairs)),
+        error=np.concatenate([part.error for part in parts]),
+        ends=(lambda level: np.concatenate([np.reshape(end(level), (-1, 2)) for end in ends])) if ends else None,
+    )
+
+
+def _reading(form: str) -> Any:
+    kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
+    return translated(kinds, lambda _: FormatError(f"This is not a {form} document: a field is missing or wrong."))
 
 
 class _SavedEnds:
@@ -230,9 +297,21 @@ def _own_interval(body: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"level": body["level"], **{end: [row[end] for row in rows] for end in _ENDS}}]
 
 
-def _values(column: list[Any]) -> NDArray[Any]:
-    """Whole numbers, of which large ones are strings in documents, or floats."""
-    if any(isinstance(value, float) or value is None for value in column):
+def _type(values: NDArray[Any]) -> str:
+    return {"i": "integer", "u": "integer", "f": "number"}.get(values.dtype.kind, "text")
+
+
+def _item(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _values(column: list[Any], kind: str) -> NDArray[Any]:
+    """Texts, floats, or whole numbers, of which large ones are strings in documents."""
+    if kind == "text":
+        values = np.empty(len(column), object)
+        values[:] = column
+        return values
+    if kind == "number":
         return _numbers(column)
     return np.array([documents.whole_number(value, "A value") for value in column], np.int64)
 

@@ -7,7 +7,7 @@ of binomial laws, which are computed, not estimated. Any β may be taken; the be
 The bound is loose: where it says nothing yet, the method often already works. The textbook's α is used, for which the
 noise of Dwork and Roth is assumed; the tight noise is smaller, so the bound holds for it, and ``noise="tight"`` gives
 the better one. The arguments are in ``accuracy.proof.md``, which also tells what is wrong with the theorem as it was
-printed; `accuracy_as_printed` computes that one, for study.
+printed; `bruit.studies.as_printed` computes that one.
 
 The step of the grid is part of the bound: with 7 steps on 0..1 no edge lies within 0.05 of the median, and no number of
 records helps.
@@ -23,9 +23,10 @@ from typing import Any, get_args
 import numpy as np
 
 from bruit import _checks
+from bruit.domains.grid import checked_bounds
 from bruit.errors import ParameterError, ParameterTypeError
-from bruit.releases.base import CENTRAL, CentralNeighbours, Floats
-from bruit.releases.histogram_method import DECILES, NoiseChoice, _checked_bounds
+from bruit.releases.quantiles.histogram import DECILES, NoiseChoice
+from bruit.releases.statistic import CENTRAL, CentralNeighbours, Floats
 from bruit.tables import counted
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "Distribution",
     "above_threshold_accuracy",
     "accuracy",
-    "accuracy_as_printed",
     "least_n",
     "normal",
     "uniform",
@@ -92,7 +92,7 @@ class Accuracy:
 
 def uniform(low: float = 0.0, high: float = 1.0) -> Distribution:
     """The uniform distribution on low..high."""
-    low, high = _checked_bounds((low, high))
+    low, high = checked_bounds((low, high))
     return Distribution(lambda x: min(1.0, max(0.0, (x - low) / (high - low))), (low, high))
 
 
@@ -124,7 +124,7 @@ def accuracy(
     n: int,
     *,
     epsilon: float,
-    steps: int,
+    cells: int,
     gamma: float,
     distribution: Distribution | Callable[[float], float],
     quantile: float | None = None,
@@ -141,7 +141,7 @@ def accuracy(
         How many records, drawn independently.
     epsilon
         The ε of all quantiles together.
-    steps, bounds
+    cells, bounds
         The grid; the bounds default to those of the distribution.
     gamma
         The error that is allowed, in the unit of the data.
@@ -156,15 +156,15 @@ def accuracy(
 
     Examples
     --------
-    >>> print(accuracy(20_000, epsilon=1.0, steps=100, gamma=0.05, distribution=uniform(), quantile=0.5))
+    >>> print(accuracy(20_000, epsilon=1.0, cells=100, gamma=0.05, distribution=uniform(), quantile=0.5))
     quantile 0.5 from 20,000 records: within 0.05 with probability 0.9608 or more
-    >>> print(accuracy(5_000, epsilon=1.0, steps=100, gamma=0.05, distribution=uniform(), quantile=0.5))
+    >>> print(accuracy(5_000, epsilon=1.0, cells=100, gamma=0.05, distribution=uniform(), quantile=0.5))
     no guarantee for quantile 0.5 from 5,000 records
     """
     _checks.integer(low=1, high=MOST_N, n=n)
     problem = _Problem.of(
         epsilon=epsilon,
-        steps=steps,
+        cells=cells,
         gamma=gamma,
         distribution=distribution,
         quantiles=quantiles,
@@ -180,7 +180,7 @@ def least_n(
     bound: float,
     *,
     epsilon: float,
-    steps: int,
+    cells: int,
     gamma: float,
     distribution: Distribution | Callable[[float], float],
     quantile: float | None = None,
@@ -191,13 +191,13 @@ def least_n(
 ) -> int | None:
     """How many records `accuracy` needs to promise `bound`; None if no number is enough, as when γ is below a step.
 
-    >>> least_n(0.9, epsilon=1.0, steps=7, gamma=0.05, distribution=uniform(), quantile=0.5) is None
+    >>> least_n(0.9, epsilon=1.0, cells=7, gamma=0.05, distribution=uniform(), quantile=0.5) is None
     True
     """
     _checks.probability(bound=bound)
     problem = _Problem.of(
         epsilon=epsilon,
-        steps=steps,
+        cells=cells,
         gamma=gamma,
         distribution=distribution,
         quantiles=quantiles,
@@ -210,32 +210,12 @@ def least_n(
     return max(known) if len(known) == len(needed) else None
 
 
-def accuracy_as_printed(n: int, *, epsilon: float, steps: int, gamma: float, decile: int, beta: float = 0.05) -> float:
-    """The course's theorem for the uniform distribution on 0..1, as printed: 1 − β − η − μ; for study, it is wrong.
-
-    Its η is 2 − Σ + Σ with both sums near 0, so that the "probability" is about −1 whatever n is: the proof subtracts
-    the probabilities of two good events where it means their complements, for which η = Σ + Σ. Its α has ε where each
-    decile has ε/9, and the grid's step does not occur at all.
-
-    >>> round(accuracy_as_printed(100_000, epsilon=1.0, steps=100, gamma=0.05, decile=5), 2)
-    -1.05
-    """
-    _checks.integer(low=1, high=MOST_N, n=n)
-    _checks.integer(low=1, high=9, decile=decile)
-    _checks.probability(beta=beta)
-    share = decile / 10
-    alpha = 8 * (math.log(steps) + math.log(2 / beta)) / _checks.positive(epsilon=epsilon)
-    few = 2 * _at_most(n, gamma / 2, alpha)
-    eta = 2 - _at_most(n, share + gamma / 2, n * share) + _at_most(n, 1 - share + gamma / 2, n * (1 - share))
-    return float(1 - beta - eta - few)
-
-
 @dataclass(frozen=True)
 class _Problem:
     """What `accuracy` and `least_n` have in common, checked."""
 
     share: float
-    steps: int
+    cells: int
     gamma: float
     law: Distribution
     bounds: tuple[float, float]
@@ -247,7 +227,7 @@ class _Problem:
         cls,
         *,
         epsilon: float,
-        steps: int,
+        cells: int,
         gamma: float,
         distribution: Any,
         quantiles: int,
@@ -260,17 +240,17 @@ class _Problem:
             raise ParameterError("bounds must be given for a distribution function that comes without them.")
         return cls(
             share=_checks.positive(epsilon=epsilon) / _checks.integer(low=1, quantiles=quantiles),
-            steps=_checks.integer(low=1, steps=steps),
+            cells=_checks.integer(low=1, cells=cells),
             gamma=_checks.positive(gamma=gamma),
             law=law,
-            bounds=_checked_bounds(bounds or law.bounds),
+            bounds=checked_bounds(bounds or law.bounds),
             noise=_checks.one_of(get_args(NoiseChoice), noise=noise),
             neighbours=_checks.one_of(CENTRAL, neighbours=neighbours),
         )
 
     @property
     def step(self) -> float:
-        return (self.bounds[1] - self.bounds[0]) / self.steps
+        return (self.bounds[1] - self.bounds[0]) / self.cells
 
     def best(self, n: int, q: float) -> Accuracy:
         """The greatest bound over β."""
@@ -289,7 +269,7 @@ class _Problem:
             scales = 2 / self.share, 4 / self.share
         else:
             scales = ((1 + q) / self.share,) * 2 if self.neighbours == "add-remove" else (2 / self.share,) * 2
-        return _alpha(self.steps, *scales, BETAS)
+        return _alpha(self.cells, *scales, BETAS)
 
     def sides(self, q: float) -> tuple[float | None, float | None]:
         """The probabilities of lying below x − γ, and below the last edge that must be within x + γ.

@@ -31,9 +31,9 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.kernels import joint_quantiles as kernels
 from bruit.kernels.joint_quantiles import Numbers
-from bruit.releases._points import Integers, Points
-from bruit.releases.base import CentralNeighbours
 from bruit.releases.exponential import below
+from bruit.releases.quantiles.points import Integers, Points
+from bruit.releases.statistic import CentralNeighbours
 
 #: How many weights are kept at most: 16 bytes each.
 MOST_WEIGHTS = 2 * 10**7

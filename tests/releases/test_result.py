@@ -15,25 +15,31 @@ from bruit.domains import Grid
 from bruit.errors import FormatError, ParameterError
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
-from bruit.releases import Released
+from bruit.releases import Result
 
 TABLE = {"age": [31, 40, 22, 57] * 50, "sex": ["F", "M", "F", "M"] * 50}
-GROUPS: Any = {"by": "sex", "groups": ["F", "M"]}
+GROUPS = {"sex": ["F", "M"]}
 
 RESULTS = {
-    "count": lambda: releases.count(TABLE, epsilon=0.5, rng=1),
-    "histogram": lambda: releases.histogram(TABLE, ["F", "M"], column="sex", epsilon=0.5, rng=1),
-    "numbers as labels": lambda: releases.histogram(TABLE, Grid(0, 60), column="age", epsilon=0.5, rng=1),
-    "groups": lambda: releases.mean(TABLE, column="age", bounds=(0, 120), epsilon=0.5, rng=1, **GROUPS),
-    "groups of several": lambda: releases.quantiles(
-        TABLE, [0.25, 0.5], column="age", bounds=(0, 120), epsilon=0.5, rng=1, **GROUPS
+    "count": lambda: releases.release(TABLE, releases.Count(epsilon=0.5), rng=1),
+    "histogram": lambda: releases.release(TABLE, releases.Histogram("sex", epsilon=0.5, domain=["F", "M"]), rng=1),
+    "numbers as labels": lambda: releases.release(
+        TABLE, releases.Histogram("age", epsilon=0.5, domain=Grid(0, 60)), rng=1
     ),
-    "quantiles with intervals": lambda: releases.quantiles(
-        TABLE, [0.25, 0.5], column="age", bounds=(0, 120), epsilon=0.5, neighbours="replace", rng=1
+    "groups": lambda: releases.release(TABLE, releases.Mean("age", bounds=(0, 120), epsilon=0.5), rng=1, by=GROUPS),
+    "groups of several": lambda: releases.release(
+        TABLE, releases.Quantiles("age", bounds=(0, 120), epsilon=0.5, quantiles=[0.25, 0.5]), by=GROUPS, rng=1
     ),
-    "gaussian": lambda: releases.variance(TABLE, column="age", bounds=(0, 120), epsilon=0.5, delta=1e-6, rng=1),
-    "joint": lambda: releases.quantiles(
-        TABLE, [0.5], column="age", bounds=(0, 120), epsilon=0.5, method="joint", rng=1
+    "quantiles with intervals": lambda: releases.release(
+        TABLE,
+        releases.Quantiles("age", bounds=(0, 120), epsilon=0.5, neighbours="replace", quantiles=[0.25, 0.5]),
+        rng=1,
+    ),
+    "gaussian": lambda: releases.release(
+        TABLE, releases.Variance("age", bounds=(0, 120), epsilon=0.5, delta=1e-6), rng=1
+    ),
+    "joint": lambda: releases.release(
+        TABLE, releases.Quantiles("age", bounds=(0, 120), epsilon=0.5, method="joint", quantiles=[0.5]), rng=1
     ),
 }
 
@@ -46,11 +52,11 @@ def same(first: Any, second: Any) -> bool:
 def test_a_saved_result_comes_back_as_it_was(tmp_path: Path, kind: str) -> None:
     result = RESULTS[kind]()
     result.save(tmp_path / "result.json")
-    again = Released.load(tmp_path / "result.json")
+    again = Result.load(tmp_path / "result.json")
     assert again.values.dtype == result.values.dtype
     assert again.values.tolist() == result.values.tolist()
     assert (again.labels, again.name, again.notes) == (result.labels, result.name, result.notes)
-    assert (again.guarantee, again.simulated, dict(again.release)) == (result.guarantee, True, dict(result.release))
+    assert (again.guarantee, again.simulated, dict(again.statistic)) == (result.guarantee, True, dict(result.statistic))
     assert same(again.error, result.error)
     assert repr(again) == repr(result)
     assert again.to_json() == result.to_json()
@@ -61,7 +67,7 @@ def test_a_saved_result_comes_back_as_it_was(tmp_path: Path, kind: str) -> None:
 
 def test_another_level_is_kept_with_the_usual_ones() -> None:
     result = RESULTS["count"]()
-    again = Released.from_json(result.to_json(0.7))
+    again = Result.from_json(result.to_json(0.7))
     assert again.interval(0.7) == result.interval(0.7)
     assert again.interval(0.95) == result.interval(0.95)
     with pytest.raises(ParameterError, match=r"levels 0\.5, 0\.7, 0\.8, 0\.9, 0\.95, 0\.99"):
@@ -70,11 +76,11 @@ def test_another_level_is_kept_with_the_usual_ones() -> None:
 
 
 def test_large_whole_numbers_and_what_is_not_finite_survive() -> None:
-    result = Released(
+    result = Result(
         name="thing", values=np.array([2**60 + 1, -3]), labels=("a", "b"), error=np.array([math.nan, 1.0]),
-        guarantee=Guarantee(epsilon=1.0, neighbours="add-remove"), simulated=False, release={},
+        guarantee=Guarantee(epsilon=1.0, neighbours="add-remove"), simulated=False, statistic={},
     )  # fmt: skip
-    again = Released.from_json(result.to_json())
+    again = Result.from_json(result.to_json())
     assert again.values.tolist() == [2**60 + 1, -3]
     assert math.isnan(again.error[0])
     assert again.ends is None
@@ -90,13 +96,13 @@ def test_a_file_that_exists_is_not_replaced_unless_forced(tmp_path: Path) -> Non
         RESULTS["histogram"]().save(path)
     assert path.read_bytes() == before
     RESULTS["histogram"]().save(path, force=True)
-    assert Released.load(path).name == "histogram"
+    assert Result.load(path).name == "histogram"
     assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
 
 
 def test_a_failed_save_leaves_nothing_and_the_result_is_still_there(tmp_path: Path, monkeypatch: Any) -> None:
     ledger = Ledger(epsilon=1.0)
-    result = releases.count([1, 2], epsilon=0.5, ledger=ledger)
+    result = releases.release([1, 2], releases.Count(epsilon=0.5), ledger=ledger)
 
     def full(self: Path, *_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -107,14 +113,14 @@ def test_a_failed_save_leaves_nothing_and_the_result_is_still_there(tmp_path: Pa
             result.save(tmp_path / "count.json")
     assert list(tmp_path.iterdir()) == []
     result.save(tmp_path / "count.json")
-    assert Released.load(tmp_path / "count.json").value == result.value
+    assert Result.load(tmp_path / "count.json").value == result.value
     assert ledger.spent.epsilon == 0.5
 
 
 def damaged(change: Any) -> str:
-    body = documents.unseal(RESULTS["groups of several"]().to_json(), Released.FORMAT)
+    body = documents.unseal(RESULTS["groups of several"]().to_json(), Result.FORMAT)
     change(body)
-    return documents.seal(Released.FORMAT, body)
+    return documents.seal(Result.FORMAT, body)
 
 
 DAMAGES = [
@@ -129,7 +135,7 @@ DAMAGES = [
     lambda body: body.update(guarantee={"epsilon": -1}),
     lambda body: body.update(simulated="no"),
     lambda body: body.update(name=7),
-    lambda body: body.update(release=None),
+    lambda body: body.update(statistic=None),
     lambda body: body.pop("intervals"),
     lambda body: body.update(intervals=[{"level": 0.5, "lower": [1.0], "upper": [2.0]}]),
     lambda body: body.update(intervals=[{"level": "half", "lower": [], "upper": []}]),
@@ -140,7 +146,7 @@ DAMAGES = [
 @pytest.mark.parametrize("change", DAMAGES)
 def test_a_document_that_is_not_a_result_is_refused(change: Any) -> None:
     with pytest.raises(FormatError) as refusal:
-        Released.from_json(damaged(change))
+        Result.from_json(damaged(change))
     assert refusal.value.__cause__ is None
 
 
@@ -156,4 +162,4 @@ def test_a_changed_or_foreign_file_is_refused(tmp_path: Path) -> None:
     ):
         (tmp_path / "result.json").write_text(wrong)
         with pytest.raises(FormatError):
-            Released.load(tmp_path / "result.json")
+            Result.load(tmp_path / "result.json")

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from bruit.entropy import Entropy
-from bruit.releases._points import Integers, Part, Points
-from bruit.releases._quantile_plan import Branch, best
-from bruit.releases.base import CentralNeighbours
 from bruit.releases.exponential import Exponential
+from bruit.releases.quantiles.plan import Branch, best
+from bruit.releases.quantiles.points import Integers, Part, Points
+from bruit.releases.statistic import CentralNeighbours
 
 #: Targets are fractions with at most this denominator.
 MOST_DENOMINATOR = 10**6

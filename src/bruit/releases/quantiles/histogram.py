@@ -4,20 +4,20 @@ The interval is cut into equal steps. For a quantile q the edges are asked about
 lie below?", by the sparse vector technique; the first edge that is said to is the result. One histogram and its running
 sum answer all questions, so the cost is that of reading the data once.
 
-The method is that of a course on differential privacy whose listing has mistakes. `HistogramQuantiles.as_printed` has
-them all, for study. The other methods of this package are closer to the true quantiles at the same ε; this one is
-the easiest to explain, and says beforehand how close it comes (`bruit.releases.accuracy`). The arguments are in
-``histogram_method.proof.md``.
+The method is that of a course on differential privacy whose listing has mistakes; `bruit.studies.as_printed` has them
+all. The other methods of this package are closer to the true quantiles at the same ε; this one is
+the easiest to explain, and says beforehand how close it comes (`bruit.releases.quantiles.accuracy`). The
+arguments are in ``histogram.proof.md``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, keep_present
+from bruit.domains.grid import checked_bounds
 from bruit.entropy import Words
-from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
-from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
-from bruit.releases.base import CENTRAL, CentralNeighbours, Floats, Release
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace
-from bruit.releases.released import Released
+from bruit.releases.result import Result
+from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
 
 __all__ = ["DECILES", "HistogramQuantiles"]
 
@@ -42,7 +42,7 @@ DECILES = tuple(i / 10 for i in range(1, 10))
 NoiseChoice = Literal["tight", "dwork-roth"]
 #: Quantiles are taken as fractions with denominators up to this.
 MOST_DENOMINATOR = 10**6
-MOST_STEPS = 10**6
+MOST_CELLS = 10**6
 
 
 class NoisePair(NamedTuple):
@@ -52,12 +52,14 @@ class NoisePair(NamedTuple):
     answers: DiscreteLaplace
 
 
-@dataclass(frozen=True, kw_only=True)
-class HistogramQuantiles(Release):
+@dataclass(frozen=True)
+class HistogramQuantiles(Statistic):
     """Quantiles as the first edge of a grid with enough records below it (AboveThreshold on a histogram).
 
     Parameters
     ----------
+    column
+        The column of a table; None for data that are one column.
     quantiles
         Numbers between 0 and 1. Each is taken as the nearest fraction with a denominator up to 10⁶.
     bounds
@@ -65,7 +67,7 @@ class HistogramQuantiles(Release):
         outside count at the nearest end.
     epsilon
         The most that all the quantiles together may tell about one record; each gets an equal share.
-    steps
+    cells
         How many steps the interval has. A result is an edge, so it is not finer than a step.
     neighbours
         ``"add-remove"`` (default), or ``"replace"``, where the number of records is public.
@@ -90,66 +92,45 @@ class HistogramQuantiles(Release):
 
     Examples
     --------
-    >>> ask_for = HistogramQuantiles(quantiles=[0.25, 0.5], bounds=(0, 100), epsilon=2.0, steps=100)
-    >>> found = ask_for.release(ask_for.fold(np.arange(10_000) / 100), rng=7)
-    >>> found.labels
-    (0.25, 0.5)
-    >>> bool(abs(found[0.5] - 50) < 3)
-    True
+    >>> from bruit.releases import release
+    >>> quantiles = HistogramQuantiles(quantiles=[0.25, 0.5], bounds=(0, 100), epsilon=2.0, cells=100)
+    >>> result = release(np.arange(10_000) / 100, quantiles, rng=7)
+    >>> result.labels, bool(abs(result[0.5] - 50) < 3)
+    ((0.25, 0.5), True)
     """
 
+    kind: ClassVar[str] = "quantiles by histogram"
+
+    column: str | None = None
+    _: KW_ONLY
     quantiles: tuple[float, ...] = DECILES
     bounds: tuple[float, float]
     epsilon: float
-    steps: int = 1000
+    cells: int = 1000
     neighbours: CentralNeighbours = "add-remove"
     noise: NoiseChoice = "tight"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantiles", _checked_quantiles(self.quantiles))
-        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
-        object.__setattr__(self, "steps", _checks.integer(low=1, high=MOST_STEPS, steps=self.steps))
-        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.probability))
+        if len(set(self.quantiles)) < len(self.quantiles):
+            raise ParameterError("quantiles must be different from each other.")
+        if isinstance(self.bounds, Grid):
+            raise ParameterError("The histogram method needs a pair of bounds: its results are edges between steps.")
+        object.__setattr__(self, "bounds", checked_bounds(self.bounds))
+        self._check_privacy()
+        object.__setattr__(self, "cells", _checks.integer(low=1, high=MOST_CELLS, cells=self.cells))
         _checks.one_of(get_args(NoiseChoice), noise=self.noise)
         _ = self.noises
 
-    @classmethod
-    def as_printed(
-        cls,
-        *,
-        bounds: tuple[float, float],
-        epsilon: float,
-        steps: int = 1000,
-        neighbours: CentralNeighbours = "replace",
-    ) -> HistogramQuantiles:
-        """The nine deciles as the course's listing has them, mistakes included; for study, not for use.
-
-        The questions ask about i·(b−a)/steps without the offset a, and so does the result; the result counts steps
-        from 0 although the questions start at 1; points equal to b are never below; "nothing above" gives −1 step.
-        Its ε is right.
-        """
-        return _AsPrinted(bounds=bounds, epsilon=epsilon, steps=steps, neighbours=neighbours, noise="dwork-roth")
-
     @property
-    def name(self) -> str:
-        """What is released."""
-        return "quantiles by histogram"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The ε asked; the exact `loss` is at most that, and at most 10⁻⁹ of it less."""
-        return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
-
-    @property
-    def cells(self) -> int:
+    def size(self) -> int:
         """One count for each step."""
-        return self.steps
+        return self.cells
 
     @property
     def edges(self) -> Floats:
         """The ends of the steps, from the lower bound to the upper."""
-        return np.linspace(*self.bounds, self.steps + 1)
+        return np.linspace(*self.bounds, self.cells + 1)
 
     @cached_property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -199,49 +180,33 @@ class HistogramQuantiles(Release):
     def rank_error(self, beta: float = 0.05) -> Floats:
         """By how many records the count of each result can miss q·n, but for a probability β each.
 
-        >>> HistogramQuantiles(bounds=(0, 1), epsilon=1.0, steps=100).rank_error(0.05).round().tolist()
+        >>> HistogramQuantiles(bounds=(0, 1), epsilon=1.0, cells=100).rank_error(0.05).round().tolist()
         [119.0, 129.0, 140.0, 151.0, 162.0, 173.0, 183.0, 194.0, 205.0]
         """
         _checks.probability(beta=beta)
         widths = [
-            pair.threshold.half_width(1 - beta / 2) + pair.answers.half_width(1 - beta / (2 * self.steps))
+            pair.threshold.half_width(1 - beta / 2) + pair.answers.half_width(1 - beta / (2 * self.cells))
             for pair in self.noises
         ]
         return np.array(widths) / [q.denominator for q in self.fractions]
 
-    def expected_error(self, n: int | None = None) -> Floats:
-        """Not known beforehand: it depends on how densely the records lie. See `rank_error` and `accuracy`."""
-        return np.full(len(self.quantiles), np.nan)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for documents."""
-        return {
-            "release": self.name,
-            "quantiles": list(self.quantiles),
-            "bounds": list(self.bounds),
-            "epsilon": self.epsilon,
-            "steps": self.steps,
-            "neighbours": self.neighbours,
-            "noise": self.noise,
-        }
-
-    def _count(self, column: Any) -> Counts:
-        numbers = Grid(*self.bounds, cells=2).read(column, clip=True)
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """How many records are in each step."""
+        numbers = Grid(*self.bounds, cells=2).read(self.values(batch), clip=True)
         absent = np.isnan(numbers)
         cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
         cells[absent] = ABSENT
-        return np.bincount(keep_present(cells, self.cells, "refuse", GAPS_OF_NUMBERS), minlength=self.cells).astype(
-            np.int64
-        )
+        return histogram_of(keep_present(cells, self.size, "refuse", GAPS_OF_NUMBERS), self.size)
 
     @property
     def _cuts(self) -> Floats:
         """The edges of the cells that are counted."""
         return self.edges
 
-    def _ready(self, counts: Counts) -> Counts:
-        if self.neighbours == "add-remove":
-            return np.minimum(counts, self.most_records // self.cells).astype(np.int64)
+    def prepare(self, counts: Counts) -> Counts:
+        """The counts, cut to what keeps all answers within 61 bits; too many public records are refused."""
+        if not self.public:
+            return np.minimum(counts, self.most_records // self.size).astype(np.int64)
         if exact_total(counts) > self.most_records:  # the number is public
             raise LimitError(f"There must be at most {self.most_records:,} records.")
         return counts
@@ -255,22 +220,18 @@ class HistogramQuantiles(Release):
         """
         return MOST_SUM // max(q.denominator for q in self.fractions)
 
-    def _draw(self, counts: Counts, words: Words) -> Released:
-        n, below = int(counts.sum()), np.cumsum(counts)[: self.steps]
-        found = [
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """The first edge above, for each quantile."""
+        n, below = int(counts.sum()), np.cumsum(counts)[: self.cells]
+        edges = [
             self._first_above(q.denominator * below - q.numerator * n, pair, part)
             for q, pair, part in zip(self.fractions, self.noises, words.split(len(self.fractions)), strict=True)
         ]
-        return Released(
-            name=self.name,
-            values=np.array([self._result(index) for index in found]),
-            labels=self.quantiles,
-            error=self.expected_error(),
-            guarantee=self.guarantee,
-            simulated=not words.secure,
-            release=self.to_dict(),
-            notes=self._notes,
-        )
+        values = np.array([self._edge(index) for index in edges])
+        return self._result(values, words, labels=self.quantiles, notes=self.notes)
+
+    #: What a reader of a result must know.
+    notes: ClassVar[tuple[str, ...]] = ()
 
     def _first_above(self, answers: Counts, noise: NoisePair, words: Words) -> int | None:
         """A whole session of AboveThreshold at once: the index of the first answer above 0, noise on both."""
@@ -282,50 +243,9 @@ class HistogramQuantiles(Release):
     def _is_above(self, answers: Counts, threshold: Counts) -> NDArray[np.bool_]:
         return answers >= threshold
 
-    def _result(self, index: int | None) -> float:
+    def _edge(self, index: int | None) -> float:
         # The first question is about the first edge after the lower bound.
         return self.bounds[1] if index is None else float(self.edges[index + 1])
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        return ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _AsPrinted(HistogramQuantiles):
-    """The listing, mistakes included. Its list of questions is taken as emptied for each decile, as it must be."""
-
-    @property
-    def name(self) -> str:
-        """What is released."""
-        return "deciles by histogram, as printed"
-
-    @property
-    def cells(self) -> int:
-        """One more than the steps, for what is never below."""
-        return self.steps + 1
-
-    @property
-    def width(self) -> float:
-        """The length of a step."""
-        return (self.bounds[1] - self.bounds[0]) / self.steps
-
-    @property
-    def _cuts(self) -> Floats:
-        return (
-            np.arange(self.steps + 2, dtype=np.float64) * self.width
-        )  # element < i*(b-a)/steps: the offset a is forgotten
-
-    def _is_above(self, answers: Counts, threshold: Counts) -> NDArray[np.bool_]:
-        return answers > threshold
-
-    def _result(self, index: int | None) -> float:
-        # result * (b-a)/steps: the offset is forgotten again, the first question has index 0, and nothing above is -1.
-        return (-1 if index is None else index) * self.width
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        return ("as printed, with its mistakes",)
 
 
 def _cells(numbers: Floats, cuts: Floats) -> NDArray[np.int64]:
@@ -339,20 +259,11 @@ def _cells(numbers: Floats, cuts: Floats) -> NDArray[np.int64]:
     return cells
 
 
-def _checked_quantiles(quantiles: Any) -> tuple[float, ...]:
+def checked_quantiles(quantiles: Any, check: Callable[..., float]) -> tuple[float, ...]:
+    """A list of at least one number that passes the check."""
     if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable):
-        raise ParameterTypeError("quantiles must be a list of numbers between 0 and 1.")
-    checked = tuple(_checks.probability(quantiles=q) for q in quantiles)
-    if not checked or len(set(checked)) < len(checked):
-        raise ParameterError("quantiles must be at least one number between 0 and 1, none twice.")
+        raise ParameterTypeError("quantiles must be a list of numbers from 0 to 1.")
+    checked = tuple(check(quantiles=q) for q in quantiles)
+    if not checked:
+        raise ParameterError("quantiles must be at least one number from 0 to 1.")
     return checked
-
-
-def _checked_bounds(bounds: Any) -> tuple[float, float]:
-    rule = "bounds must be a pair of numbers, the lower and the upper."
-    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
-        low, high = bounds
-    ends = _checks.finite(bounds=low), _checks.finite(bounds=high)
-    if not (ends[0] < ends[1] and math.isfinite(ends[1] - ends[0])):
-        raise ParameterError(f"The lower bound must be below the upper, got {low} and {high}.")
-    return ends

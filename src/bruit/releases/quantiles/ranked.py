@@ -17,52 +17,53 @@ noise of many cells adds up, where the exponential mechanism pays for the answer
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.domain import Missing
-from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.entropy import Entropy, Words
+from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
-from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import bounded_range_rho
-from bruit.releases import _joint
-from bruit.releases import _quantile_tree as trees
-from bruit.releases._joint import JointLaw
-from bruit.releases._points import PLACE_BITS, Integers, Part, Points
-from bruit.releases._quantile_tree import Node
-from bruit.releases._scale import MOST_CELLS, Scale, scale_of
-from bruit.releases.base import CENTRAL, Books, CentralNeighbours, Floats, Release
-from bruit.releases.grouped import ask
-from bruit.releases.histogram_method import HistogramQuantiles
-from bruit.releases.released import Ends, Released
+from bruit.releases.quantiles import joint as joints
+from bruit.releases.quantiles import tree as trees
+from bruit.releases.quantiles.histogram import checked_quantiles
+from bruit.releases.quantiles.joint import JointLaw
+from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
+from bruit.releases.quantiles.tree import Node
+from bruit.releases.result import Ends, Result
+from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
 
-__all__ = ["Quantiles", "quantiles"]
+__all__ = ["Median", "Quantiles"]
 
 #: How quantiles are drawn.
 Method = Literal["auto", "exponential", "inverse-sensitivity", "approximate", "joint"]
 METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "approximate", "joint")
 
+#: How many cells there are between a pair of bounds, unless declared: as many as domains may have.
+MOST_CELLS = _checks.K_LIMITS[1] - 2
 #: So many records of a cell are told apart; further ones are left out.
 MOST_IN_CELL = 2**PLACE_BITS - 1
 #: Weights fall by at least this, so that there are at most five million of them, however many records there are.
 _LEAST_STEP = Fraction(1, 2**16)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quantiles(Release):
+@dataclass(frozen=True)
+class Quantiles(Statistic):
     """Quantiles of a bounded number, drawn by their ranks (exponential mechanism, ApproximateQuantiles, JointExp).
 
     Parameters
     ----------
+    column
+        The column of a table; None for data that are one column.
     quantiles
         Numbers from 0 to 1, in any order. Each is taken as the nearest fraction with a denominator up to 10⁶; one that
         is asked for twice is drawn, and paid for, once.
@@ -78,7 +79,7 @@ class Quantiles(Release):
         ``"auto"`` (default) takes ``"approximate"`` or ``"exponential"``, whichever has the smaller expected error in
         ranks, from public parameters. Or ``"exponential"``, ``"inverse-sensitivity"`` (the same), ``"approximate"`` or
         ``"joint"``.
-    resolution
+    cells
         How many cells there may be between a pair of bounds, about a million by default. Fewer need less memory, 8
         bytes each, and cost a little accuracy where many records share a cell.
     missing
@@ -105,39 +106,41 @@ class Quantiles(Release):
 
     Examples
     --------
-    >>> ask_for = Quantiles(quantiles=[0.25, 0.5, 0.75], bounds=(0, 100), epsilon=1.0)
-    >>> found = ask_for.release(ask_for.fold(np.arange(10_000) / 100), rng=7)
-    >>> found.labels
+    >>> from bruit.releases import release
+    >>> quartiles = Quantiles("wage", quantiles=[0.25, 0.5, 0.75], bounds=(0, 100), epsilon=1.0)
+    >>> result = release({"wage": np.arange(10_000) / 100}, quartiles, rng=7)
+    >>> result.labels
     (0.25, 0.5, 0.75)
-    >>> bool((abs(found.values - [25, 50, 75]) < 1).all())
+    >>> bool((abs(result.values - [25, 50, 75]) < 1).all())
     True
-    >>> ask_for.rank_deviation.round(1).tolist()
+    >>> quartiles.rank_deviation.round(1).tolist()
     [3.0, 2.9, 3.0]
     """
 
+    kind: ClassVar[str] = "quantiles"
+
+    column: str | None = None
+    _: KW_ONLY
     quantiles: tuple[float, ...]
     bounds: Any
     epsilon: float
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
-    resolution: int = MOST_CELLS
+    cells: int = MOST_CELLS
     missing: Missing = "refuse"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantiles", _checked_quantiles(self.quantiles))
+        object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
+        self._check_privacy()
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
-        _checks.one_of(CENTRAL, neighbours=self.neighbours)
         _checks.one_of(METHODS, method=self.method)
-        scale = self.scale  # bad bounds are found here
+        _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
+        if isinstance(self.bounds, Grid) and self.bounds.missing == "category":
+            raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
+        object.__setattr__(self, "missing", self.grid.missing)  # bad bounds are found here
+        self._check_missing(self.missing)
         if not isinstance(self.bounds, Grid):
-            object.__setattr__(self, "bounds", scale.bounds)
-        policy = self.bounds.missing if isinstance(self.bounds, Grid) else self.missing
-        if policy == "drop" and self.public:
-            raise ParameterError(
-                'Under "replace" the number of records is public, so none may be dropped: '
-                'fill the gaps first, or use neighbours="add-remove".'
-            )
-        object.__setattr__(self, "missing", policy)
+            object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
         object.__setattr__(self, "method", self._resolved())
         _ = self.joint  # what it cannot do is found here
         if trees.least_step(self.forest) < _LEAST_STEP:
@@ -147,34 +150,21 @@ class Quantiles(Release):
             )
 
     @cached_property
-    def scale(self) -> Scale:
-        """The cells in which records are counted."""
-        return scale_of(self.bounds, cells=self.resolution, missing=self.missing)
+    def grid(self) -> Grid:
+        """The cells in which records are counted: the declared grid, or fine steps between a pair of bounds."""
+        if isinstance(self.bounds, Grid):
+            return self.bounds
+        return Grid.of(self.bounds, cells=self.cells, missing=self.missing)
+
+    @property
+    def on_points(self) -> bool:
+        """Whether results are points of a declared grid, so that all places of a cell are alike."""
+        return isinstance(self.bounds, Grid)
 
     @cached_property
     def fractions(self) -> tuple[Fraction, ...]:
         """The different quantiles, as fractions in increasing order."""
         return tuple(sorted({_fraction(q) for q in self.quantiles}))
-
-    @property
-    def grid(self) -> Grid | None:
-        """The declared grid; None where a pair of bounds is declared."""
-        return self.bounds if isinstance(self.bounds, Grid) else None
-
-    @property
-    def public(self) -> bool:
-        """Whether the number of records is public."""
-        return self.neighbours == "replace"
-
-    @property
-    def name(self) -> str:
-        """What is released."""
-        return "quantiles"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised: the ε asked for, which the weights do not exceed, roundings included."""
-        return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
 
     @property
     def rho(self) -> float:
@@ -188,9 +178,9 @@ class Quantiles(Release):
         return bounded_range_rho(*(epsilon for tree in self.forest for epsilon in trees.worst_way(tree)))
 
     @property
-    def cells(self) -> int:
+    def size(self) -> int:
         """How many cells are counted."""
-        return self.scale.cells
+        return self.grid.cells
 
     @cached_property
     def forest(self) -> tuple[Node, ...]:
@@ -202,11 +192,7 @@ class Quantiles(Release):
         """How the joint method weighs vectors of places; None for the others."""
         if self.method != "joint":
             return None
-        return JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.cells << PLACE_BITS)
-
-    def expected_error(self, n: int | None = None) -> Floats:
-        """Not known beforehand: it depends on how densely the records lie. See `rank_deviation` and `rank_error`."""
-        return np.full(len(self.quantiles), np.nan)
+        return JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.size << PLACE_BITS)
 
     @property
     def rank_deviation(self) -> Floats:
@@ -222,21 +208,10 @@ class Quantiles(Release):
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for documents."""
-        return {
-            "release": self.name,
-            "quantiles": list(self.quantiles),
-            "domain": self.scale.to_dict(),
-            "epsilon": self.epsilon,
-            "neighbours": self.neighbours,
-            "method": self.method,
-        }
-
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
         if self.joint is not None:
-            return _joint.draw(points, self.joint, entropy)
+            return joints.draw(points, self.joint, entropy)
         places = [0] * len(self.fractions)
 
         def choose(node: Node, points: Points, part: Part) -> int:
@@ -248,7 +223,7 @@ class Quantiles(Release):
 
     def whole_cells(self, node: Node) -> bool:
         """Whether a node takes all places of a cell as one: on the points of a grid, where nothing is split by it."""
-        return self.scale.whole_cells and node.left is None and node.right is None
+        return self.on_points and node.left is None and node.right is None
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | None:
         """The exact loss where quantiles are drawn independently, rounded up; None where they are not."""
@@ -258,27 +233,35 @@ class Quantiles(Release):
         ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
         return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
 
-    def _count(self, column: Any) -> Counts:
-        counts: Counts = self.scale.count(column)
-        return counts
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """How many records are in each cell; a number outside the bounds is in the nearest."""
+        return histogram_of(self.grid.encode(self.values(batch), clip=True), self.size)
 
-    def _ready(self, counts: Counts) -> Counts:
+    def prepare(self, counts: Counts) -> Counts:
+        """The counts; a public number of records beyond what a cell holds is refused."""
         if self.public and exact_total(counts) > MOST_IN_CELL:
             raise LimitError(f"There must be at most {MOST_IN_CELL:,} records, and they may all be equal.")
         return counts
 
-    def _draw(self, counts: Counts, words: Words) -> Released:
-        values = self.scale.values(self.draw_places(Points(counts), words.stream()), PLACE_BITS)
-        return Released(
-            name=self.name,
-            values=self._asked_order(values),
-            labels=self.quantiles,
-            error=self.expected_error(),
-            guarantee=self.guarantee,
-            simulated=not words.secure,
-            release=self.to_dict(),
-            ends=self._ends(values, int(counts.sum())) if self.public and self.forest else None,
-        )
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """The drawn places as numbers."""
+        values = self._numbers(self.draw_places(Points(counts), words.stream()))
+        ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
+        return self._result(self._asked_order(values), words, labels=self._labels, ends=ends)
+
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        return self.quantiles
+
+    def _numbers(self, places: Integers) -> Floats:
+        """The numbers at places: points of the declared grid, or within the half step to both sides of a multiple."""
+        if self.on_points:
+            return np.asarray(self.grid.decode(places >> PLACE_BITS))
+        return np.asarray(np.clip(self.grid.value(places / 2.0**PLACE_BITS - 0.5), *self._ends_of_bounds))
+
+    @property
+    def _ends_of_bounds(self) -> tuple[float, float]:
+        return (float(self.grid.low), float(self.grid.high)) if self.on_points else self.bounds
 
     def _ends(self, values: Floats, n: int) -> Ends:
         """Intervals from the neighbours among the released: their ranks are known but for `rank_error`.
@@ -290,12 +273,14 @@ class Quantiles(Release):
         def ends(level: float) -> Floats:
             bound = self._bounds_of_ranks(1 - level)
             wanted = np.array([float(q) for q in self.fractions]) * n
-            low, high = self.scale.bounds
+            low, high = self._ends_of_bounds
             rows = []
             for rank in (max(math.ceil(q * n), 1) for q in self.fractions):
                 under, over = values[wanted + bound < rank], values[wanted - bound >= rank]
                 rows.append((under.max(initial=low), over.min(initial=high)))
-            blurred = np.array(rows) + np.array([-self.scale.blur, self.scale.blur])
+            # Between bounds a record may be anywhere in its cell; on a grid it counts as its point.
+            blur = 0.0 if self.on_points else float(self.grid.step)
+            blurred = np.array(rows) + np.array([-blur, blur])
             return self._asked_order(np.clip(blurred, low, high))
 
         return ends
@@ -304,13 +289,12 @@ class Quantiles(Release):
         if not self.forest:
             return np.full(len(self.fractions), np.nan)
         # A place at some distance has at most exp(−rate·distance) of the weight of the best one: count all places.
-        logarithm = math.log(self.cells) + PLACE_BITS * math.log(2) + math.log(len(self.fractions) / beta)
+        logarithm = math.log(self.size) + PLACE_BITS * math.log(2) + math.log(len(self.fractions) / beta)
         return np.array([bound for tree in self.forest for bound in trees.rank_bound(tree, logarithm)])
 
-    def _asked_order(self, found: Any) -> Floats:
+    def _asked_order(self, sorted_values: Any) -> Floats:
         places = [self.fractions.index(_fraction(q)) for q in self.quantiles]
-        ordered: Floats = np.asarray(found)[places]
-        return ordered
+        return np.asarray(np.asarray(sorted_values)[places])
 
     def _resolved(self) -> Method:
         if self.method == "inverse-sensitivity":
@@ -330,73 +314,30 @@ class Quantiles(Release):
         return tuple(trees.independent(self.fractions, epsilon, self.neighbours))
 
 
-def quantiles(
-    data: Any,
-    quantiles: Any,
-    *,
-    bounds: Any = None,
-    epsilon: float,
-    method: Method | Literal["histogram"] = "auto",
-    column: str | None = None,
-    by: Any = None,
-    groups: Any = None,
-    ledger: Books | None = None,
-    neighbours: CentralNeighbours = "add-remove",
-    missing: Missing = "refuse",
-    rng: Randomness = None,
-    label: str | None = None,
-) -> Released:
-    """Quantiles of a bounded number, with noise.
+@dataclass(frozen=True)
+class Median(Quantiles):
+    """The median of a bounded number; parameters as in `Quantiles`.
 
-    Parameters
-    ----------
-    data
-        A column, or with `column` a table: a mapping, a frame, or the path of a file.
-    quantiles, bounds, epsilon, neighbours, missing
-        As in `Quantiles`.
-    method
-        As in `Quantiles`, or ``"histogram"`` for `HistogramQuantiles`.
-    column
-        The name of the column in the table.
-    by, groups
-        Quantiles by group: the name of the column that says the group (or that column, where `data` is one), and the
-        list of groups, declared. A record is in one group, so that all groups together cost ε.
-    ledger, rng, label
-        As in `Release.release`.
-
-    Examples
-    --------
-    >>> wages = np.arange(20_000) / 200
-    >>> found = quantiles(wages, [0.1, 0.5, 0.9], bounds=(0, 100), epsilon=0.5, rng=7)
-    >>> bool((abs(found.values - [10, 50, 90]) < 1).all())
+    >>> from bruit.releases import release
+    >>> 45 < release(range(101), Median(bounds=(0, 100), epsilon=2.0), rng=7).value < 55
     True
     """
-    if method == "histogram":
-        release: Release = _by_histogram(quantiles, bounds, epsilon, neighbours)
-    else:
-        release = Quantiles(
-            quantiles=quantiles, bounds=bounds, epsilon=epsilon, neighbours=neighbours, method=method, missing=missing
-        )
-    return ask(release, data, column=column, by=by, groups=groups, ledger=ledger, rng=rng, label=label)
 
+    kind: ClassVar[str] = "median"
 
-def _by_histogram(quantiles: Any, bounds: Any, epsilon: float, neighbours: CentralNeighbours) -> HistogramQuantiles:
-    if isinstance(bounds, Grid):
-        raise ParameterError("The histogram method needs a pair of bounds: its results are edges between steps.")
-    return HistogramQuantiles(quantiles=quantiles, bounds=bounds, epsilon=epsilon, neighbours=neighbours)
+    quantiles: tuple[float, ...] = field(default=(0.5,), init=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {name: value for name, value in super().to_dict().items() if name != "quantiles"}
+
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        return (self.name,)
 
 
 def _deviations(forest: tuple[Node, ...]) -> list[float]:
     return [deviation for tree in forest for deviation in trees.rank_deviation(tree)]
-
-
-def _checked_quantiles(quantiles: Any) -> tuple[float, ...]:
-    if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable):
-        raise ParameterTypeError("quantiles must be a list of numbers from 0 to 1.")
-    checked = tuple(_checks.fraction(quantiles=q) for q in quantiles)
-    if not checked:
-        raise ParameterError("quantiles must be at least one number from 0 to 1.")
-    return checked
 
 
 def _fraction(quantile: float) -> Fraction:
