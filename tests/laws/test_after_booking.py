@@ -23,7 +23,6 @@ from bruit.releases import (
     InverseSensitivity,
     LengthFunction,
     Mean,
-    MeanLength,
     Median,
     Quantiles,
     Release,
@@ -31,6 +30,7 @@ from bruit.releases import (
     Sum,
     Variance,
 )
+from bruit.releases.lengths import MeanLength
 from bruit.studies.as_printed import DecilesAsPrinted
 
 NEIGHBOURS = ("add-remove", "replace")
@@ -107,12 +107,12 @@ def _models() -> list[tuple[Any, Any]]:
     ]
     found: list[tuple[Any, Any]] = []
     for common in shared:
-        found += [(NaiveBayes(classes=["no", "yes"], variant=each, **common), CLASSES) for each in ("joint", "vaidya")]
+        found += [(NaiveBayes(classes=["no", "yes"], method=each, **common), CLASSES) for each in ("joint", "vaidya")]
         lines = [LinearRegression(target_bounds=(-1, 1), delta=delta, **common) for delta in (0.0, DELTA)]
         lines.append(LinearRegression(target_bounds=(-1, 1), method="functional", **common))
         found += [(line, TARGETS) for line in lines]
         found += [(KMeans(2, delta=delta, **common), None) for delta in (0.0, DELTA)]
-        found += [(KMeans(2, variant="lloyd", iterations=3, **common), None)]
+        found += [(KMeans(2, method="lloyd", iterations=3, **common), None)]
     return found
 
 
@@ -122,7 +122,7 @@ def _name(model: Any) -> str:
 
 @pytest.mark.parametrize(("model", "target"), _models(), ids=_name)
 def test_a_model_has_the_same_outcome_for_all_data(model: Any, target: Any) -> None:
-    lost = learning.kmeans._LOST  # by noisy counts, one centre would do as well
+    lost = learning.kmeans.model._LOST  # by noisy counts, one centre would do as well
     assert testing.check_model_after_booking(model, ROWS, target, by_noise=[lost]) is None
 
 
@@ -171,10 +171,10 @@ def _parameters(method: Any) -> list[str]:
 
 
 class RaisesOnLargeSums(Count):
-    def from_noisy(self, noisy: Any, noise: Any, n: Any, words: Any) -> Any:
+    def from_noisy(self, noisy: Any, noise: Any, n: Any, simulated: bool) -> Any:
         if int(self._exact[0]) > 2**41:  # type: ignore[attr-defined]
             raise LimitError("The sums of these data are beyond 2⁴¹.")
-        return super().from_noisy(noisy, noise, n, words)
+        return super().from_noisy(noisy, noise, n, simulated)
 
     def sums(self, counts: Any) -> Any:
         object.__setattr__(self, "_exact", counts)

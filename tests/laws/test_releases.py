@@ -35,7 +35,7 @@ RELEASES: list[Statistic] = [
     HistogramQuantiles(bounds=(0, 10), cells=10, epsilon=1.0, quantiles=(0.5,)),
     Quantiles(bounds=Grid(0, 10), epsilon=1.0, quantiles=(0.3, 0.5), method="exponential"),
     Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.3, 0.8), cells=1000),
-    Median(bounds=Grid(0, 10), epsilon=1.0),
+    Median(bounds=(0, 10), epsilon=1.0, cells=1000),
     InverseSensitivity(statistic=MeanLength(Grid(0, 10, cells=41)), bounds=(0, 10), epsilon=1.0),
 ]
 

@@ -93,6 +93,9 @@ WAVE = numbers.SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=8)
 NUMBER = WAVE.estimate(WAVE.simulate([100] * 8, rng=1))
 DISTRIBUTION = NUMBER.distribution()
 QUANTILES = releases.Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.5,), cells=100)
+COUNTS = QUANTILES.count({"values": np.linspace(0.0, 10.0, 20)})
+EDGES = releases.HistogramQuantiles(bounds=(0, 10), epsilon=1.0, cells=100)
+MEAN = releases.InverseSensitivity(statistic="mean", bounds=(0, 10), epsilon=1.0)
 FAKES = Plan(CATEGORIES, 2.0, "RS+FD[GRR]")
 TABLE = {"a": ["0", "1", "2"] * 4, "b": ["x", "y"] * 6}
 CODES, AGES, TEXTS = np.arange(20) % 4, np.linspace(0.0, 10.0, 20), ["u", "v"] * 10
@@ -139,7 +142,10 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     ).first([10]),
     "releases.statistic.Statistic.release": lambda e: Count(epsilon=1.0).release(RAW, rng=e),
     "releases.statistic.AdditiveStatistic.publish": lambda e: Count(epsilon=1.0).publish(np.array([5]), words_of(e)),
-    "releases.statistic.Statistic.publish": lambda e: QUANTILES.publish(QUANTILES.count({"values": AGES}), words_of(e)),
+    "releases.statistic.Statistic.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
+    "releases.quantiles.ranked.Quantiles.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
+    "releases.quantiles.histogram.HistogramQuantiles.publish": lambda e: EDGES.publish(np.arange(100), words_of(e)),
+    "releases.inverse_sensitivity.InverseSensitivity.publish": lambda e: MEAN.publish(np.arange(1025), words_of(e)),
     "releases.release.Release.publish": lambda e: Count(epsilon=1.0).alone.publish(RAW, rng=e),
     "releases.release.release": lambda e: releases.release(AGES, Count(epsilon=1.0), rng=e),
     "releases.noise.Noise.draw": lambda e: NOISES[0].draw(5, e),
@@ -149,12 +155,12 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
         Points(QUANTILES.count({"values": AGES})), e
     ),
-    "learning.kmeans.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
-    "learning.linear_regression.LinearRegression.__init__": lambda e: learning.LinearRegression(
+    "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
+    "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(
         epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), random_state=e
     ).fit(X, Y),
     "learning.privatizer.LocalPrivatizer.__init__": lambda e: privatizer(e).fit_transform(X),
-    "learning.naive_bayes.NaiveBayes.__init__": lambda e: learning.NaiveBayes(
+    "learning.naive_bayes.model.NaiveBayes.__init__": lambda e: learning.NaiveBayes(
         epsilon=1.0, bounds=(0, 1), classes=[0, 1], rng=e
     ).fit(X, Y),
     "learning.honest.honest_split": lambda e: learning.honest_split(
@@ -356,7 +362,7 @@ class RepeatsPlan(Plan):
 @pytest.mark.parametrize(
     ("subject", "words"),
     [
-        (RepeatsRelease(epsilon=0.1), "release repeats its output when it is called again"),
+        (RepeatsRelease(epsilon=0.1), "publish repeats its output when it is called again"),
         (OneNoiseForAll(epsilon=0.1), "its noise repeats"),
         (RepeatsSession(epsilon=0.1, threshold=9), "start repeats its output when it is called again"),
         (RepeatsPlan(CATEGORIES, 1.0, "SPL[GRR]"), "privatize repeats its output when it is called again"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,12 @@ def _own_randomness(self: Any, counts: Any, words: Words) -> Any:
 
 
 def _draws_nothing(self: Any, counts: Any, words: Words) -> Any:
-    return self.from_noisy(counts, self.noise(), None, words)
+    return self.from_noisy(counts, self.noise(), None, not words.secure)
 
 
 def _half_scale(self: Any, counts: Any, words: Words) -> Any:
     noise = type(self.noise())(self.noise().scale / 2)
-    return self.from_noisy(counts + noise.sample(1, words), self.noise(), None, words)
+    return self.from_noisy(counts + noise.sample(1, words), self.noise(), None, not words.secure)
 
 
 def _logs(self: Any, batch: Any) -> Any:
@@ -76,8 +76,8 @@ def _forgets_empty(self: Any, batch: Any) -> Any:
     return np.maximum(Count.count(self, batch), 1)
 
 
-def _marks_nothing(self: Any, noisy: Any, noise: Any, n: Any, words: Words) -> Any:
-    return replace(Count.from_noisy(self, noisy, noise, n, words), simulated=False)
+def _marks_nothing(self: Any, noisy: Any, noise: Any, n: Any, simulated: bool) -> Any:
+    return Count.from_noisy(self, noisy, noise, n, False)
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
@@ -241,7 +241,7 @@ def test_a_statistic_of_your_own_needs_only_its_counts() -> None:
                 raise DataTypeError("values must be numbers.")
             return np.array([(column > 0).sum()], np.int64)
 
-        def from_noisy(self, noisy: Any, noise: Any, n: Any, words: Any) -> Any:
-            return self._result(noisy, words, error=noise.error)
+        def from_noisy(self, noisy: Any, noise: Any, n: Any, simulated: Any) -> Any:
+            return self._result(noisy, simulated, error=noise.error)
 
     check_release(Positive(), values=[-1.0, 1.0, 0.0])

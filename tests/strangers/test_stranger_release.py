@@ -59,7 +59,7 @@ class MostFrequent(Statistic):
 
     def publish(self, counts: Any, words: Any) -> Result:
         place = self.choice.choose(self.scores(counts), words.stream())
-        return self._result([self.domain.names[place]], words)
+        return self._result([self.domain.names[place]], simulated=not words.secure)
 
     def loss_between(self, first: Any, second: Any) -> Fraction:
         return Fraction(log_ceiling(self.choice.ratio(self.scores(first), self.scores(second))))

@@ -132,22 +132,22 @@ def release(
     values = (histogram, total, mean, variance, median, quantiles)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
     request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at)
-    asked = request.release() if ask is None else request.from_file(ask)
+    whole = request.release() if ask is None else request.from_file(ask)
     _check_output(output, file, ledger, force=force)
     _check_rows(rows, saved=output is not None or ledger is not None)
     _engine.is_spark(engine, master)
-    books = _open(ledger, budget, asked.guarantee.neighbours)
+    books = _open(ledger, budget, whole.guarantee.neighbours)
     _remark(books, seed)
-    _refuse_early(books, asked.guarantee)
+    _refuse_early(books, whole.guarantee)
     with (
-        translated(MissingError, lambda error: _gaps(error, asked)),
+        translated(MissingError, lambda error: _gaps(error, whole)),
         _engine.opened(engine, master) as reads,
         console.progress("release", reads.unit) as report,
     ):
-        raw = asked.fold(reads.read(file, text), text=text, progress=report)
-    title = label or exact(", ".join(line.label for line in asked.lines()))[:200]
+        raw = whole.fold(reads.read(file, text), text=text, progress=report)
+    title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, output)
-    results = _published(lambda ledger: asked.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
+    results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
     if as_json:
         console.print_json(_document(results).to_json(level))
     else:
@@ -294,11 +294,11 @@ def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
     return [first + place * step for place in range(many)]
 
 
-def _gaps(error: Exception, asked: Release) -> DataError:
+def _gaps(error: Exception, release: Release) -> DataError:
     """A gap that is not provided for, with the option that helps."""
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""
-    if name in (asked.by or ()):
+    if name in (release.by or ()):
         rule = "some records have no value, and so belong to none of the groups: mend the data first."
     else:
         rule = "some records have no value. Add --missing drop to leave these records out."
@@ -428,11 +428,11 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
 def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
     if books is not None and guarantee.epsilon > books.remaining.epsilon:
-        asked, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
+        needed, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
         raise BudgetError(
-            f"Budget exceeded: this release needs ε={asked!r}, {left!r} remain of {total!r}. Lower --epsilon, or start "
-            "another ledger if these are other people.",
-            asked=asked,
+            f"Budget exceeded: this release needs ε={needed!r}, {left!r} remain of {total!r}. Lower --epsilon, or "
+            "start another ledger if these are other people.",
+            asked=needed,
             remaining=left,
             total=total,
         )

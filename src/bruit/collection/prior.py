@@ -148,7 +148,7 @@ def _learnt(name: str, answer: Any) -> Any:
 def _is_histogram(answer: Any) -> bool:
     """Whether this is a release of noisy counts; releases are neighbours, known by what they have."""
     about = getattr(answer, "statistic", None)
-    return isinstance(about, Mapping) and about.get("kind") == "histogram"
+    return isinstance(about, Mapping) and about.get("kind") == "histogram" and "by" not in about
 
 
 def _cost(answers: Mapping[str, Any]) -> Guarantee:

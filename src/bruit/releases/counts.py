@@ -16,7 +16,6 @@ import numpy as np
 from bruit.domains.attribute import as_domain
 from bruit.domains.domain import Domain
 from bruit.engines import batch as batching
-from bruit.entropy import Words
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
@@ -31,12 +30,12 @@ class _Counted(AdditiveStatistic):
 
     labels: Any
 
-    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, words: Words) -> Result:
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         def ends(level: float) -> Any:
             half = noise.half_width(level)
             return np.stack([noisy - half, noisy + half], axis=1)
 
-        return self._result(noisy, words, labels=self.labels, error=noise.error, ends=ends)
+        return self._result(noisy, simulated, labels=self.labels, error=noise.error, ends=ends)
 
 
 @dataclass(frozen=True)

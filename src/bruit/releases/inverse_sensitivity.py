@@ -190,4 +190,4 @@ class InverseSensitivity(Statistic):
 
     def publish(self, counts: Counts, words: Words) -> Result:
         """A result, chosen by its length."""
-        return self._result(self.value_at(self.choice.choose(counts, words.stream())), words)
+        return self._result(self.value_at(self.choice.choose(counts, words.stream())), not words.secure)

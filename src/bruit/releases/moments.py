@@ -22,7 +22,6 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.domain import Missing
-from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
@@ -113,18 +112,18 @@ class Moment(AdditiveStatistic):
             )
         return _checks.integer(low=1, n=n)
 
-    def _about(self, value: float, noise: Noise, unit: float, words: Words) -> Result:
+    def _about(self, value: float, noise: Noise, unit: float, simulated: bool) -> Result:
         """A value that has this noise in these units."""
 
         def ends(level: float) -> Any:
             half = noise.half_width(level) * unit
             return [value - half, value + half]
 
-        return self._result(value, words, error=noise.error * unit, ends=ends)
+        return self._result(value, simulated, error=noise.error * unit, ends=ends)
 
-    def _kept(self, value: float, error: float, ends: Ends, interval: str, words: Words) -> Result:
+    def _kept(self, value: float, error: float, ends: Ends, interval: str, simulated: bool) -> Result:
         return self._result(
-            value, words, error=error, ends=ends, notes=(f"kept within the bounds, {interval} interval",)
+            value, simulated, error=error, ends=ends, notes=(f"kept within the bounds, {interval} interval",)
         )
 
 
@@ -194,11 +193,11 @@ class Sum(Moment):
         n, steps = int(counts[0]), int(counts[1])
         return self._rounded(None, steps if self.public else steps + n * self.grid.first)
 
-    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, words: Words) -> Result:
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The noisy sum in the unit of the data."""
         unit = self._unit(n)
         steps = int(noisy[0]) * unit + (n or 0) * self.grid.first
-        return self._about(steps * self._step, noise, unit * self._step, words)
+        return self._about(steps * self._step, noise, unit * self._step, simulated)
 
 
 @dataclass(frozen=True)
@@ -246,12 +245,12 @@ class Mean(Moment):
         n, steps = int(counts[0]), int(counts[1])
         return self._rounded(None, *([steps] if self.public else [steps, n * self.grid.width - steps]))
 
-    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, words: Words) -> Result:
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The noisy sum over n, or the share of one noisy sum in both."""
         grid = self.grid
         if n is not None:
             unit = self._step / n
-            return self._about(grid.low + float(noisy[0]) * unit, noise, unit, words)
+            return self._about(grid.low + float(noisy[0]) * unit, noise, unit, simulated)
         above, below = float(noisy[0]), float(noisy[1])
         scale, tail = _law(noise)
         total = max(above + below, float(grid.width))
@@ -262,7 +261,7 @@ class Mean(Moment):
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
         value = float(grid.value(share * grid.width))
-        return self._kept(value, error * grid.width * self._step, ends, "Fieller", words)
+        return self._kept(value, error * grid.width * self._step, ends, "Fieller", simulated)
 
 
 @dataclass(frozen=True)
@@ -342,12 +341,12 @@ class Variance(Moment):
             return self._rounded(n, n * second - first**2)
         return self._rounded(None, n * m**2 - 2 * m * first + second, 2 * (m * first - second), second)
 
-    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, words: Words) -> Result:
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The variance of the noisy sums."""
         square, many = self._step**2, self._unit(n)
         if n is not None:
             unit = many * square / n**2
-            return self._about(float(noisy[0]) * unit, noise, unit, words)
+            return self._about(float(noisy[0]) * unit, noise, unit, simulated)
         width = self.grid.width**2
         total = max(float(noisy.sum()), width / many)
         b0, b1, b2 = (float(part) / total for part in noisy)
@@ -361,7 +360,7 @@ class Variance(Moment):
             half = factor(level) * error
             return [max(value - half, 0.0), min(value + half, width * square / 4)]
 
-        return self._kept(value, error, ends, "approximate", words)
+        return self._kept(value, error, ends, "approximate", simulated)
 
 
 def _law(noise: Noise) -> tuple[float, ratio.Tail]:

@@ -286,7 +286,7 @@ class Release:
         if self._by is None:
             return statistic.publish(parts[0], words)
         results = [statistic.publish(part, own) for part, own in zip(parts, words.split(len(parts)), strict=True)]
-        return by_group(self.groups, results, f"{statistic.name} by {', '.join(self._by)}")
+        return by_group(list(self._by), self.groups, results)
 
     def _label(self, name: str, label: str | None) -> str:
         if label is not None:
@@ -354,8 +354,8 @@ def release(
     >>> mean.labels, mean.guarantee.epsilon
     (('F', 'M'), 1.0)
     """
-    asked = _release_of(what, by)
-    results = asked.publish(asked.fold(source), ledger, rng, label=label)
+    request = _release_of(what, by)
+    results = request.publish(request.fold(source), ledger, rng, label=label)
     return next(iter(results.values())) if isinstance(what, Statistic) else results
 
 

@@ -221,8 +221,7 @@ class Results(Mapping[str, Result]):
         self._results = dict(results)
 
     def __getitem__(self, name: str) -> Result:
-        with translated(KeyError, lambda _: ParameterError(f"The results are {', '.join(map(repr, self))}.")):
-            return self._results[name]
+        return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._results)
@@ -256,14 +255,15 @@ class Results(Mapping[str, Result]):
         return cls.from_json(Path(path).read_bytes())
 
 
-def by_group(groups: Sequence[Any], parts: Sequence[Result], name: str) -> Result:
+def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) -> Result:
     """The results of one statistic for several groups, as one: a label is the group, or the group and a label in it."""
     pairs = [[(group, label) for label in part.labels] for group, part in zip(groups, parts, strict=True)]
     alone = all(len(row) == 1 for row in pairs)
     ends = [part.ends for part in parts if part.ends]
     return replace(
         parts[0],
-        name=name,
+        name=f"{parts[0].name} by {', '.join(by)}",
+        statistic={**parts[0].statistic, "by": list(by)},
         values=np.concatenate([part.values for part in parts]),
         labels=tuple(groups) if alone else tuple(itertools.chain(*pairs)),
         error=np.concatenate([part.error for part in parts]),

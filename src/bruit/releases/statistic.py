@@ -205,13 +205,13 @@ class Statistic(ABC):
 
         return Release(self)
 
-    def _result(self, values: Any, words: Words, **options: Any) -> Result:
+    def _result(self, values: Any, simulated: bool, **options: Any) -> Result:
         """A result of this statistic; the labels are its name unless they are among the options."""
         return Result(
             name=self.name,
             values=values,
             guarantee=self.guarantee,
-            simulated=not words.secure,
+            simulated=simulated,
             statistic=self.to_dict(),
             **{"labels": (self.name,), "error": float("nan"), **options},
         )
@@ -257,8 +257,8 @@ class AdditiveStatistic(Statistic):
         return counts
 
     @abstractmethod
-    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, words: Words) -> Result:
-        """The result, from noisy sums, and n where it is public; no randomness is drawn any more."""
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
+        """The result, from noisy sums, and n where it is public."""
 
     def public_size(self, counts: Counts) -> int | None:
         """The number of records, where it is public and needed."""
@@ -284,7 +284,7 @@ class AdditiveStatistic(Statistic):
         """The sums, cut to ±2⁶¹, with noise, and the result of them."""
         n = self.public_size(counts)
         noise, sums = self.noise(n), cut(self.sums(counts))
-        return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, words)
+        return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
 
 
 def whole(*numbers: Any) -> Integers:

@@ -108,8 +108,8 @@ def _check_promise(case: _Case) -> None:
     promise = case.release.guarantee
     require(isinstance(promise, Guarantee) and not promise.local, "The guarantee must be add-remove or replace.")
     for statistic in case.release.statistics.values():
-        asked = getattr(statistic, "epsilon", math.inf)
-        require(statistic.guarantee.epsilon <= asked, "The stated ε is above what was asked.")
+        requested = getattr(statistic, "epsilon", math.inf)
+        require(statistic.guarantee.epsilon <= requested, "The stated ε is above what was asked.")
 
 
 def neighbours_of(values: Sequence[Any], neighbours: str) -> Iterator[tuple[list[Any], list[Any]]]:

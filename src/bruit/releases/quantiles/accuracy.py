@@ -162,18 +162,9 @@ def accuracy(
     no guarantee for quantile 0.5 from 5,000 records
     """
     _checks.integer(low=1, high=MOST_N, n=n)
-    problem = _Problem.of(
-        epsilon=epsilon,
-        cells=cells,
-        gamma=gamma,
-        distribution=distribution,
-        quantiles=quantiles,
-        bounds=bounds,
-        noise=noise,
-        neighbours=neighbours,
-    )
-    found = [problem.best(n, q) for q in _asked(quantile)]
-    return min(found, key=lambda one: -math.inf if one.bound is None else one.bound)
+    problem = _Problem(epsilon, cells, gamma, distribution, quantiles, bounds, noise, neighbours)
+    promises = [problem.best(n, q) for q in _quantiles(quantile)]
+    return min(promises, key=lambda promise: -math.inf if promise.bound is None else promise.bound)
 
 
 def least_n(
@@ -195,17 +186,8 @@ def least_n(
     True
     """
     _checks.probability(bound=bound)
-    problem = _Problem.of(
-        epsilon=epsilon,
-        cells=cells,
-        gamma=gamma,
-        distribution=distribution,
-        quantiles=quantiles,
-        bounds=bounds,
-        noise=noise,
-        neighbours=neighbours,
-    )
-    needed = [problem.least_n(bound, q) for q in _asked(quantile)]
+    problem = _Problem(epsilon, cells, gamma, distribution, quantiles, bounds, noise, neighbours)
+    needed = [problem.least_n(bound, q) for q in _quantiles(quantile)]
     known = [n for n in needed if n is not None]
     return max(known) if len(known) == len(needed) else None
 
@@ -214,43 +196,41 @@ def least_n(
 class _Problem:
     """What `accuracy` and `least_n` have in common, checked."""
 
-    share: float
+    epsilon: float
     cells: int
     gamma: float
-    law: Distribution
-    bounds: tuple[float, float]
+    distribution: Any
+    quantiles: int
+    bounds: Any
     noise: NoiseChoice
     neighbours: CentralNeighbours
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        epsilon: float,
-        cells: int,
-        gamma: float,
-        distribution: Any,
-        quantiles: int,
-        bounds: tuple[float, float] | None,
-        noise: NoiseChoice,
-        neighbours: CentralNeighbours,
-    ) -> _Problem:
-        law = _law(distribution)
-        if bounds is None and law.bounds is None:
+    def __post_init__(self) -> None:
+        _checks.positive(epsilon=self.epsilon)
+        _checks.integer(low=1, quantiles=self.quantiles)
+        _checks.integer(low=1, cells=self.cells)
+        _checks.positive(gamma=self.gamma)
+        _checks.one_of(get_args(NoiseChoice), noise=self.noise)
+        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        if self.bounds is None and self.law.bounds is None:
             raise ParameterError("bounds must be given for a distribution function that comes without them.")
-        return cls(
-            share=_checks.positive(epsilon=epsilon) / _checks.integer(low=1, quantiles=quantiles),
-            cells=_checks.integer(low=1, cells=cells),
-            gamma=_checks.positive(gamma=gamma),
-            law=law,
-            bounds=checked_bounds(bounds or law.bounds),
-            noise=_checks.one_of(get_args(NoiseChoice), noise=noise),
-            neighbours=_checks.one_of(CENTRAL, neighbours=neighbours),
-        )
+        object.__setattr__(self, "bounds", checked_bounds(self.bounds or self.law.bounds))
+
+    @property
+    def law(self) -> Distribution:
+        if not isinstance(self.distribution, Distribution) and not callable(self.distribution):
+            raise ParameterTypeError(
+                "distribution must be uniform(a, b), normal(mu, sigma) or a distribution function."
+            )
+        return self.distribution if isinstance(self.distribution, Distribution) else Distribution(self.distribution)
+
+    @property
+    def share(self) -> float:
+        return self.epsilon / self.quantiles
 
     @property
     def step(self) -> float:
-        return (self.bounds[1] - self.bounds[0]) / self.cells
+        return float(self.bounds[1] - self.bounds[0]) / self.cells
 
     def best(self, n: int, q: float) -> Accuracy:
         """The greatest bound over β."""
@@ -298,8 +278,8 @@ class _Problem:
         return yes
 
     def _promises(self, n: int, q: float, bound: float) -> bool:
-        found = self.best(n, q).bound
-        return found is not None and found >= bound
+        best = self.best(n, q).bound
+        return best is not None and best >= bound
 
 
 def _alpha(k: int, threshold: float, answers: float, betas: Floats) -> Floats:
@@ -308,8 +288,7 @@ def _alpha(k: int, threshold: float, answers: float, betas: Floats) -> Floats:
     The textbook's is twice the larger half. In whole numbers the two halves may be one unit more, in all.
     """
     worst = np.log(2 * k / betas)
-    found: Floats = np.maximum(2 * answers * worst, answers * worst + threshold * np.log(2 / betas) + 1)
-    return found
+    return np.asarray(np.maximum(2 * answers * worst, answers * worst + threshold * np.log(2 / betas) + 1))
 
 
 def _at_least(n: int, p: float, count: Any) -> Any:
@@ -327,13 +306,5 @@ def _at_most(n: int, p: float, count: Any) -> Any:
     return _at_least(n, 1 - p, n - np.asarray(count))
 
 
-def _law(distribution: Any) -> Distribution:
-    if isinstance(distribution, Distribution):
-        return distribution
-    if not callable(distribution):
-        raise ParameterTypeError("distribution must be uniform(a, b), normal(mu, sigma) or a distribution function.")
-    return Distribution(distribution)
-
-
-def _asked(quantile: float | None) -> tuple[float, ...]:
+def _quantiles(quantile: float | None) -> tuple[float, ...]:
     return DECILES if quantile is None else (_checks.probability(quantile=quantile),)

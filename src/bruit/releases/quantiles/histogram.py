@@ -228,7 +228,7 @@ class HistogramQuantiles(Statistic):
             for q, pair, part in zip(self.fractions, self.noises, words.split(len(self.fractions)), strict=True)
         ]
         values = np.array([self._edge(index) for index in edges])
-        return self._result(values, words, labels=self.quantiles, notes=self.notes)
+        return self._result(values, not words.secure, labels=self.quantiles, notes=self.notes)
 
     #: What a reader of a result must know.
     notes: ClassVar[tuple[str, ...]] = ()

@@ -167,10 +167,10 @@ class Chain:
 
     def ending(self, j: int) -> Numbers:
         """For each rank of a row, the weight of all placements of quantiles 0..j that have the last one there."""
-        found = _empty(int(self.rows[j, 1]))
+        weights = _empty(int(self.rows[j, 1]))
         alone = self.alone[0][: j + 1], self.alone[1][: j + 1]
-        kernels.together(self.entries, self.rows, self._widths(*self.rows[j].tolist()), alone, found)
-        return found
+        kernels.together(self.entries, self.rows, self._widths(*self.rows[j].tolist()), alone, weights)
+        return weights
 
     def around(self, j: int, centre: Fraction) -> Numbers:
         """e^(−rate·|rank − centre|) for each rank of a row; no rank is further from the centre than twice the reach."""
@@ -180,10 +180,10 @@ class Chain:
         distance = np.arange(first, first + size) - above
         left = distance < 0
         steps = np.where(left, -1 - distance, distance)
-        found = _empty(size)
+        weights = _empty(size)
         side = left.astype(np.int64)
-        kernels.multiplied((self.decay[0][steps], self.decay[1][steps]), (ends[0][side], ends[1][side]), found)
-        return found
+        kernels.multiplied((self.decay[0][steps], self.decay[1][steps]), (ends[0][side], ends[1][side]), weights)
+        return weights
 
     def last(self) -> Numbers:
         """The weights of the last quantile's ranks, with all records behind it."""
@@ -191,16 +191,16 @@ class Chain:
 
     def before(self, j: int, rank: int) -> Numbers:
         """The weights of the ranks of quantile j − 1 when quantile j is at this rank, alone or the first of several."""
-        found = self._times(self.ending(j - 1), self.around(j - 1, rank - self.between[j]))
+        weights = self._times(self.ending(j - 1), self.around(j - 1, rank - self.between[j]))
         same = max(0, rank - int(self.rows[j - 1, 0]))
-        found[0][same:] = 0.0  # a smaller rank: those that share one are drawn together
-        return found
+        weights[0][same:] = 0.0  # a smaller rank: those that share one are drawn together
+        return weights
 
     def sharing(self, j: int, rank: int) -> Numbers:
         """The weights of 1, 2, … quantiles up to quantile j sharing this rank."""
-        found = _empty(j + 1)
-        kernels.sharing(self.entries, self.rows, rank, float(self.span(rank)[1]), self.alone, found)
-        return found
+        weights = _empty(j + 1)
+        kernels.sharing(self.entries, self.rows, rank, float(self.span(rank)[1]), self.alone, weights)
+        return weights
 
     def span(self, rank: int) -> tuple[int, int]:
         """The first place that has this rank, and how many have it."""
@@ -256,9 +256,9 @@ class Chain:
         return starts
 
     def _times(self, first: Numbers, second: Numbers) -> Numbers:
-        found = _empty(first[0].size)
-        kernels.multiplied(first, second, found)
-        return found
+        product = _empty(first[0].size)
+        kernels.multiplied(first, second, product)
+        return product
 
 
 class Weights:

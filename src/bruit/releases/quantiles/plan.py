@@ -84,10 +84,10 @@ class _Planner:
         if (low, high) not in self.known:
             middle = (low + high) // 2
             tried = [middle] if high - low - 1 > MOST_TRIED else range(low + 1, high)
-            found = [(*self.cost(low, first, high), first) for first in tried]
-            least = found[0]
-            for each in found[1:]:
-                least = each if each[0] < least[0] * _LOWER else least
+            costs = [(*self.cost(low, first, high), first) for first in tried]
+            least = costs[0]
+            for cost in costs[1:]:
+                least = cost if cost[0] < least[0] * _LOWER else least
             self.known[low, high] = least[0], least[2], least[1]
         return self.known[low, high]
 

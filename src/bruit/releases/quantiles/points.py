@@ -101,12 +101,12 @@ def _spread(rank: Integers, count: Integers, bits: int) -> Integers:
 
 def _spread_below(place: int, count: int, bits: int) -> int:
     """How many of the 1st..count-th numbers of the sequence are below a place."""
-    many, found = count + 1, 0
+    many, before = count + 1, 0
     for bit in reversed(range(bits)):
         even = (many + 1) >> 1
         if place >> bit & 1:
-            found += even
+            before += even
             many >>= 1
         else:
             many = even
-    return found - (place > 0)  # without the number 0, which is at place 0
+    return before - (place > 0)  # without the number 0, which is at place 0

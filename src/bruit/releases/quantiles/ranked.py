@@ -247,7 +247,7 @@ class Quantiles(Statistic):
         """The drawn places as numbers."""
         values = self._numbers(self.draw_places(Points(counts), words.stream()))
         ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
-        return self._result(self._asked_order(values), words, labels=self._labels, ends=ends)
+        return self._result(self._asked_order(values), not words.secure, labels=self._labels, ends=ends)
 
     @property
     def _labels(self) -> tuple[Any, ...]:

@@ -211,11 +211,11 @@ def node_ratio(node: Node, first: Points, second: Points, *, whole_cells: bool) 
 
     Probabilities change at the ends of rings only, so it is enough to look there.
     """
-    found = [rings(node, points, points.whole, whole_cells=whole_cells) for points in (first, second)]
-    ends = np.concatenate([edge for low, high in found for edge in (low, low - 1, high, high + 1)])
+    both = [rings(node, points, points.whole, whole_cells=whole_cells) for points in (first, second)]
+    ends = np.concatenate([edge for low, high in both for edge in (low, low - 1, high, high + 1)])
     places = np.unique(ends[(ends >= first.whole.low) & (ends <= first.whole.high)])
     laws: list[list[Fraction]] = []
-    for low, high in found:
+    for low, high in both:
         weights = node.choice.weights(low.size - 1)
         total = sum(size * weight for size, weight in zip(sizes(low, high), weights, strict=True))
         laws.append([Fraction(weights[score], total) for score in _scores(low, high, places).tolist()])
@@ -229,28 +229,28 @@ def tree_law(
     """The exact probability of all places of a tree together, in increasing order of their quantiles."""
     if node is None:
         return {(): Fraction(1)}
-    found: dict[tuple[int, ...], Fraction] = {}
+    law: dict[tuple[int, ...], Fraction] = {}
     for place, chance in node_law(node, points, part, whole_cells=whole_cells(node)):
         below, above = points.split(part, place)
         rights = tree_law(node.right, points, above, whole_cells)
         for first, p in tree_law(node.left, points, below, whole_cells).items():
-            found |= {(*first, place, *last): chance * p * q for last, q in rights.items()}
-    return found
+            law |= {(*first, place, *last): chance * p * q for last, q in rights.items()}
+    return law
 
 
 def _propagate(root: Node, own: Callable[[Node], Any]) -> list[Any]:
     """The error of each quantile: its own, and what the errors at the ends of its part leave to it."""
-    found: dict[int, Any] = {}
+    errors: dict[int, Any] = {}
 
     def visit(node: Node | None, low: Any, high: Any) -> None:
         if node is not None:
             share = float(node.share)
-            found[node.place] = mine = own(node) + (1 - share) * low + share * high
+            errors[node.place] = mine = own(node) + (1 - share) * low + share * high
             visit(node.left, low, mine)
             visit(node.right, mine, high)
 
     visit(root, 0.0, 0.0)
-    return [found[place] for place in sorted(found)]
+    return [errors[place] for place in sorted(errors)]
 
 
 def rank_deviation(root: Node) -> list[float]:
@@ -266,7 +266,7 @@ def rank_deviation(root: Node) -> list[float]:
         mine[node.place - _first(root)] = 1 / (math.sqrt(2) * math.sinh(node.rate / 2))
         return mine
 
-    return [float(np.sqrt((each**2).sum())) for each in _propagate(root, own)]
+    return [float(np.sqrt((error**2).sum())) for error in _propagate(root, own)]
 
 
 def rank_bound(root: Node, logarithm: float) -> list[float]:
@@ -276,7 +276,7 @@ def rank_bound(root: Node, logarithm: float) -> list[float]:
         # One record for targets that are not whole and for ends, one grain for rounding scores down.
         return logarithm / node.rate + 1 + node.grain / node.share.denominator
 
-    return [float(each) for each in _propagate(root, own)]
+    return [float(bound) for bound in _propagate(root, own)]
 
 
 def _size(node: Node | None) -> int:

@@ -33,10 +33,10 @@ def declared_classes(classes: Any) -> NDArray[Any]:
         raise ParameterError("classes must not be empty.")
     if len(kinds) != 1 or not kinds <= {bool, float, str}:
         raise ParameterTypeError(_RULE)
-    found = np.unique(np.array(items, object if kinds == {str} else None))
-    if found.size < len(items) or (found.dtype.kind == "f" and not np.isfinite(found).all()):
+    labels = np.unique(np.array(items, object if kinds == {str} else None))
+    if labels.size < len(items) or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
         raise ParameterError(_RULE)
-    return found.astype(np.str_) if kinds == {str} else found
+    return labels.astype(np.str_) if kinds == {str} else labels
 
 
 def class_codes(target: Any, classes: NDArray[Any]) -> NDArray[np.int64]:

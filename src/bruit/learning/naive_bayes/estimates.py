@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from bruit.learning._class_sums import Errors, Parts
 from bruit.learning._features import STEPS, Floats
 from bruit.learning._likelihood import Laws
+from bruit.learning.naive_bayes.sums import Errors, Parts
 
 #: The variance of numbers spread evenly from −1 to 1; what does not know better is between these.
 _EVEN = 1 / 3

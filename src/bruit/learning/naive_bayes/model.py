@@ -1,6 +1,6 @@
 """Naive Bayes with differential privacy: noisy counts, sums and squares of each class, released once.
 
-The laws are computed from the noisy sums in ``_class_estimates.py``; ``naive_bayes.proof.md`` has the sensitivities.
+The laws are computed from the noisy sums in ``estimates.py``; ``naive_bayes.proof.md`` has the sensitivities.
 
 Rejected: equal noise for counts, sums and squares (a count divides all sums of its class and deserves less noise, and
 squares, whose variances can be shared between classes, bear more); drawing class means to their common mean (it cost
@@ -22,12 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks
 from bruit.errors import DataError
 from bruit.learning._base import Counts, PrivateModel
-from bruit.learning._class_estimates import joint_laws, vaidya_laws
-from bruit.learning._class_sums import JointSums, layout
 from bruit.learning._features import Features, Floats, Rows
-from bruit.learning._labels import class_codes, declared_classes
 from bruit.learning._likelihood import Laws, joint_log_likelihood
 from bruit.learning._validation import scikit_learn_errors
+from bruit.learning.naive_bayes.classes import class_codes, declared_classes
+from bruit.learning.naive_bayes.estimates import joint_laws, vaidya_laws
+from bruit.learning.naive_bayes.sums import JointSums, layout
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["NaiveBayes"]
@@ -47,7 +47,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         categories and grids. Numbers outside count as the nearest bound.
     classes
         All classes that there can be, declared: texts, numbers or booleans.
-    variant
+    method
         ``"joint"`` (default): count, sums and squares of a class released together. ``"vaidya"``: the algorithm of
         Vaidya et al., with a share ε/(d + 1) for the classes and for each of d columns, its sensitivities corrected.
     neighbours
@@ -112,7 +112,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         *,
         bounds: Any = None,
         classes: Any = None,
-        variant: Literal["joint", "vaidya"] = "joint",
+        method: Literal["joint", "vaidya"] = "joint",
         neighbours: Literal["add-remove", "replace"] = "add-remove",
         ledger: Any = None,
         rng: Any = None,
@@ -121,7 +121,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.epsilon = epsilon
         self.bounds = bounds
         self.classes = classes
-        self.variant = variant
+        self.method = method
         self.neighbours = neighbours
         self.ledger = ledger
         self.rng = rng
@@ -134,17 +134,17 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         target column.
         """
         features = self._declared(unsupported)
-        classes, variant = declared_classes(self.classes), self.variant
+        classes, method = declared_classes(self.classes), self.method
 
         def count(rows: Rows, target: Any) -> Counts:
             codes = class_codes(target, classes)
             if len(codes) != len(rows.numbers):
                 raise DataError("There must be one class for each row.")
             columns = rows.numbers.shape[1] + len(rows.codes)
-            return _layout(variant, classes, features, columns).count(rows, codes, *features.ends(columns))
+            return _layout(method, classes, features, columns).count(rows, codes, *features.ends(columns))
 
         read = self._fold(X, y, features, count)
-        design = _layout(variant, classes, features, read.columns)
+        design = _layout(method, classes, features, read.columns)
         noise = design.noise(self.epsilon, self.neighbours)
         sums = design.released(read.sums)
         guarantee = Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)  # type: ignore[arg-type]
@@ -153,15 +153,15 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.classes_ = classes
         self.class_count_ = parts.counts
         self.noise_ = errors._asdict()
-        self._learn(features, read.columns, _LAWS[variant](parts, errors))
+        self._learn(features, read.columns, _LAWS[method](parts, errors))
         self._promise(guarantee, features, entropy)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
         best: NDArray[Any] = self.predict_joint_log_proba(X).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[best]
-        return found
+        classes: NDArray[Any] = self.classes_[best]
+        return classes
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; of X and y themselves, without noise."""
@@ -192,7 +192,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         """The declared columns, after all parameters were checked."""
         features = super()._declared(unsupported)
         declared_classes(self.classes)
-        _checks.one_of(_LAWS, variant=self.variant)
+        _checks.one_of(_LAWS, method=self.method)
         return features
 
     def _learn(self, features: Features, columns: int, laws: Laws) -> None:
@@ -212,7 +212,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
         classes = declared_classes(self.classes).tolist()
-        return super()._design() | {"variant": self.variant, "classes": classes}
+        return super()._design() | {"method": self.method, "classes": classes}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -221,6 +221,6 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         return tags
 
 
-def _layout(variant: str, classes: NDArray[Any], features: Features, columns: int) -> JointSums:
+def _layout(method: str, classes: NDArray[Any], features: Features, columns: int) -> JointSums:
     cells = tuple(domain.size for _, domain in sorted(features.categories.items()))
-    return layout(variant, classes.size, cells, features.width(columns))
+    return layout(method, classes.size, cells, features.width(columns))

@@ -104,7 +104,7 @@ class JointSums:
         return sums
 
     def parts(self, noisy: Counts) -> Parts:
-        """Noisy sums by kind, with numbers in −1..1; what `squares` are the variant says."""
+        """Noisy sums by kind, with numbers in −1..1; what `squares` are the method says."""
         table = noisy.reshape(self.classes, -1).astype(np.float64)
         counts, *tables, sums, squares = np.hsplit(table, np.cumsum([1, *self.cells, self.numbers]))
         return Parts(counts[:, 0], tuple(tables), sums / STEPS, squares / (STEPS * STEPS))
@@ -112,11 +112,11 @@ class JointSums:
     def errors(self, noise: SumNoise) -> Errors:
         """The noise in the same units."""
         sizes = (1, 1, STEPS, STEPS * STEPS)
-        found = [
+        errors = [
             noise.by_unit[unit].error / size if times else 0.0
             for unit, size, times in zip(self.units, sizes, self.kinds, strict=True)
         ]
-        return Errors(*found)
+        return Errors(*errors)
 
 
 class VaidyaSums(JointSums):
@@ -148,7 +148,7 @@ class VaidyaSums(JointSums):
         return [square + HALF_SQUARE * count + -(total * total) // max(count, 1) for total, square in pairs]
 
 
-def layout(variant: str, classes: int, cells: tuple[int, ...], numbers: int) -> JointSums:
-    """What a variant sums."""
-    kind: type[JointSums] = {"joint": JointSums, "vaidya": VaidyaSums}[variant]
+def layout(method: str, classes: int, cells: tuple[int, ...], numbers: int) -> JointSums:
+    """What a method sums."""
+    kind: type[JointSums] = {"joint": JointSums, "vaidya": VaidyaSums}[method]
     return kind(classes, cells, numbers)

@@ -79,8 +79,8 @@ class Products:
         """The largest norm that is left as it is: Σ|u| in steps, or Σu² in their squares."""
         if self.plain:
             return 1 << 62
-        one = self.steps * self.steps if self.euclidean else self.steps
-        return math.floor(one * self._norm)
+        unit = self.steps * self.steps if self.euclidean else self.steps
+        return math.floor(unit * self._norm)
 
     @cached_property
     def quarters(self) -> int:
@@ -94,10 +94,10 @@ class Products:
     @property
     def units(self) -> tuple[int, ...]:
         """The steps that count as 1 for each sum: products of columns, by rows of the upper triangle, then targets."""
-        one = self.steps**2
-        other = self.quarters * one // 4
+        unit = self.steps**2
+        other = self.quarters * unit // 4
         square = math.isqrt(2 * other * other - 1) + 1 if self.euclidean else 2 * other
-        return self._laid(square, other, one)
+        return self._laid(square, other, unit)
 
     @property
     def share(self) -> Fraction:
@@ -142,8 +142,8 @@ class Products:
     @property
     def _norm(self) -> Fraction:
         """The norm of a row with all numbers at `TYPICAL`."""
-        each = TYPICAL * TYPICAL if self.euclidean else TYPICAL
-        return each * self.columns + int(self.intercept)
+        typical = TYPICAL * TYPICAL if self.euclidean else TYPICAL
+        return typical * self.columns + int(self.intercept)
 
     def _laid(self, square: int, other: int, target: int) -> tuple[int, ...]:
         rows, columns = np.triu_indices(self.width)
@@ -164,9 +164,9 @@ class FunctionalProducts(Products):
     @property
     def units(self) -> tuple[int, ...]:
         """The steps that count as 1 for each coefficient; rounded up where they are not whole."""
-        one = self.steps**2
-        root = math.isqrt(one * one * self.width - 1) + 1
-        return self._laid(one * self.width, -(-one * self.width // 2), -(-root // 2))
+        unit = self.steps**2
+        root = math.isqrt(unit * unit * self.width - 1) + 1
+        return self._laid(unit * self.width, -(-unit * self.width // 2), -(-root // 2))
 
     @property
     def share(self) -> Fraction:
@@ -182,9 +182,9 @@ def fitting(products: type[Products], noise: tuple[float, float, str], **layout:
     """The sums with as many steps as their noise has room for, and the noise; public parameters decide."""
     steps = STEPS
     while True:
-        found = products(steps=steps, **layout)
+        sums = products(steps=steps, **layout)
         try:
-            return found, found.noise(*noise)
+            return sums, sums.noise(*noise)
         except LimitError:
             if steps <= _FEWEST_STEPS:
                 raise

@@ -42,7 +42,7 @@ def units(weights: Floats, *, gaussian: bool) -> tuple[int, ...]:
     bⱼ ∝ wⱼ^(−1/2). The weights have Σ wⱼ² = 1, and the count moves a centre by its distance from the middle.
     """
     ratio = (_TYPICAL / weights) ** (1 / 2 if gaussian else 2 / 3)
-    return (1, *(round(STEPS * min(float(each), _MOST_UNITS)) for each in ratio))
+    return (1, *(round(STEPS * min(float(part), _MOST_UNITS)) for part in ratio))
 
 
 def sensitivity(of_cluster: tuple[int, ...], neighbours: str, *, gaussian: bool) -> Fraction:
@@ -143,13 +143,13 @@ def packed(half_widths: tuple[float, ...], clusters: int) -> Floats:
     radius = float(weights.max())
     while True:
         room = np.maximum(weights - radius, 0.0)
-        found: list[Any] = []
+        centres: list[Any] = []
         for _ in range(100 * clusters):
             point = (2 * (entropy.words(weights.size) / 2.0**64) - 1) * room
-            if all(((point - other) ** 2).sum() >= 4 * radius * radius for other in found):
-                found.append(point)
-            if len(found) == clusters:
-                return np.asarray(np.array(found) / weights, np.float64)
+            if all(((point - other) ** 2).sum() >= 4 * radius * radius for other in centres):
+                centres.append(point)
+            if len(centres) == clusters:
+                return np.asarray(np.array(centres) / weights, np.float64)
         radius *= 0.8
 
 

@@ -114,9 +114,9 @@ class Cells:
             points, mass = np.vstack([points, self.points(level)]), np.append(mass, np.full(counts.size, even))
         divided = self.halvings(level) > 0
         points = points[:, divided] * self.weights[divided]
-        inertia, found = _clustered(points, mass, clusters, entropy)
+        inertia, placed = _clustered(points, mass, clusters, entropy)
         centres = np.zeros((clusters, self.weights.size))
-        centres[:, divided] = found / self.weights[divided]
+        centres[:, divided] = placed / self.weights[divided]
         middle = mass @ points / mass.sum()
         alone = mass @ ((points - middle) ** 2).sum(axis=1)
         within = self.within(level)

@@ -1,6 +1,6 @@
 """Linear regression with differential privacy: least squares from noisy sums of products.
 
-The sums that least squares needs are released once, with noise; the rest is computed from them. See ``_products.py``
+The sums that least squares needs are released once, with noise; the rest is computed from them. See ``products.py``
 for what is summed, and ``linear_regression.proof.md``.
 
 Rejected: cutting predictions to the declared target bounds (a linear function is promised); a ridge in place of the
@@ -23,10 +23,10 @@ from bruit import _checks
 from bruit.errors import DataError, ParameterError, ParameterTypeError, translated
 from bruit.learning._base import Counts, PrivateModel
 from bruit.learning._features import Features, Floats, Rows, as_numbers
-from bruit.learning._objective import Objective
-from bruit.learning._products import FunctionalProducts, Products, fitting, middle_and_half
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import scikit_learn_errors
+from bruit.learning.linear_regression.objective import Objective
+from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting, middle_and_half
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["LinearRegression"]
@@ -152,12 +152,12 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             return known[columns].count(rows.numbers, as_numbers(target, "the target"))
 
         read = self._fold(X, y, features, count)
-        found = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
+        layout = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
         guarantee = Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
         entropy = self._book(guarantee, read.sums, features)
-        noisy = found.noise.draw(read.sums, entropy)
-        self.coef_, self.intercept_ = found.line(noisy)
-        self.noise_ = found.levels
+        noisy = layout.noise.draw(read.sums, entropy)
+        self.coef_, self.intercept_ = layout.line(noisy)
+        self.noise_ = layout.levels
         self._promise(guarantee, features, entropy)
         return self
 
@@ -267,13 +267,13 @@ def _layout(
     return _Layout(products, noise, middle, half)
 
 
-def _target_bounds(given: Any) -> tuple[float, float]:
+def _target_bounds(bounds: Any) -> tuple[float, float]:
     """Two finite numbers, the first the lesser."""
-    if given is None:
+    if bounds is None:
         raise ParameterError(_DECLARE_TARGET)
     rule = "target_bounds must be a pair of numbers (low, high)."
     with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
-        low, high = (float(end) for end in given)
+        low, high = (float(end) for end in bounds)
     if not (np.isfinite(high - low) and low < high):
         raise ParameterError("target_bounds must be finite and increasing: low below high.")
     return low, high

@@ -1,7 +1,7 @@
 """k-means with differential privacy: noisy counts of cells to start from, noisy sums to move the centres.
 
 A fit reads its data once for the cells of a grid and once for each step of Lloyd's algorithm, books all it will spend
-before the first noise, and keeps nothing but what noisy counts and sums give. See ``_cells.py``, ``_lloyd.py`` and
+before the first noise, and keeps nothing but what noisy counts and sums give. See ``cells.py``, ``lloyd.py`` and
 ``kmeans.proof.md``.
 
 Rejected: skipping clusters without records (whether a cluster is empty is a fact about people; diffprivlib does it, and
@@ -31,11 +31,11 @@ from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Count, Counts, PrivateModel, Read, _is_source, blocks_of
-from bruit.learning._cells import Cells
 from bruit.learning._features import STEPS, Features, Floats, Rows
-from bruit.learning._lloyd import OTHER_COLUMNS, Step, lost, nearest_sums, packed
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import validated
+from bruit.learning.kmeans.cells import Cells
+from bruit.learning.kmeans.lloyd import OTHER_COLUMNS, Step, lost, nearest_sums, packed
 from bruit.privacy.guarantee import Guarantee
 
 __all__ = ["KMeans"]
@@ -73,7 +73,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     bounds
         What the columns can be, declared: ``(low, high)`` for all, ``([…], […])`` for each, or a `Schema` of grids.
         Numbers outside count as the nearest bound. Narrow bounds make good centres.
-    variant
+    method
         ``"joint"`` (default): starts from noisy counts of a grid's cells, then noisy counts and sums released together.
         ``"lloyd"``: the printed algorithm, which starts from spread points and gives ε/2t to the counts and ε/2t to the
         sums of each of t steps, with sensitivities 1 and d·r.
@@ -136,7 +136,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         *,
         epsilon: float = 1.0,
         bounds: Any = None,
-        variant: Literal["joint", "lloyd"] = "joint",
+        method: Literal["joint", "lloyd"] = "joint",
         iterations: int | None = None,
         delta: float = 0.0,
         neighbours: Literal["add-remove", "replace"] = "add-remove",
@@ -147,7 +147,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.bounds = bounds
-        self.variant = variant
+        self.method = method
         self.iterations = iterations
         self.delta = delta
         self.neighbours = neighbours
@@ -162,7 +162,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """
         features = self._declared(unsupported)
         read = _same_columns(self._reader(X, features))
-        in_vain = self._printed(read, features) if self.variant == "lloyd" else self._joint(read, features)
+        in_vain = self._printed(read, features) if self.method == "lloyd" else self._joint(read, features)
         if in_vain and self.n_clusters > 1:
             warnings.warn(_LOST, UserWarning, stacklevel=2)
         return self
@@ -195,12 +195,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    # The two variants
+    # The two methods
 
     def _joint(self, read: Callable[[Count], Read], features: Features) -> bool:
         """Start from noisy counts of cells; then steps with all sums of a step released together.
 
-        Both variants say whether one centre would have done as well, by noisy numbers only.
+        Both methods say whether one centre would have done as well, by noisy numbers only.
         """
         first = read(lambda rows, _: _cells(features, rows).count(rows.numbers, *_ends(features, rows)))
         weights = _weights(features, first.columns)
@@ -217,8 +217,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         step = self._chosen(weights, size, start.inertia)
         centres, known = start.centres, start.divided.copy()
         for _ in range(self.n_iter_):
-            found = read(lambda rows, _, at=centres: nearest_sums(rows.numbers, *_ends(features, rows), at, weights))  # type: ignore[misc]
-            counts, sums = step.draw(found.sums, entropy)
+            total = read(lambda rows, _, at=centres: nearest_sums(rows.numbers, *_ends(features, rows), at, weights))  # type: ignore[misc]
+            counts, sums = step.draw(total.sums, entropy)
             # What the grid did not divide starts in the middle of its bounds: the mean of all is a better prior.
             centres = np.where(known, centres, step.pooled(counts, sums, size))
             known[:] = True
@@ -264,13 +264,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """The declared columns, after all parameters were checked."""
         features = super()._declared(unsupported)
         _checks.integer(low=1, high=_MOST_CLUSTERS, n_clusters=self.n_clusters)
-        _checks.one_of(("joint", "lloyd"), variant=self.variant)
+        _checks.one_of(("joint", "lloyd"), method=self.method)
         if self.iterations is not None:
             _checks.integer(low=1, high=1000, iterations=self.iterations)
         if _checks.fraction(delta=self.delta) == 1:
             raise ParameterError("delta must be below 1: at 1 nothing is promised.")
-        if self.delta and self.variant == "lloyd":
-            raise ParameterError('variant="lloyd" is for delta = 0: use variant="joint" with a delta.')
+        if self.delta and self.method == "lloyd":
+            raise ParameterError('method="lloyd" is for delta = 0: use method="joint" with a delta.')
         return features
 
     @property
@@ -279,7 +279,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
-        extra = {"clusters": int(self.n_clusters), "variant": self.variant, "delta": float(self.delta)}
+        extra = {"clusters": int(self.n_clusters), "method": self.method, "delta": float(self.delta)}
         return super()._design() | extra | {"iterations": self.iterations and int(self.iterations)}
 
     def _reader(self, X: Any, features: Features) -> Callable[[Count], Read]:
@@ -368,11 +368,11 @@ def _same_columns(read: Callable[[Count], Read]) -> Callable[[Count], Read]:
     seen: list[tuple[int, Any]] = []
 
     def checked(count: Count) -> Read:
-        found = read(count)
-        seen.append((found.columns, found.names))
+        result = read(count)
+        seen.append((result.columns, result.names))
         if seen[-1] != seen[0]:
             raise DataError(OTHER_COLUMNS)
-        return found
+        return result
 
     return checked
 
