@@ -23,7 +23,7 @@ print(f"{adult.title}\nBudget: ε = {budget.remaining.epsilon:g}")
 # A person is in one group, so counting all groups costs what counting one costs.
 
 # %%
-by_sex = releases.count(people, by="sex", groups=["Female", "Male"], epsilon=0.1, ledger=budget, rng=SEED)
+by_sex = releases.release(people, releases.Count(epsilon=0.1), by={"sex": ["Female", "Male"]}, ledger=budget, rng=SEED)
 print(by_sex)
 
 # %% [markdown]
@@ -34,13 +34,16 @@ print(by_sex)
 expected = releases.Mean(bounds=(17, 90), epsilon=0.1).expected_error(n=50_000)
 print(f"Error of the mean age to expect at ε = 0.1: {expected:.3f} years")
 
-age = releases.mean(people, column="age", bounds=(17, 90), epsilon=0.1, ledger=budget, rng=SEED)
+age = releases.release(people, releases.Mean("age", bounds=(17, 90), epsilon=0.1), ledger=budget, rng=SEED)
 low, high = age.interval(0.95)
 print(f"Mean age: {age.value:.2f} years ({low:.2f} to {high:.2f})")
 
 # %%
-hours = releases.quantiles(
-    people, releases.DECILES, column="hours-per-week", bounds=bruit.Grid(1, 99), epsilon=0.2, ledger=budget, rng=SEED
+hours = releases.release(
+    people,
+    releases.Quantiles("hours-per-week", bounds=bruit.Grid(1, 99), epsilon=0.2, quantiles=[i / 10 for i in range(1, 10)]),
+    ledger=budget,
+    rng=SEED,
 )
 print("Deciles of hours per week:", *(f"{value:g}" for value in hours.values))
 
@@ -73,7 +76,7 @@ print(f"Its guarantee: {model.guarantee_}")
 
 # %%
 try:
-    releases.variance(people, column="age", bounds=(17, 90), epsilon=0.5, ledger=budget, rng=SEED)
+    releases.release(people, releases.Variance("age", bounds=(17, 90), epsilon=0.5), ledger=budget, rng=SEED)
 except BudgetError as refusal:
     print(f"Refused. {refusal}")
 print(f"Left: ε = {budget.remaining.epsilon:g}")

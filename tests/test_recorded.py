@@ -60,8 +60,8 @@ def _plan(method: str) -> dict[str, str]:
     }
 
 
-def _release(function: Callable[..., Any], *data: Any, **options: Any) -> dict[str, str]:
-    return {"values": _digest(np.asarray(function(*data, epsilon=1.0, rng=SEED, **options).values))}
+def _release(kind: Callable[..., Any], data: Any, **options: Any) -> dict[str, str]:
+    return {"values": _digest(np.asarray(releases.release(data, kind(epsilon=1.0, **options), rng=SEED).values))}
 
 
 def _cases() -> dict[str, Callable[[], dict[str, str]]]:
@@ -77,16 +77,18 @@ def _cases() -> dict[str, Callable[[], dict[str, str]]]:
         )
     for method in METHODS:
         cases[f"plan {method}"] = lambda method=method: _plan(method)
-    cases["release count"] = lambda: _release(releases.count, _numbers())
-    cases["release histogram"] = lambda: _release(releases.histogram, _answers(LABELS), domain=LABELS)
-    cases["release sum"] = lambda: _release(releases.sum, _numbers(), bounds=(0, 1))
-    cases["release mean"] = lambda: _release(releases.mean, _numbers(), bounds=(0, 1))
-    cases["release gaussian mean"] = lambda: _release(releases.mean, _numbers(), bounds=(0, 1), delta=1e-6)
-    cases["release variance"] = lambda: _release(releases.variance, _numbers(), bounds=(0, 1))
-    for method in ("auto", "joint", "histogram"):
+    cases["release count"] = lambda: _release(releases.Count, _numbers())
+    cases["release histogram"] = lambda: _release(releases.Histogram, _answers(LABELS), domain=LABELS)
+    cases["release sum"] = lambda: _release(releases.Sum, _numbers(), bounds=(0, 1))
+    cases["release mean"] = lambda: _release(releases.Mean, _numbers(), bounds=(0, 1))
+    cases["release gaussian mean"] = lambda: _release(releases.Mean, _numbers(), bounds=(0, 1), delta=1e-6)
+    cases["release variance"] = lambda: _release(releases.Variance, _numbers(), bounds=(0, 1))
+    quartiles: dict[str, Any] = {"quantiles": [0.25, 0.5, 0.75], "bounds": (0, 1)}
+    for method in ("auto", "joint"):
         cases[f"release quantiles {method}"] = lambda method=method: _release(
-            releases.quantiles, _numbers(), [0.25, 0.5, 0.75], bounds=(0, 1), method=method
+            releases.Quantiles, _numbers(), method=method, **quartiles
         )
+    cases["release quantiles histogram"] = lambda: _release(releases.HistogramQuantiles, _numbers(), **quartiles)
     return cases
 
 

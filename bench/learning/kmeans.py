@@ -49,7 +49,7 @@ RESULT = BENCH / "results" / "learning_kmeans.json"
 KINDS: dict[str, dict[str, Any]] = {
     "bruit": {},
     f"bruit, δ = {DELTA:g}": {"delta": DELTA},
-    "bruit, lloyd": {"variant": "lloyd"},
+    "bruit, lloyd": {"method": "lloyd"},
 }
 
 

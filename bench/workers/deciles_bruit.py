@@ -18,7 +18,7 @@ METHODS = ("auto", "exponential", "approximate", "joint", "histogram")
 def drawn(method: str, neighbours: str = "add-remove") -> Method:
     def prepare(values: np.ndarray, bounds: tuple[float, float], epsilon: float) -> Any:
         options: Any = {"bounds": bounds, "epsilon": epsilon, "method": method, "neighbours": neighbours}
-        return lambda: releases.quantiles(values, DECILES, **options).values
+        return lambda: releases.release(values, releases.Quantiles(quantiles=DECILES, **options)).values
 
     return prepare
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bruit.oracles import choose, oracle, people_needed
     from bruit.privacy import Guarantee, Ledger
     from bruit.registry import register
+    from bruit.releases import release
 
 __version__ = "0.1.0.dev0"
 
@@ -50,6 +51,7 @@ __all__ = [
     "oracle",
     "people_needed",
     "register",
+    "release",
     "releases",
     "testing",
 ]
@@ -73,6 +75,7 @@ _HOMES = {
     "oracle": "bruit.oracles",
     "people_needed": "bruit.oracles",
     "register": "bruit.registry",
+    "release": "bruit.releases",
 }
 
 #: Packages that are reached by name too, and are not for ``from bruit import *``: some need an extra.

@@ -69,7 +69,7 @@ def run(path: Path, text: str) -> None:
         if block.body.lstrip().startswith(">>>"):
             _run_session(block, path, namespace)
         else:
-            code = compile("\n" * (block.line - 1) + block.body, str(path), "exec")
+            code = compile("\n" * (block.line - 1) + block.body, str(path), "exec", dont_inherit=True)
             exec(code, namespace)
 
 

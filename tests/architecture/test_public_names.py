@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import pkgutil
 import re
 from importlib import resources
 from pathlib import Path
@@ -47,6 +48,7 @@ FACE = [
     "oracle",
     "people_needed",
     "register",
+    "release",
     "releases",
     "testing",
 ]
@@ -84,6 +86,18 @@ def _names(module: ModuleType) -> list[str]:
 
 
 PUBLIC_NAMES = [(package, name) for package in PUBLIC for name in _names(_module(package))]
+
+
+def _below(package: str) -> set[str]:
+    """The names of the packages within a package that it does not give itself; they are on its page."""
+    module = _module(package)
+    inner = [item.name for item in pkgutil.iter_modules(getattr(module, "__path__", [])) if item.ispkg]
+    return {
+        f"bruit.{package}.{name}.{part}"
+        for name in inner
+        for part in getattr(_module(f"{package}.{name}"), "__all__", ())
+        if part not in module.__all__
+    }
 
 
 def _entries(page: Path) -> list[str]:
@@ -140,7 +154,7 @@ def test_a_public_name_resolves_and_is_explained(package: str, name: str) -> Non
 
 @pytest.mark.parametrize("package", PUBLIC)
 def test_a_package_has_a_page_that_documents_exactly_its_names(package: str) -> None:
-    wanted = {f"bruit.{package}.{name}" for name in _names(_module(package))}
+    wanted = {f"bruit.{package}.{name}" for name in _names(_module(package))} | _below(package)
     found = _entries(REFERENCE / f"{package}.md")
     assert sorted(found) == sorted(set(found)), "a name is documented twice"
     missing, stale = wanted - set(found), set(found) - wanted

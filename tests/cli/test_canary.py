@@ -32,10 +32,10 @@ COMMANDS: dict[str, list[Any]] = {
     "estimate {file} --plan plan.json": CODES,
     "attack {file} --plan several.json": CODES,
     "release {file} --count -e 1": WORDS,
-    "release {file} -c x --histogram --values no,yes -e 1": WORDS,
-    "release {file} -c x --mean --bounds 0 1 -e 1": NUMBERS,
-    "release {file} -c x --quantiles 0.5 --bounds 0 1 -e 1": NUMBERS,
-    "release {file} --count --by x --groups no,yes -e 1": WORDS,
+    "release {file} --histogram x=no,yes -e 1": WORDS,
+    "release {file} --mean x=0..1 -e 1": NUMBERS,
+    "release {file} --median x=0..1 -e 1": NUMBERS,
+    "release {file} --count --by x=no,yes -e 1": WORDS,
 }
 #: The same where the data stand in the place of something else, by mistake.
 MISTAKES: dict[str, list[Any]] = {

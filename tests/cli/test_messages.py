@@ -115,7 +115,7 @@ def test_a_name_that_is_far_from_all_known_ones_gets_no_suggestion(run, people):
     "wrong",
     [
         lambda people: bruit.Plan({"maritall": ["married", "never"]}, 1.0).privatize(people),
-        lambda people: bruit.releases.mean(people, bounds=(0, 9), column="incone", epsilon=1.0),
+        lambda people: bruit.releases.release(people, bruit.releases.Mean("incone", bounds=(0, 9), epsilon=1.0)),
         lambda people: engines.fold(people, len, columns=["maritall"]),
         lambda people: datasets.load("adult")["marital-statuss"],
         lambda people: bruit.Plan({"a": ["b", "c"]}, 1.0, "GRX"),
@@ -130,7 +130,9 @@ def test_the_library_suggests_too(people, wrong):
 def test_a_lazy_frame_is_collected(people):
     plan = bruit.Plan({"marital": ["married", "never"]}, 5.0)
     assert len(plan.privatize(people.lazy())["marital"]) == 10
-    assert bruit.releases.count(people.lazy(), epsilon=5.0, rng=1).value == pytest.approx(10, abs=20)
+    assert bruit.releases.release(people.lazy(), bruit.releases.Count(epsilon=5.0), rng=1).value == pytest.approx(
+        10, abs=20
+    )
     assert bruit.Schema({"income": bruit.Grid(0, 9)}).encode(people.lazy())["income"].size == 10
     (batch,) = engines.batches([people.lazy().filter(pl.col("income") > 2)])
     assert len(batch["income"]) == 5

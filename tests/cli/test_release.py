@@ -13,14 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import documents, releases
-from bruit.cli import _asking, console
+from bruit.cli import console
+from bruit.cli.release import quantile_list
 from bruit.errors import ParameterError
 from bruit.privacy import Ledger
 
 BRUIT = Path(sys.executable).with_name("bruit")
 SECRET = "s3cr3t-value"
 N = 4000
-DECILES = ("-c", "income", "--quantiles", "0.1:0.9:0.1", "--bounds", 0, 100)
+DECILES = ("--quantiles", "income=0..100", "--at", "0.1:0.9:0.1")
 BOOK = ("--ledger", "budget.jsonl", "--budget", 1)
 
 
@@ -69,30 +70,30 @@ def test_deciles_of_a_file_are_published_and_booked(run, people, tmp_path, file)
 def test_a_seed_gives_the_numbers_of_the_library_and_marks_them(run, people):
     told = run("release", "people.csv", *DECILES, "-e", 1, "--seed", 7, "--json")
     assert "not private" in told.err
-    asked = releases.Quantiles(quantiles=[i / 10 for i in range(1, 10)], bounds=(0.0, 100.0), epsilon=1.0)
-    expected = asked.release(asked.fold(people["income"]), rng=7)
+    asked = releases.Quantiles("income", quantiles=[i / 10 for i in range(1, 10)], bounds=(0.0, 100.0), epsilon=1.0)
+    expected = asked.release(asked.fold(people), rng=7)
     assert [row["value"] for row in told.json()["values"]] == expected.values.tolist()
     assert told.json()["simulated"] is True
 
 
 STATISTICS = [
     (("--count",), lambda people: [N], 100),
-    (("--sum", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].sum()], 5000),
-    (("--mean", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].mean()], 3),
-    (("--variance", "-c", "age", "--bounds", 0, 120), lambda people: [people["age"].var()], 120),
+    (("--sum", "age=0..120"), lambda people: [people["age"].sum()], 5000),
+    (("--mean", "age=0..120"), lambda people: [people["age"].mean()], 3),
+    (("--variance", "age=0..120"), lambda people: [people["age"].var()], 120),
     (
-        ("--histogram", "-c", "rooms", "--values", "1,2,3"),
+        ("--histogram", "rooms=1,2,3"),
         lambda people: [(people["rooms"] == k).sum() for k in (1, 2, 3)],
         100,
     ),
     (
-        ("--histogram", "-c", "income", "--bounds", 0, 100, "--cells", 4),
+        ("--histogram", "income=0..100/4"),
         lambda people: np.histogram(people["income"].clip(0, 100), np.linspace(0, 100, 5))[0],
         100,
     ),
-    (("--quantiles", "1/2", "-c", "age", "--bounds", 0, 120, "--step", 1), lambda p: [np.median(p["age"])], 5),
+    (("--median", "age=0..120:1"), lambda p: [np.median(p["age"])], 5),
     (
-        ("--quantiles", "0.5", "-c", "age", "--bounds", 0, 120, "--method", "histogram", "--cells", 120),
+        ("--quantiles", "age=0..120/120", "--at", "1/2", "--method", "histogram"),
         lambda people: [np.median(people["age"])],
         8,
     ),
@@ -110,25 +111,25 @@ def test_every_statistic_comes_out_near_the_truth_from_both_kinds_of_files(run, 
 
 
 def test_whole_numbers_with_a_step_give_whole_quantiles(run, people):
-    ask = ("-c", "age", "--quantiles", "0.25,0.5,0.75", "--bounds", 0, 120, "--step", 1)
+    ask = ("--quantiles", "age=0..120:1")
     told = run("release", "people.csv", *ask, "-e", 0.5, "--json").json()
     assert all(float(row["value"]).is_integer() for row in told["values"])
 
 
 def test_groups_cost_what_one_of_them_costs(run, people, tmp_path):
-    ask = ("-c", "age", "--mean", "--bounds", 0, 120, "--by", "sex", "--groups", "F,M", "-e", 0.6)
+    ask = ("--mean", "age=0..120", "--by", "sex=F,M", "-e", 0.6)
     told = run("release", "people.csv", *ask, *BOOK)
     assert max(map(len, told.out.splitlines())) <= 80
     shown = run("ledger", "show", "budget.jsonl", "--json").json()
     assert shown["spent"]["epsilon"] == 0.6
-    assert [entry["part"] for entry in shown["entries"]] == ["F", "M"]
+    assert [entry["label"] for entry in shown["entries"]] == ["mean of age by sex"]
     found = run("release", "people.parquet", *ask[:-1], 0.4, "--ledger", "budget.jsonl", "--json").json()
     for row in found["values"]:
         assert abs(row["value"] - people["age"][people["sex"] == row["label"]].mean()) < 3
 
 
 def test_groups_of_whole_numbers_are_read_from_parquet_too(run, people):
-    ask = ("--count", "--by", "rooms", "--groups", "1,2,3", "-e", 1)
+    ask = ("--count", "--by", "rooms=1,2,3", "-e", 1)
     for file in ("people.csv", "people.parquet"):
         found = run("release", file, *ask, "--json").json()["values"]
         assert [row["label"] for row in found] == ["1", "2", "3"]
@@ -146,13 +147,13 @@ def test_what_exceeds_the_budget_is_refused_and_leaves_no_trace(run, people, tmp
 
 def test_a_spend_by_somebody_else_while_the_file_is_read_is_seen(run, people, tmp_path, monkeypatch):
     """The early look at the ledger is a courtesy; the ledger itself refuses when the time has come."""
-    whole = _asking.fold
+    whole = releases.Release.fold
 
-    def slow(*arguments):
+    def slow(*arguments, **options):
         Ledger.open(tmp_path / "budget.jsonl").spend(releases.Count(epsilon=0.9).guarantee, "another")
-        return whole(*arguments)
+        return whole(*arguments, **options)
 
-    monkeypatch.setattr(_asking, "fold", slow)
+    monkeypatch.setattr(releases.Release, "fold", slow)
     run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json", code=5)
     assert [entry.label for entry in Ledger.open(tmp_path / "budget.jsonl").entries] == ["another"]
     assert names(tmp_path) == ["budget.jsonl", "people.csv", "people.parquet"]
@@ -162,7 +163,7 @@ def test_the_spend_is_booked_before_the_noise_is_drawn(run, people, tmp_path, mo
     def fail(self, counts, entropy):
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(releases.Quantiles, "_draw", fail)
+    monkeypatch.setattr(releases.Quantiles, "publish", fail)
     told = run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json", code=70)
     assert SECRET not in told.err
     assert "the spend is booked, and there is no result" in told.err
@@ -178,7 +179,7 @@ def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(r
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(release.Path, "write_text", full)
-    values = ("-c", "age", "--histogram", "--bounds", 0, 120, "--cells", 60)
+    values = ("--histogram", "age=0..120/60")
     told = run("release", "people.csv", *values, "-e", 0.5, *BOOK, "-o", "r.json", code=4)
     assert told.out.count(" … ") == 60  # all of it: there is nowhere else to read the rest
     assert "No space left" in told.err
@@ -189,12 +190,15 @@ def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(r
 
 
 MISSING_DECLARATIONS = [
-    (("-c", "age", "--mean"), "--bounds 0 100"),
-    (("-c", "age", "--quantiles", "0.5"), "would publish the smallest and the largest record"),
-    (("-c", "sex", "--histogram"), "would tell which values occur"),
-    (("-c", "income", "--histogram", "--bounds", 0, 1), "--cells must be given"),
-    (("--count", "--by", "sex"), "would tell which groups occur"),
-    (("--mean", "--bounds", 0, 1), "--column must be given"),
+    (("--mean", "age"), "write age=0..100"),
+    (("--mean", "age=0-100"), "write age=0..100"),
+    (("--quantiles", "age"), "would publish the smallest and the largest record"),
+    (("--histogram", "sex=?"), "would tell which values occur"),
+    (("--histogram", "sex"), "must be declared"),
+    (("--histogram", "sex=F;M"), "write sex=F,M"),
+    (("--count", "--by", "sex=?"), "would tell which groups occur"),
+    (("--count", "--by", "sex"), "must be declared"),
+    (("--mean", "age=0..120/7"), "write age=0..120:1"),
 ]
 
 
@@ -205,11 +209,12 @@ def test_what_must_be_declared_is_asked_for_with_the_reason(run, people, ask, ex
 
 NONSENSE = [
     ("-e", 1),
-    ("--count", "--mean", "-e", 1),
+    ("--count",),
     ("--count", "-e", 0),
-    ("--count", "-e", 1, "--bounds", 0, 1),
-    ("--count", "-e", 1, "--groups", "F,M"),
-    ("--count", "-e", 1, "--by", "sex", "--groups", "F"),
+    ("--count", "-e", 1, "--missing", "drop"),
+    ("--count", "-e", 1, "--by", "sex=F"),
+    ("--count", "-e", 1, "--ask", "ask.json"),
+    ("--mean", "age=0..1", "--mean", "age=0..1", "-e", 1),
     ("--count", "-e", 1, "--neighbours", "replace"),
     ("--count", "-e", 1, "--neighbours", "friends"),
     ("--count", "-e", 1, "--budget", 1),
@@ -218,14 +223,13 @@ NONSENSE = [
     ("--count", "-e", 1, "--level", 1),
     ("--count", "-e", 1, "--rows", -1),
     ("--count", "-e", 1, "--seed", -1),
-    ("-c", "age", "--mean", "--bounds", 5, 1, "-e", 1),
-    ("-c", "age", "--mean", "--bounds", 0, 1, "--method", "joint", "-e", 1),
-    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--method", "magic", "-e", 1),
-    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--cells", 7, "-e", 1),
-    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--step", 0.3, "-e", 1),
-    ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 1, "--method", "histogram", "--step", 1, "-e", 1),
-    ("-c", "age", "--histogram", "--values", "a,b", "--bounds", 0, 1, "-e", 1),
-    ("-c", "age", "--histogram", "--bounds", 1, 0, "--cells", 3, "-e", 1),
+    ("--mean", "age=5..1", "-e", 1),
+    ("--mean", "age=0..1", "--method", "joint", "-e", 1),
+    ("--median", "age=0..1", "--method", "magic", "-e", 1),
+    ("--quantiles", "age=0..1", "--at", "2", "-e", 1),
+    ("--quantiles", "age=0..1:0.3", "-e", 1),
+    ("--median", "age=0..1", "--missing", "category", "-e", 1),
+    ("--histogram", "age=1..0/3", "-e", 1),
 ]
 
 
@@ -242,18 +246,18 @@ def test_an_option_that_cannot_be_is_a_message_and_spends_nothing(run, people, t
     "given", ["", "a", "0.1:0.9", "0.9:0.1:0.1", "0:1:0", "0:1:0.0001", "1.5", "-0.5", "1/0", "nan"]
 )
 def test_a_list_of_quantiles_that_is_none_is_refused(given):
-    with pytest.raises(ParameterError, match="--quantiles"):
-        _asking.quantiles(given)
+    with pytest.raises(ParameterError, match="--at"):
+        quantile_list(given)
 
 
 def test_bad_data_are_refused_without_showing_them_and_without_a_spend(run, tmp_path):
     (tmp_path / "bad.csv").write_text(f"age,sex\n31,F\n{SECRET},{SECRET}\n")
     asks = [
-        ("-c", "age", "--mean", "--bounds", 0, 120),
-        ("-c", "age", "--quantiles", "0.5", "--bounds", 0, 120),
-        ("-c", "sex", "--histogram", "--values", "F,M"),
-        ("--count", "--by", "sex", "--groups", "F,M"),
-        ("-c", "wages", "--mean", "--bounds", 0, 1),
+        ("--mean", "age=0..120"),
+        ("--median", "age=0..120"),
+        ("--histogram", "sex=F,M"),
+        ("--count", "--by", "sex=F,M"),
+        ("--mean", "wages=0..1"),
     ]
     for ask in asks:
         told = run("release", "bad.csv", *ask, "-e", 0.5, *BOOK, "-o", "r.json", code=3)
@@ -264,13 +268,13 @@ def test_bad_data_are_refused_without_showing_them_and_without_a_spend(run, tmp_
 
 def test_missing_values_are_refused_unless_they_are_provided_for(run, tmp_path):
     (tmp_path / "gaps.csv").write_text("age,sex\n" + "31,F\n,F\n40,\n?,M\n" * 50)
-    ask = ("gaps.csv", "-c", "age", "--mean", "--bounds", 0, 120, "-e", 5)
-    assert "--missing drop" in run("release", *ask, code=3).err
+    ask = ("gaps.csv", "--mean", "age=0..120", "-e", 5)
+    assert "--missing drop" in run("release", *ask, "--missing-text", "?", code=3).err
     told = run("release", *ask, "--missing", "drop", "--missing-text", "?", "--json").json()
     assert abs(told["values"][0]["value"] - 35.5) < 10
-    grouped = run("release", *ask, "--missing", "drop", "--by", "sex", "--groups", "F,M", code=3)
+    grouped = run("release", *ask, "--missing", "drop", "--missing-text", "?", "--by", "sex=F,M", code=3)
     assert "belong to none" in grouped.err
-    count = ("gaps.csv", "-c", "sex", "--histogram", "--values", "F,M", "--missing", "category", "-e", 5, "--json")
+    count = ("gaps.csv", "--histogram", "sex=F,M", "--missing", "category", "-e", 5, "--json")
     assert run("release", *count).json()["values"][2]["label"] == "(missing)"
     assert abs(run("release", "gaps.csv", "--count", "-e", 5, "--json").json()["values"][0]["value"] - 200) < 10
 
@@ -292,7 +296,7 @@ def test_without_a_ledger_a_note_says_that_nothing_is_booked(run, people, tmp_pa
 
 
 def test_what_is_saved_nowhere_is_shown_whole(run, people, tmp_path):
-    values = ("-c", "age", "--histogram", "--bounds", 0, 120, "--cells", 60, "-e", 1)
+    values = ("--histogram", "age=0..120/60", "-e", 1)
     assert run("release", "people.csv", *values).out.count(" … ") == 60
     assert "nothing keeps the whole" in run("release", "people.csv", *values, "--rows", 5, code=2).err
     assert run("release", "people.csv", *values, "--rows", 0).out.count(" … ") == 60
@@ -303,7 +307,7 @@ def test_what_is_saved_nowhere_is_shown_whole(run, people, tmp_path):
 
 
 def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
-    ask = ("-c", "sex", "--histogram", "--values", "F,M", "-e", 0.1)
+    ask = ("--histogram", "sex=F,M", "-e", 0.1)
     run("release", "people.csv", *ask, *BOOK)
     replaced = run("release", "people.csv", *ask, "--ledger", "budget.jsonl", "--neighbours", "replace", code=5)
     assert "neighbours" in replaced.err
@@ -313,7 +317,7 @@ def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
 
 def test_standard_input_delimiters_and_encodings_are_read(shell):
     data = "âge;x\n" + "10;1\n20;2\n" * 500
-    ask = ("release", "-", "-c", "âge", "--mean", "--bounds", 0, 30, "-e", 5)
+    ask = ("release", "-", "--mean", "âge=0..30", "-e", 5)
     told = shell(*ask, "--delimiter", ";", "--encoding", "latin-1", "--json", stdin=data.encode("latin-1"))
     assert abs(told.json()["values"][0]["value"] - 15) < 1
 
@@ -322,19 +326,19 @@ def test_many_cells_fit_the_terminal(run, people, tmp_path):
     wide = [f"category number {i} with a very long name indeed, longer than any terminal" for i in range(60)]
     (tmp_path / "wide.csv").write_text("c\n" + "\n".join(f'"{name}"' for name in wide) + "\n")
     (tmp_path / "values.txt").write_text("\n".join(wide))
-    told = run("release", "wide.csv", "-c", "c", "--histogram", "--values", "@values.txt", "-e", 1, *BOOK)
+    told = run("release", "wide.csv", "--histogram", "c=@values.txt", "-e", 1, *BOOK)
     assert "and 40 more" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
-    ask = ("-c", "income", "--sum", "--bounds", -1e14, 1e14, "--by", "sex", "--groups", "F,M", "-e", 0.01)
+    ask = ("--sum", "income=-1e14..1e14", "--by", "sex=F,M", "-e", 0.01)
     assert max(map(len, run("release", "people.csv", *ask).out.splitlines())) <= 80
 
 
 def test_the_ledger_is_shown_with_what_was_spent_on_what(run, people, tmp_path):
     run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "--label", "x" * 150)
-    run("release", "people.csv", "--count", "--by", "sex", "--groups", "F,M", "-e", 0.25, *BOOK)
+    run("release", "people.csv", "--count", "--by", "sex=F,M", "-e", 0.25, *BOOK)
     told = run("ledger", "show", "budget.jsonl").out
     assert "spent: ε = 0.75 of 1.0, 0.25 remain" in told
-    assert "the worst part counts" in told
+    assert "count by sex" in told
     assert max(map(len, told.splitlines())) <= 80
     whole = (tmp_path / "budget.jsonl").read_text()
     (tmp_path / "budget.jsonl").write_text(whole.replace("0.25", "0.05"))
@@ -380,7 +384,7 @@ def kill_at_random_instants(folder, kills, seed):
     lasts, found = 1.5, []
     for number in range(kills):
         size = ledger.stat().st_size if ledger.exists() else 0
-        command = [BRUIT, "release", "data.csv", "-c", "x", "--mean", "--bounds", "0", "4", "-e", "0.001"]
+        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001"]
         command += ["--ledger", ledger, "--budget", "1", "--label", f"run {number}", "-o", f"run {number}.json"]
         begun = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -456,3 +460,37 @@ class _Nothing:
 def test_the_json_of_a_release_is_the_document_in_the_file(run, people, tmp_path):
     told = run("release", "people.csv", "--count", "-e", 1, "-o", "r.json", "--json")
     assert json.loads((tmp_path / "r.json").read_text()) == told.json()
+
+
+def test_several_statistics_are_read_once_booked_together_and_shown_again(run, people, tmp_path, monkeypatch):
+    reads = []
+    whole = releases.Release.fold
+    monkeypatch.setattr(releases.Release, "fold", lambda *a, **o: reads.append(1) or whole(*a, **o))
+    ask = ("--count", "--mean", "age=0..120", "--histogram", "sex=F,M", "--median", "income=0..100", "-e", 1)
+    told = run("release", "people.csv", *ask, *BOOK, "--json").json()
+    assert reads == [1]
+    assert [item["name"] for item in told["results"]] == [
+        "count",
+        "histogram of sex",
+        "mean of age",
+        "median of income",
+    ]
+    books = Ledger.open(tmp_path / "budget.jsonl")
+    assert [entry.guarantee.epsilon for entry in books.entries] == [0.25] * 4
+    assert len({entry.result for entry in books.entries}) == 1
+    assert run("result", "budget.jsonl", 2, "--json").json() == told
+    assert "Released mean" in run("result", "budget.jsonl", 0).out
+    before = contents(tmp_path)
+    run("release", "people.csv", *ask, "--ledger", "budget.jsonl", code=5)
+    assert contents(tmp_path) == before
+
+
+def test_a_file_says_what_is_published(run, people, tmp_path):
+    ask = {"statistics": [{"kind": "count", "epsilon": 0.5}, {"kind": "mean", "column": "age", "bounds": [0, 120],
+           "epsilon": 0.25, "name": "age"}], "by": {"sex": ["F", "M"]}}  # fmt: skip
+    (tmp_path / "ask.json").write_text(json.dumps(ask))
+    told = run("release", "people.csv", "--ask", "ask.json", *BOOK, "--json").json()
+    assert [item["name"] for item in told["results"]] == ["count", "age"]
+    assert [row["label"] for row in told["results"][1]["result"]["values"]] == ["F", "M"]
+    (tmp_path / "ask.json").write_text(json.dumps({"statistics": [{"kind": "mode", "epsilon": 1}]}))
+    assert "must be one of count" in run("release", "people.csv", "--ask", "ask.json", code=4).err

@@ -11,10 +11,10 @@ import pytest
 
 from bruit import documents, releases
 from bruit.privacy import Ledger
-from bruit.releases import Released
+from bruit.releases import Result
 
 BRUIT = Path(sys.executable).with_name("bruit")
-HISTOGRAM = ("data.csv", "-c", "x", "--histogram", "--bounds", 0, 60, "--cells", 60, "-e", 0.1)
+HISTOGRAM = ("data.csv", "--histogram", "x=0..60/60", "-e", 0.1)
 BOOK = ("--ledger", "budget.jsonl", "--budget", 1)
 
 
@@ -53,19 +53,19 @@ def test_the_saved_result_is_the_one_that_was_printed(run, data, tmp_path):
     assert run("result", "copy.json", "--json").json() == printed
     (kept,) = (tmp_path / "budget.jsonl.results").iterdir()
     assert json.loads(kept.read_text()) == printed
-    assert Released.load(kept).to_dict() == Released.load(tmp_path / "copy.json").to_dict()
+    assert Result.load(kept).to_dict() == Result.load(tmp_path / "copy.json").to_dict()
 
 
 def test_every_release_of_a_ledger_keeps_its_own_result(run, data, tmp_path):
     printed = [run("release", "data.csv", "--count", "-e", 0.1, *BOOK, "--json").out for _ in range(2)]
-    run("release", "data.csv", "-c", "x", "--mean", "--bounds", 0, 60, "--by", "g", "--groups", "a,b", "-e", 0.1, *BOOK)
+    run("release", "data.csv", "--count", "--mean", "x=0..60", "--by", "g=a,b", "-e", 0.1, *BOOK)
     ended = run("ledger", "show", "budget.jsonl")
     assert [line.split()[-1] for line in ended.out.splitlines()[2:6]] == ["0", "1", "2", "3"]
     assert "bruit result budget.jsonl 0" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
     assert [run("result", "budget.jsonl", number, "--json").out for number in (0, 1)] == printed
     groups = [run("result", "budget.jsonl", number, "--json").out for number in (2, 3)]
-    assert groups[0] == groups[1]  # the two groups are one result
+    assert groups[0] == groups[1]  # two statistics, one file
     entries = run("ledger", "show", "budget.jsonl", "--json").json()["entries"]
     assert [entry["lost"] for entry in entries] == [False] * 4
     assert len({entry["result"] for entry in entries}) == 3
@@ -89,7 +89,7 @@ def test_rows_and_levels_are_a_matter_of_showing(run, data):
 
 def test_what_has_no_result_is_told_apart(run, data, tmp_path):
     ledger = Ledger.open(tmp_path / "budget.jsonl", epsilon=1.0)
-    releases.count([1, 2], epsilon=0.1, ledger=ledger)
+    releases.release([1, 2], releases.Count(epsilon=0.1), ledger=ledger)
     assert "without a file" in run("result", "budget.jsonl", 0, code=2).err
     assert "result" not in run("ledger", "show", "budget.jsonl").out.splitlines()[1]
     run("release", "data.csv", "--count", "-e", 0.1, *BOOK)
@@ -141,7 +141,7 @@ def test_who_stops_reading_still_has_the_result(data, tmp_path):
     process.stdout.close()
     process.wait(timeout=60)
     (kept,) = (tmp_path / "budget.jsonl.results").iterdir()
-    assert len(Released.load(kept)) == 60
+    assert len(Result.load(kept)) == 60
     assert spent(tmp_path) == 0.1
 
 
@@ -149,11 +149,11 @@ INTERRUPTED = """
 import os, signal, sys
 from bruit.releases import Count
 from bruit.cli.app import main
-whole = Count._draw
+whole = Count.publish
 def draw(self, counts, entropy):
     os.kill(os.getpid(), signal.{name})
     return whole(self, counts, entropy)
-Count._draw = draw
+Count.publish = draw
 sys.argv = ["bruit", "release", "data.csv", "--count", "-e", "0.1", "--ledger", "budget.jsonl", "--budget", "1"]
 main()
 """

@@ -80,7 +80,7 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
 
     names = [f"v{i:02}" for i in range(60)]
     (tmp_path / "t.csv").write_text("c\n" + "\n".join(names) + "\n")
-    ask = ("release", "t.csv", "-c", "c", "--histogram", "--values", ",".join(names), "-e", 1)
+    ask = ("release", "t.csv", "--histogram", f"c={','.join(names)}", "-e", 1)
 
     def missing(told):
         return [name for name in names if name not in told.out]

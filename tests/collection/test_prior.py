@@ -11,7 +11,7 @@ from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterType
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
-from bruit.releases import histogram
+from bruit.releases import Histogram, release
 
 SCHEMA = {"a": ["x", "y"], "b": ["u", "v", "w"]}
 PEOPLE = {"a": ["x"] * 900 + ["y"] * 100, "b": ["u"] * 1000}
@@ -96,7 +96,8 @@ def test_estimates_of_separate_surveys_are_booked_with_their_sum(ledger):
 def test_noisy_counts_of_a_release_make_a_prior_and_are_booked_where_they_are_released():
     ledger = Ledger(epsilon=1.0)
     counted = {
-        name: histogram(PEOPLE[name], labels, epsilon=0.5, ledger=ledger, rng=1) for name, labels in SCHEMA.items()
+        name: release(PEOPLE[name], Histogram(epsilon=0.5, domain=labels), ledger=ledger, rng=1)
+        for name, labels in SCHEMA.items()
     }
     assert ledger.spent.epsilon == 1.0
     prior = learnt_prior(counted, floor=0.03)
@@ -109,7 +110,7 @@ def test_noisy_counts_of_a_release_make_a_prior_and_are_booked_where_they_are_re
 
 
 def test_counts_that_noise_made_negative_teach_nothing_and_leave_no_zero():
-    nobody = histogram([], ["x", "y", "z"], epsilon=0.01, rng=2)
+    nobody = release([], Histogram(epsilon=0.01, domain=["x", "y", "z"]), rng=2)
     assert nobody.values.sum() <= 0
     assert learnt_prior({"a": nobody})["a"] == pytest.approx([1 / 3] * 3)
 

@@ -101,11 +101,15 @@ def test_other_rules_name_the_column_too():
 
 def test_releases_name_the_column_and_the_column_of_groups():
     table = {"town": ["a", "b", "Nord"], "age": [1, 2, 3]}
-    message, _ = told(DataError, lambda: releases.histogram(table, ["a", "b"], column="town", epsilon=1.0))
+    message, _ = told(
+        DataError, lambda: releases.release(table, releases.Histogram("town", epsilon=1.0, domain=["a", "b"]))
+    )
     assert message.startswith("Column 'town': values must be among")
-    message, _ = told(DataError, lambda: releases.count(table, by="town", groups=["a", "b"], epsilon=1.0))
+    message, _ = told(DataError, lambda: releases.release(table, releases.Count(epsilon=1.0), by={"town": ["a", "b"]}))
     assert message.startswith("Column 'town': ")
-    message, _ = told(DataError, lambda: releases.histogram(["a", "c"], ["a", "b"], epsilon=1.0))
+    message, _ = told(
+        DataError, lambda: releases.release(["a", "c"], releases.Histogram(epsilon=1.0, domain=["a", "b"]))
+    )
     assert message.startswith("values must be among")
 
 

@@ -101,7 +101,7 @@ def test_bytes_are_reports_and_no_answers(tmp_path: Path) -> None:
         tally = Plan({"x": design}).tally(path)
         assert (tally.n, tally.refused) == (0, 2)  # of another width than a report, or of another kind
     with pytest.raises(DataTypeError, match="bytes can only hold reports"):
-        bruit.releases.mean(path, bounds=(0, 1), column="x", epsilon=1.0)
+        bruit.releases.release(path, bruit.releases.Mean("x", bounds=(0, 1), epsilon=1.0))
 
 
 def test_row_groups_that_are_empty_or_small_change_nothing(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import pytest
 
 from bruit import attacks, engines, learning, releases
 from bruit.collection import Plan
-from bruit.domains import Categories, Grid, Schema
+from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
 from bruit.learning import KMeans, LinearRegression, LocalPrivatizer, NaiveBayes, honest_split, randomize_labels
 from bruit.numbers import Piecewise
@@ -342,16 +342,16 @@ def _of_targets() -> Iterator[tuple[str, Verb, list[Any]]]:
 
 
 def _of_releases() -> Iterator[tuple[str, Verb, list[Any]]]:
-    options: dict[str, Any] = {"column": "x", "epsilon": 1.0}
-    bounded = options | {"bounds": (0, 1)}
-    yield "a count", lambda column: releases.count({"x": column}, epsilon=1.0), NUMBERS
-    yield "a histogram", lambda column: releases.histogram({"x": column}, domain=["no", "yes"], **options), WORDS
-    for name in ("sum", "mean", "variance", "quantiles"):
-        extra = {"quantiles": [0.5]} if name == "quantiles" else {}
-        yield f"a {name}", lambda column, n=name, e=extra: getattr(releases, n)({"x": column}, **e, **bounded), NUMBERS
-    grouped = releases.Grouped(of=releases.Mean(bounds=(0, 1), epsilon=1.0), by="group", groups=["no", "yes"])
-    yield "groups", lambda column: grouped.fold({"group": column, "x": _numbers_of(column)}, "x"), WORDS
-    yield "grouped numbers", lambda column: grouped.fold({"group": _beside(column, WORDS), "x": column}, "x"), NUMBERS
+    bounded: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 1)}
+    words = releases.Histogram("x", domain=["no", "yes"], epsilon=1.0)
+    yield "a count", lambda column: releases.release({"x": column}, releases.Count(epsilon=1.0)), NUMBERS
+    yield "a histogram", lambda column: releases.release({"x": column}, words), WORDS
+    for kind in (releases.Sum, releases.Mean, releases.Variance, releases.Median):
+        statistic = kind("x", **bounded)
+        yield f"a {statistic.name}", lambda column, s=statistic: releases.release({"x": column}, s), NUMBERS
+    grouped = releases.Release(releases.Mean("x", bounds=(0, 1), epsilon=1.0), by={"group": ["no", "yes"]})
+    yield "groups", lambda column: grouped.fold({"group": column, "x": _numbers_of(column)}), WORDS
+    yield "grouped numbers", lambda column: grouped.fold({"group": _beside(column, WORDS), "x": column}), NUMBERS
 
     def session() -> Any:
         return releases.AboveThreshold(threshold=3, epsilon=1.0).start()
@@ -455,7 +455,7 @@ def _of_columns() -> Iterator[tuple[str, Verb, list[Any]]]:
             ("labels", Categories(labels=["no", "yes"]), WORDS),
             ("codes", Categories(k=4, missing="category"), [0, 3]),
             ("numbers", Grid(0, 1), NUMBERS),
-            ("bins", releases.Bins([0, 1, 2]), NUMBERS),
+            ("bins", Bins([0, 1, 2]), NUMBERS),
         ):
 
             def verb(column: Any, domain: Any = domain, make: Any = make) -> object:

@@ -25,10 +25,10 @@ from bruit.releases import (
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
-    Grouped,
+    Release,
     StaircaseNoise,
 )
-from bruit.releases._points import Points
+from bruit.releases.quantiles.points import Points
 from bruit.testing import single_use
 
 SCHEMA = {"a": ["0", "1", "2"], "b": Categories(labels=("x", "y"), missing="category"), "c": Grid(0, 9)}
@@ -80,9 +80,9 @@ def test_the_noise_within_a_session_does_not_repeat() -> None:
 
 
 def test_a_grouped_release_uses_words_once() -> None:
-    release = Grouped(of=Count(epsilon=0.5), by="g", groups=["F", "M"])
+    release = Release(Count(epsilon=0.5), by={"g": ["F", "M"]})
     raw = release.fold({"g": ["F", "M", "F"]})
-    assert testing.check_single_use(lambda entropy: release.release(raw, rng=entropy).values) is None
+    assert testing.check_single_use(lambda entropy: release.publish(raw, rng=entropy)["count"].values) is None
 
 
 # Every public verb, in any order.
@@ -92,7 +92,10 @@ SUBSETS = oracles.SubsetSelection(epsilon=1.0, k=6)
 WAVE = numbers.SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=8)
 NUMBER = WAVE.estimate(WAVE.simulate([100] * 8, rng=1))
 DISTRIBUTION = NUMBER.distribution()
-QUANTILES = releases.Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.5,), resolution=100)
+QUANTILES = releases.Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.5,), cells=100)
+COUNTS = QUANTILES.count({"values": np.linspace(0.0, 10.0, 20)})
+EDGES = releases.HistogramQuantiles(bounds=(0, 10), epsilon=1.0, cells=100)
+MEAN = releases.InverseSensitivity(statistic="mean", bounds=(0, 10), epsilon=1.0)
 FAKES = Plan(CATEGORIES, 2.0, "RS+FD[GRR]")
 TABLE = {"a": ["0", "1", "2"] * 4, "b": ["x", "y"] * 6}
 CODES, AGES, TEXTS = np.arange(20) % 4, np.linspace(0.0, 10.0, 20), ["u", "v"] * 10
@@ -136,30 +139,27 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.above_threshold.AboveThresholdSession.__init__": lambda e: releases.AboveThresholdSession(
         SESSIONS[0], words_of(e)
     ).first([10]),
-    "releases.base.Release.release": lambda e: Count(epsilon=1.0).release(RAW, rng=e),
+    "releases.statistic.Statistic.release": lambda e: Count(epsilon=1.0).release(RAW, rng=e),
+    "releases.statistic.AdditiveStatistic.publish": lambda e: Count(epsilon=1.0).publish(np.array([5]), words_of(e)),
+    "releases.statistic.Statistic.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
+    "releases.quantiles.ranked.Quantiles.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
+    "releases.quantiles.histogram.HistogramQuantiles.publish": lambda e: EDGES.publish(np.arange(100), words_of(e)),
+    "releases.inverse_sensitivity.InverseSensitivity.publish": lambda e: MEAN.publish(np.arange(1025), words_of(e)),
+    "releases.release.Release.publish": lambda e: Count(epsilon=1.0).alone.publish(RAW, rng=e),
+    "releases.release.release": lambda e: releases.release(AGES, Count(epsilon=1.0), rng=e),
     "releases.noise.Noise.draw": lambda e: NOISES[0].draw(5, e),
     "releases.noise.Noise.sample": lambda e: NOISES[0].sample(5, words_of(e)),
     "releases.exponential.Exponential.choose": lambda e: Exponential.calibrate(1.0).choose([0, 1, 2], e),
     "releases.exponential.Exponential.draw": lambda e: Exponential.calibrate(1.0).draw([1, 2], e),
-    "releases.quantiles.Quantiles.draw_places": lambda e: QUANTILES.draw_places(Points(QUANTILES._count(AGES)), e),
-    "releases.counts.count": lambda e: releases.count(AGES, epsilon=1.0, rng=e),
-    "releases.noise.discrete_gaussian": lambda e: releases.discrete_gaussian(Fraction(25), 5, e),
-    "releases.noise.discrete_laplace": lambda e: releases.discrete_laplace(Fraction(5), 5, e),
-    "releases.counts.histogram": lambda e: releases.histogram(TEXTS, ["u", "v"], epsilon=1.0, rng=e),
-    "releases.inverse_sensitivity.inverse_sensitivity": lambda e: releases.inverse_sensitivity(
-        AGES, "mean", bounds=(0, 10), epsilon=1.0, rng=e
+    "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
+        Points(QUANTILES.count({"values": AGES})), e
     ),
-    "releases.moments.mean": lambda e: releases.mean(AGES, bounds=(0, 10), epsilon=1.0, rng=e),
-    "releases.quantiles.quantiles": lambda e: releases.quantiles(AGES, [0.5], bounds=(0, 10), epsilon=1.0, rng=e),
-    "releases.staircase.staircase": lambda e: releases.staircase(10, 1.0, 5, e),
-    "releases.moments.sum": lambda e: releases.sum(AGES, bounds=(0, 10), epsilon=1.0, rng=e),
-    "releases.variance.variance": lambda e: releases.variance(AGES, bounds=(0, 10), epsilon=1.0, rng=e),
-    "learning.kmeans.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
-    "learning.linear_regression.LinearRegression.__init__": lambda e: learning.LinearRegression(
+    "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
+    "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(
         epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), random_state=e
     ).fit(X, Y),
     "learning.privatizer.LocalPrivatizer.__init__": lambda e: privatizer(e).fit_transform(X),
-    "learning.naive_bayes.NaiveBayes.__init__": lambda e: learning.NaiveBayes(
+    "learning.naive_bayes.model.NaiveBayes.__init__": lambda e: learning.NaiveBayes(
         epsilon=1.0, bounds=(0, 1), classes=[0, 1], rng=e
     ).fit(X, Y),
     "learning.honest.honest_split": lambda e: learning.honest_split(
@@ -326,15 +326,24 @@ def test_what_holds_its_noise_or_ignores_the_stream_breaks_the_law() -> None:
         testing.check_single_use(lambda entropy: entropy.words(1)[0] > 0)
 
 
+class _Repeated(Release):
+    def publish(self, raw: Any, ledger: Any = None, rng: Any = None, *, label: Any = None) -> Any:
+        words = Words._under(rng._current().key, rng.secure, type(rng))
+        return {"count": self.statistics["count"].publish(raw.reveal(design=self.digest), words)}
+
+
 class RepeatsRelease(Count):
-    def release(self, raw: Any, ledger: Any = None, rng: Any = None, *, label: Any = None) -> Any:
-        return self._draw(raw.reveal(design=self.digest), Words._under(rng._current().key, rng.secure, type(rng)))
+    alone = property(_Repeated)  # type: ignore[assignment]
+
+
+class _OneSeed(Release):
+    def publish(self, raw: Any, ledger: Any = None, rng: Any = None, *, label: Any = None) -> Any:
+        rng.words(1)
+        return super().publish(raw, ledger, 7, label=label)
 
 
 class OneNoiseForAll(Count):
-    def release(self, raw: Any, ledger: Any = None, rng: Any = None, *, label: Any = None) -> Any:
-        rng.words(1)
-        return super().release(raw, ledger, 7, label=label)
+    alone = property(_OneSeed)  # type: ignore[assignment]
 
 
 class RepeatsSession(AboveThreshold):
@@ -352,7 +361,7 @@ class RepeatsPlan(Plan):
 @pytest.mark.parametrize(
     ("subject", "words"),
     [
-        (RepeatsRelease(epsilon=0.1), "release repeats its output when it is called again"),
+        (RepeatsRelease(epsilon=0.1), "publish repeats its output when it is called again"),
         (OneNoiseForAll(epsilon=0.1), "its noise repeats"),
         (RepeatsSession(epsilon=0.1, threshold=9), "start repeats its output when it is called again"),
         (RepeatsPlan(CATEGORIES, 1.0, "SPL[GRR]"), "privatize repeats its output when it is called again"),

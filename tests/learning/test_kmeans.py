@@ -20,10 +20,10 @@ from bruit.entropy import Entropy
 from bruit.errors import BudgetError, DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.kernels import kmeans as kernels
 from bruit.learning import KMeans
-from bruit.learning._cells import Cells, threshold
 from bruit.learning._features import STEPS
-from bruit.learning._lloyd import Step, nearest_sums, packed, sensitivity, units
 from bruit.learning._sums import SumNoise
+from bruit.learning.kmeans.cells import Cells, threshold
+from bruit.learning.kmeans.lloyd import Step, nearest_sums, packed, sensitivity, units
 
 pytestmark = pytest.mark.filterwarnings("ignore:At this ε noise hides")
 LOW, HIGH = np.array([-1.0, 0.0, 5.0]), np.array([1.0, 10.0, 6.0])
@@ -245,7 +245,7 @@ REPLACED = [
 ]
 
 
-@pytest.mark.parametrize("settings", [{}, {"variant": "lloyd"}, {"iterations": 4}, {"delta": 1e-6}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"method": "lloyd"}, {"iterations": 4}, {"delta": 1e-6}], ids=str)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_the_losses_of_all_releases_of_a_fit_add_up_to_no_more_than_epsilon(monkeypatch, neighbours, settings):
     most = Fraction(0)
@@ -262,7 +262,7 @@ def test_the_same_sum_shows_a_fit_that_skips_empty_clusters(monkeypatch):
     draw = SumNoise.draw
     seen = []
     monkeypatch.setattr(SumNoise, "draw", lambda *given: seen.append(given[1]) or draw(*given))
-    KMeans(3, epsilon=1.0, bounds=(0, 10), rng=1, variant="lloyd", iterations=2).fit(TINY)
+    KMeans(3, epsilon=1.0, bounds=(0, 10), rng=1, method="lloyd", iterations=2).fit(TINY)
     # Two clusters of three are empty, and still every count and every sum is released with noise.
     assert [np.size(sums) for sums in seen] == [3, 6, 3, 6]
 
@@ -275,7 +275,7 @@ def test_the_printed_variant_has_the_printed_scales():
             noises = []
             draw = SumNoise.draw
             patched.setattr(SumNoise, "draw", lambda noise, *given: noises.append(noise) or draw(noise, *given))  # noqa: B023
-            KMeans(2, epsilon=0.5, bounds=(0, 10), variant="lloyd", iterations=3).fit(X)
+            KMeans(2, epsilon=0.5, bounds=(0, 10), method="lloyd", iterations=3).fit(X)
         counts, sums = noises[0], noises[1]
         # Lap(2t/ε) and Lap(2drt/ε); r = 10 is 2·STEPS steps.
         seen[columns] = (float(counts.by_unit[1].scale), float(sums.by_unit[2 * STEPS].scale) / (2 * STEPS) * 10)
@@ -330,7 +330,7 @@ def test_the_swapped_budgets_spend_half_as_much_again():
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize("settings", [{}, {"variant": "lloyd", "iterations": 2}, {"neighbours": "replace"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"method": "lloyd", "iterations": 2}, {"neighbours": "replace"}], ids=str)
 def test_a_long_audit_of_whole_fits_finds_nothing_above_epsilon(settings):
     pairs = [(ALONE, WITH), (TINY, np.vstack([TINY, [[10.0, 0.0]]]))]
     if "neighbours" in settings:
@@ -391,7 +391,7 @@ def test_clouds_that_are_far_apart_are_found_with_any_noise(settings):
 
 def test_the_printed_variant_ends_where_lloyd_s_algorithm_ends_without_noise():
     X = three_clouds(30_000)
-    found = KMeans(3, epsilon=1e6, bounds=(0, 10), variant="lloyd", iterations=6).fit(X)
+    found = KMeans(3, epsilon=1e6, bounds=(0, 10), method="lloyd", iterations=6).fit(X)
     centres = 5 + 5 * packed((math.sqrt(0.5),) * 2, 3)
     for _ in range(6):
         nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
@@ -409,7 +409,7 @@ def test_a_cluster_with_a_small_noisy_count_keeps_its_centre():
 
 def test_a_warning_says_when_one_centre_would_do_as_well_and_only_then():
     X = three_clouds(300)
-    for settings in ({}, {"variant": "lloyd"}):
+    for settings in ({}, {"method": "lloyd"}):
         with pytest.warns(UserWarning, match="one centre would"):
             KMeans(3, epsilon=0.01, bounds=(0, 10), rng=1, **settings).fit(X)
         with warnings.catch_warnings():
@@ -450,16 +450,16 @@ class Again:
         return iter(self.parts)
 
 
-@pytest.mark.parametrize("variant", ["joint", "lloyd"])
-def test_files_and_batches_give_the_centres_that_memory_gives(variant, tmp_path):
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
+def test_files_and_batches_give_the_centres_that_memory_gives(method, tmp_path):
     X = three_clouds(20_000)
     pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "people.parquet")
     again = Again(X)
     sources = [X, tmp_path / "people.parquet", again, again.parts, {"a": X[:, 0], "b": X[:, 1]}, pd.DataFrame(X)]
     sources[-1].columns = ["a", "b"]
-    made = [KMeans(3, bounds=(0, 10), rng=5, variant=variant, iterations=3).fit(source) for source in sources]
+    made = [KMeans(3, bounds=(0, 10), rng=5, method=method, iterations=3).fit(source) for source in sources]
     assert all(np.array_equal(model.cluster_centers_, made[0].cluster_centers_) for model in made)
-    assert again.times == (4 if variant == "joint" else 3)
+    assert again.times == (4 if method == "joint" else 3)
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch):
@@ -499,13 +499,13 @@ class Changing:
             yield self.later
 
 
-@pytest.mark.parametrize("variant", ["joint", "lloyd"])
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
 @pytest.mark.parametrize("names", ["ba", "abcdefgh", "a"], ids=["order", "more", "fewer"])
-def test_other_columns_at_a_later_reading_are_refused(variant, names):
+def test_other_columns_at_a_later_reading_are_refused(method, names):
     rng = np.random.default_rng(3)
     later = {name: rng.uniform(0, 1, 200) for name in names}
     with pytest.raises(DataError, match="the same columns"):
-        KMeans(2, bounds=(0, 1), variant=variant).fit(Changing({name: rng.uniform(0, 1, 200) for name in "ab"}, later))
+        KMeans(2, bounds=(0, 1), method=method).fit(Changing({name: rng.uniform(0, 1, 200) for name in "ab"}, later))
 
 
 def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeypatch):
@@ -514,10 +514,10 @@ def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeyp
         nearest_sums(np.zeros((2, 3)), np.zeros(3), np.ones(3), np.zeros((2, 2)), np.ones(2))
 
 
-@pytest.mark.parametrize("variant", ["joint", "lloyd"])
-def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(variant):
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
+def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(method):
     people = {"a": np.linspace(0, 1, 300), "b": np.linspace(1, 0, 300)}
-    model = KMeans(2, bounds=(0, 1), variant=variant).fit(people)
+    model = KMeans(2, bounds=(0, 1), method=method).fit(people)
     model.set_params(bounds=(0, 100))
     with pytest.raises(OSError, match="gone"):
         model.fit(Changing(people, OSError("gone")))
@@ -527,11 +527,11 @@ def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_o
 
 
 @pytest.mark.parametrize("epsilon", [2e3, 1e4, 1e6, 1e9])
-@pytest.mark.parametrize("variant", ["joint", "lloyd"])
-def test_a_cluster_without_records_has_a_centre_even_where_there_is_no_noise(epsilon, variant):
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
+def test_a_cluster_without_records_has_a_centre_even_where_there_is_no_noise(epsilon, method):
     for n in (0, 50):
         for seed in range(3):
-            model = KMeans(3, epsilon=epsilon, bounds=(0, 1), variant=variant, random_state=seed).fit(np.zeros((n, 1)))
+            model = KMeans(3, epsilon=epsilon, bounds=(0, 1), method=method, random_state=seed).fit(np.zeros((n, 1)))
             assert np.isfinite(model.cluster_centers_).all()
             assert ((model.cluster_centers_ >= 0) & (model.cluster_centers_ <= 1)).all()
 
@@ -556,9 +556,9 @@ def test_a_fit_is_booked_once_with_all_it_spends():
     assert len(ledger) == 1
 
 
-@pytest.mark.parametrize("variant", ["joint", "lloyd"])
-def test_no_rows_are_as_good_as_one(variant):
-    model = KMeans(2, bounds=(0, 10), variant=variant).fit(np.empty((0, 3)))
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
+def test_no_rows_are_as_good_as_one(method):
+    model = KMeans(2, bounds=(0, 10), method=method).fit(np.empty((0, 3)))
     assert model.cluster_centers_.shape == (2, 3)
 
 
@@ -567,11 +567,11 @@ def test_no_rows_are_as_good_as_one(variant):
     [
         {"n_clusters": 0},
         {"n_clusters": 2.5},
-        {"variant": "elkan"},
+        {"method": "elkan"},
         {"iterations": 0},
         {"delta": 1},
         {"delta": -0.1},
-        {"variant": "lloyd", "delta": 1e-6},
+        {"method": "lloyd", "delta": 1e-6},
         {"bounds": None},
     ],
     ids=str,

@@ -22,8 +22,8 @@ from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeEr
 from bruit.kernels import rows as kernels
 from bruit.learning import LinearRegression
 from bruit.learning._features import Features
-from bruit.learning._objective import Objective
-from bruit.learning._products import FunctionalProducts, Products, fitting
+from bruit.learning.linear_regression.objective import Objective
+from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting
 
 LINE = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
 

@@ -26,11 +26,11 @@ from bruit.domains import Categories, Grid, Schema
 from bruit.errors import BudgetError, DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.kernels.class_sums import class_sums
 from bruit.learning import NaiveBayes
-from bruit.learning._class_sums import HALF_SQUARE, JointSums, layout
 from bruit.learning._features import STEPS, Rows
-from bruit.learning._labels import class_codes, declared_classes
 from bruit.learning._likelihood import joint_log_likelihood, ordinary
 from bruit.learning._sums import SumNoise
+from bruit.learning.naive_bayes.classes import class_codes, declared_classes
+from bruit.learning.naive_bayes.sums import HALF_SQUARE, JointSums, layout
 
 #: Why some of scikit-learn's checks cannot pass: the declared classes are not those that a check happens to have.
 EXPECTED = {
@@ -76,8 +76,8 @@ def test_without_noise_the_model_is_ordinary_naive_bayes():
     X, y = np.tile(X, (200, 1)), np.tile(y, 200)
     bounds = (X.min(axis=0), X.max(axis=0))
     plain = GaussianNB(var_smoothing=0).fit(X, y)
-    for variant in ("joint", "vaidya"):
-        ours = NaiveBayes(10_000.0, bounds=bounds, classes=[0, 1, 2], variant=variant, rng=1).fit(X, y)
+    for method in ("joint", "vaidya"):
+        ours = NaiveBayes(10_000.0, bounds=bounds, classes=[0, 1, 2], method=method, rng=1).fit(X, y)
         assert ours.theta_ == pytest.approx(plain.theta_, rel=1e-3)
         assert ours.var_ == pytest.approx(plain.var_, rel=0.02)
         assert ours.class_prior_ == pytest.approx(plain.class_prior_, rel=1e-3)
@@ -112,15 +112,15 @@ def test_no_number_on_the_grid_changes_more_than_a_bound_does(columns):
     assert set(z[change == change.max()]) == {-STEPS, STEPS}
 
 
-@pytest.mark.parametrize("variant", ["joint", "vaidya"])
+@pytest.mark.parametrize("method", ["joint", "vaidya"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
-def test_no_adversarial_pair_loses_more_than_epsilon_and_edge_values_lose_nearly_all(variant, neighbours, epsilon):
-    design = layout(variant, 2, (2, 3), 2)
+def test_no_adversarial_pair_loses_more_than_epsilon_and_edge_values_lose_nearly_all(method, neighbours, epsilon):
+    design = layout(method, 2, (2, 3), 2)
     noise = design.noise(epsilon, neighbours)
     losses = [noise.loss_between(*pair) for pair in _pairs(design, neighbours)]
     assert max(losses) <= Fraction(epsilon)
-    if variant == "joint":
+    if method == "joint":
         assert max(losses) >= Fraction(epsilon) * (1 - Fraction(1, 10**9))  # tight
     else:
         assert Fraction(epsilon) * (1 - Fraction(1, 500)) < max(losses)  # approached with 200 others
@@ -138,8 +138,8 @@ def test_the_squared_deviations_approach_their_share_as_the_proof_says():
 
 def test_changes_of_random_neighbours_stay_within_the_sensitivity():
     rng = np.random.default_rng(8)
-    for variant in ("joint", "vaidya"):
-        design = layout(variant, 3, (2,), 3)
+    for method in ("joint", "vaidya"):
+        design = layout(method, 3, (2,), 3)
         noise = design.noise(1.0, "replace")
         for _ in range(200):
             n = int(rng.integers(1, 6))
@@ -225,10 +225,10 @@ def _sums(design: JointSums, rows: Rows, codes: Any) -> Any:
 def test_with_the_noisy_sums_fixed_nothing_fitted_depends_on_the_data(monkeypatch):
     schema = Schema({"colour": ["red", "blue"], "size": Grid(0.0, 10.0)})
     monkeypatch.setattr(SumNoise, "draw", lambda self, sums, entropy: np.arange(len(self.units)) * 1000)
-    for variant in ("joint", "vaidya"):
+    for method in ("joint", "vaidya"):
         models = []
         for colours, sizes, y in ((["red"] * 5, [1.0] * 5, [0] * 5), (["red", "blue"] * 50, [9.0] * 100, [1] * 100)):
-            model = NaiveBayes(1.0, bounds=schema, classes=[0, 1], variant=variant, rng=3)
+            model = NaiveBayes(1.0, bounds=schema, classes=[0, 1], method=method, rng=3)
             models.append(model.fit(pd.DataFrame({"colour": colours, "size": sizes}), y))
         first, second = (pickle.dumps(vars(model)) for model in models)
         assert first == second
@@ -275,9 +275,9 @@ def test_at_epsilon_one_the_accuracy_is_far_above_chance_on_small_tables():
 
 def test_a_model_drowned_in_noise_still_gives_probabilities():
     X, y = load_iris(return_X_y=True)
-    for variant in ("joint", "vaidya"):
+    for method in ("joint", "vaidya"):
         for seed in range(20):
-            model = NaiveBayes(0.01, bounds=(0, 8), classes=[0, 1, 2, 3], variant=variant, rng=seed).fit(X[:5], y[:5])
+            model = NaiveBayes(0.01, bounds=(0, 8), classes=[0, 1, 2, 3], method=method, rng=seed).fit(X[:5], y[:5])
             found = model.predict_proba(X)
             assert found.shape == (150, 4)
             assert np.isfinite(found).all()
@@ -326,10 +326,10 @@ def test_categories_and_numbers_are_learnt_together():
     assert model.score(frame[list(schema)], frame["ill"]) > 0.83
 
 
-@pytest.mark.parametrize("variant", ["joint", "vaidya"])
-def test_every_source_gives_the_same_model(tmp_path, variant):
+@pytest.mark.parametrize("method", ["joint", "vaidya"])
+def test_every_source_gives_the_same_model(tmp_path, method):
     schema, table = _people(500)
-    model = NaiveBayes(1.0, bounds=schema, classes=["ill", "well"], variant=variant, rng=9)
+    model = NaiveBayes(1.0, bounds=schema, classes=["ill", "well"], method=method, rng=9)
     pq.write_table(pa.table({name: pa.array(list(column)) for name, column in table.items()}), tmp_path / "p.parquet")
     pd.DataFrame(table).to_csv(tmp_path / "p.csv", index=False)
     batches = ({name: column[part : part + 100] for name, column in table.items()} for part in range(0, 500, 100))
@@ -400,7 +400,7 @@ class Unread:
         ({"classes": [0, float("nan")]}, "finite"),
         ({"epsilon": 0}, "epsilon"),
         ({"bounds": (1, 0)}, "increasing"),
-        ({"variant": "other"}, "variant"),
+        ({"method": "other"}, "method"),
         ({"neighbours": "person"}, "neighbours"),
     ],
 )
@@ -481,13 +481,13 @@ def test_a_fitted_model_survives_pickling_pipelines_and_grid_search():
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
     pipeline = make_pipeline(FunctionTransformer(), clone(model)).fit(X, y)
     assert pipeline.predict(X).tolist() == model.predict(X).tolist()
-    search = GridSearchCV(clone(model), {"variant": ["joint", "vaidya"]}, cv=2).fit(X, y)
-    assert search.best_params_["variant"] in ("joint", "vaidya")
+    search = GridSearchCV(clone(model), {"method": ["joint", "vaidya"]}, cv=2).fit(X, y)
+    assert search.best_params_["method"] in ("joint", "vaidya")
 
 
 def test_scikit_learn_finds_nothing_but_what_privacy_forbids():
-    for variant in ("joint", "vaidya"):
-        model = NaiveBayes(5.0, bounds=(-10, 10), classes=[0, 1, 2, 3], variant=variant, random_state=3)
+    for method in ("joint", "vaidya"):
+        model = NaiveBayes(5.0, bounds=(-10, 10), classes=[0, 1, 2, 3], method=method, random_state=3)
         results = check_estimator(model, expected_failed_checks=EXPECTED, on_skip=None)
         assert {result["check_name"] for result in results if result["status"] == "xfail"} <= set(EXPECTED)
         assert len(results) > 40
@@ -503,9 +503,9 @@ ABSENT = (np.array([[100.0], [99.0]]), np.array([0, 0]))
 FLIPPED = (np.array([[100.0], [99.0], [99.0]]), np.array([1, 0, 1]))
 
 
-def _fitted(variant: str, neighbours: str) -> Any:
+def _fitted(method: str, neighbours: str) -> Any:
     def outputs(data: Any, trials: int, entropy: Any) -> Any:
-        model = NaiveBayes(1.0, bounds=BOUNDS, classes=[0, 1], variant=variant, neighbours=neighbours, rng=entropy)
+        model = NaiveBayes(1.0, bounds=BOUNDS, classes=[0, 1], method=method, neighbours=neighbours, rng=entropy)
         return np.array([_shown(model.fit(*data)) for _ in range(trials)])
 
     return outputs
@@ -539,20 +539,20 @@ def test_the_audit_certifies_a_planted_copy_of_a_wrong_sum_sensitivity():
     assert audit.empirical(_planted, MORE, ALONE, trials=60_000, level=0.999, rng=3).epsilon_lower > 2
 
 
-@pytest.mark.parametrize("variant", ["joint", "vaidya"])
-def test_the_audit_certifies_nothing_above_epsilon_for_a_few_fits(variant):
-    found = audit.empirical(_fitted(variant, "add-remove"), MORE, ALONE, trials=400, level=1 - 1e-7, rng=5)
+@pytest.mark.parametrize("method", ["joint", "vaidya"])
+def test_the_audit_certifies_nothing_above_epsilon_for_a_few_fits(method):
+    found = audit.empirical(_fitted(method, "add-remove"), MORE, ALONE, trials=400, level=1 - 1e-7, rng=5)
     assert found.epsilon_lower <= 1
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize("variant", ["joint", "vaidya"])
+@pytest.mark.parametrize("method", ["joint", "vaidya"])
 @pytest.mark.parametrize(
     ("neighbours", "first", "second"),
     [("add-remove", MORE, ALONE), ("add-remove", ALONE, ABSENT), ("replace", ALONE, FLIPPED)],
 )
-def test_the_audit_certifies_nothing_above_epsilon_for_many_fits(variant, neighbours, first, second):
-    found = audit.empirical(_fitted(variant, neighbours), first, second, trials=8_000, level=1 - 1e-7, rng=6)
+def test_the_audit_certifies_nothing_above_epsilon_for_many_fits(method, neighbours, first, second):
+    found = audit.empirical(_fitted(method, neighbours), first, second, trials=8_000, level=1 - 1e-7, rng=6)
     assert found.epsilon_lower <= 1
 
 

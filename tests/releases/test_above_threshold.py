@@ -174,15 +174,15 @@ def test_asking_one_by_one_or_in_pieces_or_from_a_stream_gives_the_same():
     source = iter(answers)
     assert stream.first(source) == index
     assert next(source) == index + 1  # nothing was read beyond the answer
-    assert single.found == pieces.found == stream.found == index
-    assert single.asked == index + 1
+    assert single.index == pieces.index == stream.index == index
+    assert single.answered == index + 1
 
 
 def test_a_stream_without_an_answer_above_leaves_the_session_open():
     session = AboveThreshold(epsilon=1.0, threshold=10_000).start(rng=1)
     assert session.first([1, 2, 3]) is None
     assert session.first([]) is None
-    assert (session.closed, session.asked, session.found) == (False, 3, None)
+    assert (session.closed, session.answered, session.index) == (False, 3, None)
     assert session.ask(20_000)
     assert session.closed
 
@@ -256,7 +256,7 @@ def test_threads_that_share_a_session_get_one_above_in_all():
     for worker in workers:
         worker.join()
     assert heard.count(True) == 1
-    assert session.asked == len(heard)
+    assert session.answered == len(heard)
 
 
 def test_one_seed_gives_one_session_and_two_calls_of_one_entropy_differ():
@@ -275,7 +275,7 @@ def test_an_answer_that_is_no_whole_number_is_refused_without_being_shown(bad):
     with pytest.raises(DataTypeError, match="whole numbers") as caught:
         session.ask(bad)
     assert str(bad) not in str(caught.value)
-    assert session.asked == 0
+    assert session.answered == 0
 
 
 def test_answers_of_any_size_are_compared_and_none_is_an_error():
@@ -285,7 +285,7 @@ def test_answers_of_any_size_are_compared_and_none_is_an_error():
         assert not session.ask(answer)
         assert session.first([answer, answer]) is None
     assert session.first(np.array([-(2**63)])) is None
-    assert session.asked == 13
+    assert session.answered == 13
     with pytest.raises(DataTypeError):
         session.first(np.zeros((2, 2), int))
     for answer in (2**61, 2**61 + 1, 2**64, 10**40, np.uint64(2**64 - 1)):

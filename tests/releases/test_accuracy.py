@@ -10,19 +10,19 @@ from scipy import stats
 
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError, ParameterTypeError
-from bruit.releases.accuracy import (
+from bruit.releases.quantiles.accuracy import (
     Distribution,
     above_threshold_accuracy,
     accuracy,
-    accuracy_as_printed,
     least_n,
     normal,
     uniform,
 )
-from bruit.releases.histogram_method import DECILES, HistogramQuantiles
+from bruit.releases.quantiles.histogram import DECILES, HistogramQuantiles
+from bruit.studies.as_printed import accuracy_as_printed
 
-UNIFORM = {"epsilon": 1.0, "steps": 100, "gamma": 0.05, "distribution": uniform()}
-NORMAL = {"epsilon": 1.0, "steps": 1000, "gamma": 0.1, "distribution": normal(), "bounds": (-5, 5)}
+UNIFORM = {"epsilon": 1.0, "cells": 100, "gamma": 0.05, "distribution": uniform()}
+NORMAL = {"epsilon": 1.0, "cells": 1000, "gamma": 0.1, "distribution": normal(), "bounds": (-5, 5)}
 
 
 def test_the_alpha_of_above_threshold_is_the_textbook_s():
@@ -72,10 +72,10 @@ def test_there_is_no_guarantee_where_the_bound_is_not_positive():
 
 
 def test_too_coarse_a_grid_is_never_promised_anything():
-    coarse = UNIFORM | {"steps": 7}  # no edge lies within 0.05 of the median
+    coarse = UNIFORM | {"cells": 7}  # no edge lies within 0.05 of the median
     assert least_n(0.5, **coarse, quantile=0.5) is None
     assert accuracy(10**11, **coarse, quantile=0.5).bound is None
-    design = HistogramQuantiles(quantiles=[0.5], bounds=(0, 1), epsilon=1e6, steps=7)
+    design = HistogramQuantiles(quantiles=[0.5], bounds=(0, 1), epsilon=1e6, cells=7)
     data = (np.arange(100_000) + 0.5) / 100_000
     assert abs(design.release(design.fold(data), rng=1).value - 0.5) > 0.05
 
@@ -95,15 +95,15 @@ def test_fewer_quantiles_more_epsilon_and_tighter_noise_need_fewer_records():
 
 
 def test_any_distribution_function_serves():
-    shown = accuracy(30_000, epsilon=1.0, steps=100, gamma=5.0, distribution=uniform(0, 100), quantile=0.3)
+    shown = accuracy(30_000, epsilon=1.0, cells=100, gamma=5.0, distribution=uniform(0, 100), quantile=0.3)
     plain = accuracy(
-        30_000, epsilon=1.0, steps=100, gamma=5.0, distribution=lambda x: x / 100, bounds=(0, 100), quantile=0.3
+        30_000, epsilon=1.0, cells=100, gamma=5.0, distribution=lambda x: x / 100, bounds=(0, 100), quantile=0.3
     )
     assert plain.bound == pytest.approx(shown.bound, abs=1e-9)
     with pytest.raises(ParameterError, match="bounds"):
-        accuracy(100, epsilon=1.0, steps=10, gamma=1, distribution=lambda x: x)
+        accuracy(100, epsilon=1.0, cells=10, gamma=1, distribution=lambda x: x)
     with pytest.raises(ParameterTypeError, match="distribution"):
-        accuracy(100, epsilon=1.0, steps=10, gamma=1, distribution="uniform")
+        accuracy(100, epsilon=1.0, cells=10, gamma=1, distribution="uniform")
 
 
 def test_quantiles_are_those_of_the_distribution():
@@ -117,13 +117,13 @@ def test_quantiles_are_those_of_the_distribution():
 
 def test_a_side_without_records_is_not_taken_for_a_side_that_cannot_fail():
     # Nothing lies below 0.5, yet with few records noise alone says "above" at an edge there.
-    gap = {"epsilon": 1.0, "steps": 100, "gamma": 0.05, "distribution": uniform(0.5, 1), "bounds": (0, 1)}
+    gap = {"epsilon": 1.0, "cells": 100, "gamma": 0.05, "distribution": uniform(0.5, 1), "bounds": (0, 1)}
     assert accuracy(500, **gap, quantile=0.1).bound is None
     assert accuracy(500_000, **gap, quantile=0.1).bound > 0.99
 
 
 def test_a_side_that_lies_beyond_the_bounds_cannot_fail():
-    wide = {"epsilon": 1.0, "steps": 10, "gamma": 2.0, "distribution": uniform()}
+    wide = {"epsilon": 1.0, "cells": 10, "gamma": 2.0, "distribution": uniform()}
     assert accuracy(1, **wide).bound == pytest.approx(1)
     assert least_n(0.9, **wide) == 1
 
@@ -138,12 +138,12 @@ def failures(design, draw, true, gamma, runs, seed):
 
 
 def uniform_failures(runs, n, noise):
-    design = HistogramQuantiles(bounds=(0, 1), epsilon=1.0, steps=100, noise=noise)
+    design = HistogramQuantiles(bounds=(0, 1), epsilon=1.0, cells=100, noise=noise)
     return failures(design, lambda people: people.random(n), np.array(DECILES), 0.05, runs, 3)
 
 
 def normal_failures(runs, n, noise):
-    design = HistogramQuantiles(bounds=(-5, 5), epsilon=1.0, steps=1000, noise=noise)
+    design = HistogramQuantiles(bounds=(-5, 5), epsilon=1.0, cells=1000, noise=noise)
     true = stats.norm.ppf(DECILES)
     return failures(design, lambda people: people.normal(size=n), true, 0.1, runs, 4)
 
@@ -168,13 +168,13 @@ def test_far_fewer_records_do_break_such_a_promise():
 def test_the_theorem_as_printed_promises_less_than_nothing():
     for n in (1000, 100_000, 10**7):
         for decile in range(1, 10):
-            printed = accuracy_as_printed(n, epsilon=1.0, steps=100, gamma=0.05, decile=decile)
+            printed = accuracy_as_printed(n, epsilon=1.0, cells=100, gamma=0.05, decile=decile)
             assert printed < 0
     assert printed == pytest.approx(-1.05, abs=0.01)  # 1 − β − η − μ with η about 2
 
 
 def test_bad_parameters_are_refused():
-    for change in ({"gamma": 0}, {"steps": 0}, {"epsilon": 0}, {"bounds": (1, 0)}, {"noise": "no"}, {"quantiles": 0}):
+    for change in ({"gamma": 0}, {"cells": 0}, {"epsilon": 0}, {"bounds": (1, 0)}, {"noise": "no"}, {"quantiles": 0}):
         with pytest.raises(ParameterError):
             accuracy(100, **(UNIFORM | change))
     for bad in ({"quantile": 0.0}, {"quantile": 1.5}):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import releases
-from bruit.domains import Categories, Grid
+from bruit.domains import Bins, Categories, Grid
 from bruit.entropy import Entropy
 from bruit.errors import (
     BudgetError,
@@ -27,7 +27,8 @@ from bruit.errors import (
     ParameterTypeError,
 )
 from bruit.privacy import Ledger
-from bruit.releases import Bins, Count, Grouped, Histogram, Released, histogram
+from bruit.releases import Count, Histogram, Release, Result
+from bruit.releases.statistic import Change
 from bruit.testing import check_release
 
 RELEASES: list[Any] = [
@@ -51,14 +52,14 @@ def test_a_release_of_counts_keeps_the_common_laws_and_attains_its_epsilon(relea
 
 
 def test_a_grouped_histogram_keeps_the_common_laws() -> None:
-    release = Grouped(of=Histogram(domain=["x", "y"], epsilon=0.5), by="group", groups=["F", "M"])
+    release = Release(Histogram("value", domain=["x", "y"], epsilon=0.5), by={"group": ["F", "M"]})
     values = list(itertools.product(["x", "y"], ["F", "M"]))
 
     def fold(records: Any) -> Any:
         if not isinstance(records, list) or not all(isinstance(record, tuple) for record in records):
             raise DataError("records must be pairs.")
         columns = zip(*records, strict=True) if records else ((), ())
-        return release.fold(dict(zip(["value", "group"], map(list, columns), strict=True)), "value")
+        return release.fold(dict(zip(["value", "group"], map(list, columns), strict=True)))
 
     assert check_release(release, values=values, fold=fold, attained=1 - 1e-8) is None
 
@@ -66,8 +67,8 @@ def test_a_grouped_histogram_keeps_the_common_laws() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        type("HalfTheNoise", (Histogram,), {"sensitivity": lambda self, n=None: 1}),
-        type("Twice", (Histogram,), {"_count": lambda self, column: 2 * Histogram._count(self, column)}),
+        type("HalfTheNoise", (Histogram,), {"change": lambda self, neighbours, n=None: Change(1, 1)}),
+        type("Twice", (Histogram,), {"count": lambda self, batch: 2 * Histogram.count(self, batch)}),
     ],
 )
 def test_the_common_laws_notice_noise_for_too_small_a_sensitivity(broken: Any) -> None:
@@ -100,13 +101,13 @@ def test_an_interval_covers_the_true_count_as_often_as_it_says() -> None:
 
 
 def test_a_release_of_one_value_gives_a_plain_number_and_a_plain_pair() -> None:
-    found = releases.count([1, 2, 3], epsilon=1.0, rng=1)
+    found = releases.release([1, 2, 3], releases.Count(epsilon=1.0), rng=1)
     low, high = found.interval()
     assert isinstance(found.value, int)
     assert low < found.value < high
     assert found.interval(0.99)[0] <= low
     with pytest.raises(ParameterError, match="use values"):
-        _ = releases.histogram(["a"], ["a", "b"], epsilon=1.0, rng=1).value
+        _ = releases.release(["a"], releases.Histogram(epsilon=1.0, domain=["a", "b"]), rng=1).value
 
 
 SOURCES = {
@@ -133,22 +134,22 @@ def _written(x: np.ndarray, path: Path) -> Path:
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_source_gives_the_same_raw_tally(source: str, tmp_path: Path) -> None:
     x = np.arange(100) % 7
-    release = Histogram(domain=Grid(0, 6), epsilon=1.0)
     data, column = SOURCES[source](x, tmp_path)
-    assert release.fold(data, column).reveal(design=release.digest).tolist() == np.bincount(x).tolist()
+    release = Histogram(column, domain=Grid(0, 6), epsilon=1.0)
+    assert release.fold(data).reveal(design=release.digest).tolist() == np.bincount(x).tolist()
 
 
 @pytest.mark.parametrize("source", ["a mapping", "a pandas frame", "a csv file", "a parquet file", "frames one by one"])
 def test_rows_of_a_table_are_counted_with_and_without_a_column(source: str, tmp_path: Path) -> None:
-    release = Count(epsilon=1.0)
     data, column = SOURCES[source](np.arange(100), tmp_path)
     for name in (None, column) if source != "frames one by one" else (column,):
-        assert release.fold(data, name).reveal(design=release.digest).tolist() == [100]
+        release = Count(name, epsilon=1.0)
+        assert release.fold(data).reveal(design=release.digest).tolist() == [100]
 
 
 def test_a_table_without_a_column_is_refused() -> None:
     with pytest.raises(ParameterError, match="name the column"):
-        releases.histogram({"x": [1]}, ["a", "b"], epsilon=1.0)
+        releases.release({"x": [1]}, releases.Histogram(epsilon=1.0, domain=["a", "b"]))
 
 
 def test_the_number_of_records_is_public_under_replace() -> None:
@@ -158,19 +159,17 @@ def test_the_number_of_records_is_public_under_replace() -> None:
 
 def test_values_and_groups_must_be_declared() -> None:
     with pytest.raises(ParameterError, match="must be declared"):
-        releases.histogram(["a"], epsilon=1.0)
+        releases.release(["a"], releases.Histogram(epsilon=1.0, domain=None))
     with pytest.raises(ParameterError, match="must be declared"):
-        releases.count({"g": ["a"]}, by="g", epsilon=1.0)
-    with pytest.raises(ParameterError, match="needs by"):
-        releases.count({"g": ["a"]}, groups=["a"], epsilon=1.0)
-    with pytest.raises(ParameterError, match="not both"):
-        releases.histogram([1], ["a", "b"], bins=[0, 1], epsilon=1.0)
+        releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by="g")
+    with pytest.raises(ParameterTypeError, match="declare the groups"):
+        releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by=["a"])
 
 
 def test_a_label_that_is_not_declared_is_refused_without_being_shown() -> None:
     ledger = Ledger(epsilon=1.0)
     with pytest.raises(DataError) as caught:
-        releases.histogram(["a", "s3cret"], ["a", "b"], epsilon=1.0, ledger=ledger)
+        releases.release(["a", "s3cret"], releases.Histogram(epsilon=1.0, domain=["a", "b"]), ledger=ledger)
     assert "s3cret" not in str(caught.value)
     assert len(ledger) == 0
 
@@ -203,50 +202,53 @@ def _table() -> dict[str, Any]:
     return {"sex": ["F", "M", "F", "F"], "x": [1, 2, 3, 4]}
 
 
-def test_groups_cost_as_much_as_one_and_are_booked_as_parts() -> None:
+def test_groups_cost_as_much_as_one_and_are_booked_as_one_line() -> None:
     ledger = Ledger(epsilon=1.0)
-    found = releases.count(_table(), by="sex", groups=["F", "M", "X"], epsilon=0.4, ledger=ledger, rng=1)
+    found = releases.release(_table(), releases.Count(epsilon=0.4), by={"sex": ["F", "M", "X"]}, ledger=ledger, rng=1)
     assert found.labels == ("F", "M", "X")
     assert found.guarantee.epsilon == ledger.spent.epsilon == 0.4
-    assert [entry.part for entry in ledger.entries] == ["F", "M", "X"]
+    assert [entry.label for entry in ledger.entries] == ["count by sex"]
 
 
 def test_a_grouped_release_gives_each_group_its_own_noise_and_its_own_records() -> None:
-    release = Grouped(of=Count(epsilon=0.1), by="sex", groups=["F", "M"])
+    release = Release(Count(epsilon=0.1), by={"sex": ["F", "M"]})
     raw = release.fold(_table())
     assert raw.reveal(design=release.digest).tolist() == [3, 1]
-    noise = np.array([release.release(raw, rng=seed).values - [3, 1] for seed in range(200)])
+    noise = np.array([release.publish(raw, rng=seed)["count"].values - [3, 1] for seed in range(200)])
     assert abs(np.corrcoef(noise.T)[0, 1]) < 0.4
     assert not np.array_equal(noise[:, 0], noise[:, 1])
 
 
 def test_a_histogram_by_group_has_pairs_as_labels_and_columns_for_both() -> None:
-    found = releases.histogram(_table(), bins=[0, 2, 5], column="x", by="sex", groups=["F", "M"], epsilon=1.0, rng=3)
+    found = releases.release(
+        _table(), releases.Histogram("x", epsilon=1.0, domain=Bins([0, 2, 5])), by={"sex": ["F", "M"]}, rng=3
+    )
     assert found.labels[0] == ("F", "[0, 2)")
     assert list(found.to_frame("pandas").columns) == ["group", "label", "value", "error", "lower", "upper"]
     assert "\nF      [0, 2) " in repr(found)
 
 
-def test_arrays_may_be_grouped_by_an_array() -> None:
-    found = releases.count(np.arange(4), by=["F", "M", "F", "F"], groups=["F", "M"], epsilon=20.0, rng=1)
-    assert found["F"] == 3
-    assert found["M"] == 1
+def test_groups_of_two_columns_are_their_combinations() -> None:
+    table = {"sex": ["F", "M", "F", "F"], "town": ["x", "y", "x", "y"]}
+    found = releases.release(table, Count(epsilon=20.0), by={"sex": ["F", "M"], "town": ["x", "y"]}, rng=1)
+    assert found.labels == ("F, x", "F, y", "M, x", "M, y")
+    assert found.values.tolist() == [2, 1, 0, 1]
 
 
 def test_groups_under_replace_are_refused() -> None:
     with pytest.raises(ParameterError, match="may change its group"):
-        Grouped(of=Histogram(domain=["a", "b"], epsilon=1.0, neighbours="replace"), by="sex", groups=["F", "M"])
+        Release(Histogram(domain=["a", "b"], epsilon=1.0, neighbours="replace"), by={"sex": ["F", "M"]})
 
 
 def test_a_record_of_another_group_is_refused() -> None:
     with pytest.raises(DataError):
-        releases.count(_table(), by="sex", groups=["F", "X"], epsilon=1.0)
+        releases.release(_table(), releases.Count(epsilon=1.0), by={"sex": ["F", "X"]})
 
 
-@pytest.mark.parametrize("wrong", [Count, "count", Grouped(of=Count(epsilon=1.0), by="g", groups=["a", "b"])])
+@pytest.mark.parametrize("wrong", [Count, "count", Release(Count(epsilon=1.0), by={"g": ["a", "b"]})])
 def test_groups_are_of_a_release_of_one_group(wrong: Any) -> None:
     with pytest.raises(ParameterTypeError):
-        Grouped(of=wrong, by="g", groups=["a", "b"])
+        Release(wrong, by={"g": ["a", "b"]})
 
 
 # Ledger.
@@ -254,25 +256,25 @@ def test_groups_are_of_a_release_of_one_group(wrong: Any) -> None:
 
 def test_a_release_is_booked_under_its_label() -> None:
     ledger = Ledger(epsilon=1.0)
-    releases.count([1, 2], epsilon=0.25, ledger=ledger)
-    releases.histogram({"x": ["a"]}, ["a", "b"], column="x", epsilon=0.25, ledger=ledger)
-    releases.count([1, 2], epsilon=0.25, ledger=ledger, label="visits in May")
+    releases.release([1, 2], releases.Count(epsilon=0.25), ledger=ledger)
+    releases.release({"x": ["a"]}, releases.Histogram("x", epsilon=0.25, domain=["a", "b"]), ledger=ledger)
+    releases.release([1, 2], releases.Count(epsilon=0.25), ledger=ledger, label="visits in May")
     assert [entry.label for entry in ledger.entries] == ["count", "histogram of x", "visits in May"]
     with pytest.raises(BudgetError):
-        releases.count([1, 2], epsilon=0.5, ledger=ledger)
+        releases.release([1, 2], releases.Count(epsilon=0.5), ledger=ledger)
     assert ledger.spent.epsilon == 0.75
 
 
 def test_a_ledger_for_other_neighbours_refuses() -> None:
     with pytest.raises(LedgerError, match="replace"):
-        releases.count([1], epsilon=0.5, ledger=Ledger(epsilon=1.0, neighbours="replace"))
+        releases.release([1], releases.Count(epsilon=0.5), ledger=Ledger(epsilon=1.0, neighbours="replace"))
 
 
 def test_a_part_of_a_ledger_can_be_spent_from() -> None:
     ledger = Ledger(epsilon=1.0)
     with ledger.parallel("by region") as parts:
         for region in ("north", "south"):
-            releases.count(_table(), by="sex", groups=["F", "M"], epsilon=0.5, ledger=parts.part(region))
+            releases.release(_table(), releases.Count(epsilon=0.5), by={"sex": ["F", "M"]}, ledger=parts.part(region))
     assert ledger.spent.epsilon == 0.5
 
 
@@ -280,7 +282,7 @@ def test_a_part_of_a_ledger_can_be_spent_from() -> None:
 
 
 def test_a_result_can_be_read_by_people_and_programs() -> None:
-    found = releases.histogram(["a", "b"], ["a", "b"], epsilon=1.0, rng=1)
+    found = releases.release(["a", "b"], releases.Histogram(epsilon=1.0, domain=["a", "b"]), rng=1)
     assert repr(found).startswith("Released histogram, simulated\n")
     assert repr(found).endswith("\nguarantee: ε = 1 (central, one record added or removed)")
     assert found._repr_html_().count("<tr>") == 3
@@ -295,24 +297,24 @@ def test_a_result_can_be_read_by_people_and_programs() -> None:
 
 
 def test_a_long_result_shows_its_first_rows() -> None:
-    found = releases.histogram(np.arange(30), Categories(k=30), epsilon=1.0, rng=1)
+    found = releases.release(np.arange(30), releases.Histogram(epsilon=1.0, domain=Categories(k=30)), rng=1)
     assert "\nand 10 more values (to_frame() has all)\n" in repr(found)
 
 
 def test_a_result_without_interval_says_so() -> None:
-    found = releases.count([1], epsilon=1.0, rng=1)
-    bare = Released(
+    found = releases.release([1], releases.Count(epsilon=1.0), rng=1)
+    bare = Result(
         name="thing", values=np.array([1.0, 2.0]), labels=("a", "b"), error=np.array(np.nan),
-        guarantee=found.guarantee, simulated=False, release={},
+        guarantee=found.guarantee, simulated=False, statistic={},
     )  # fmt: skip
     with pytest.raises(ParameterError, match="no interval"):
         bare.interval()
     assert bare.to_dict()["values"][0] == {"label": "a", "value": 1.0, "error": None}
     assert "interval" not in repr(bare)
     with pytest.raises(ParameterError, match="one label"):
-        Released(
+        Result(
             name="thing", values=np.array([1.0]), labels=("a", "b"), error=np.array(0.0),
-            guarantee=found.guarantee, simulated=False, release={},
+            guarantee=found.guarantee, simulated=False, statistic={},
         )  # fmt: skip
 
 
@@ -322,9 +324,9 @@ def test_only_a_raw_tally_can_be_released() -> None:
 
 
 def test_a_secure_stream_is_not_marked_and_a_seeded_one_is() -> None:
-    assert not releases.count([1], epsilon=1.0).simulated
-    assert not releases.count([1], epsilon=1.0, rng=Entropy()).simulated
-    assert releases.count([1], epsilon=1.0, rng=Entropy(1)).simulated
+    assert not releases.release([1], releases.Count(epsilon=1.0)).simulated
+    assert not releases.release([1], releases.Count(epsilon=1.0), rng=Entropy()).simulated
+    assert releases.release([1], releases.Count(epsilon=1.0), rng=Entropy(1)).simulated
 
 
 def test_the_exact_loss_is_within_one_part_in_a_billion_of_what_is_stated() -> None:
@@ -349,12 +351,12 @@ def test_labels_that_are_texts_count_the_numbers_of_a_file_that_they_spell(kind:
     table = pa.table({"rooms": COLUMNS[kind]})
     pq.write_table(table, path)
     domain = Categories(labels=["1", "2"], missing="category")
-    asked = Histogram(domain=domain, epsilon=1.0)
+    asked = Histogram("rooms", domain=domain, epsilon=1.0)
     gaps = COLUMNS[kind].null_count
     for source in (path, table, table.to_pandas(), pl.from_arrow(table)):
-        raw = asked.fold(source, "rooms")
+        raw = asked.fold(source)
         assert raw.reveal(design=asked.digest).tolist() == [2, 3, gaps]
-    by_group = Grouped(of=Count(epsilon=1.0), by="rooms", groups=["1", "2"])
+    by_group = Release(Count(epsilon=1.0), by={"rooms": ["1", "2"]})
     if not gaps:
         assert by_group.fold(path).reveal(design=by_group.digest).tolist() == [2, 3]
-        assert histogram(path, domain=["1", "2"], column="rooms", epsilon=1.0, rng=1).labels == ("1", "2")
+        assert releases.release(path, Histogram("rooms", domain=["1", "2"], epsilon=1.0), rng=1).labels == ("1", "2")

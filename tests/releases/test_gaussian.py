@@ -17,8 +17,8 @@ from bruit.errors import BudgetError, LimitError, ParameterError, ParameterTypeE
 from bruit.privacy import Ledger
 from bruit.privacy.accounting import total
 from bruit.privacy.zcdp import epsilon_to_rho, rho_to_epsilon
-from bruit.releases import Count, Grouped, Histogram, Mean, Sum, Variance, _gaussian, ratio
-from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace
+from bruit.releases import Count, DiscreteGaussian, Histogram, Mean, Release, Sum, Variance, ratio
+from bruit.releases.noise import DiscreteLaplace
 from bruit.testing import check_release
 
 PROMISES = [(1e-6, 1e-300), (0.01, 1e-6), (0.1, 1e-9), (1.0, 1e-6), (1.0, 0.05), (3.0, 1e-3), (20.0, 1e-12)]
@@ -29,7 +29,7 @@ MOMENTS = [Sum, Mean, Variance]
 @pytest.mark.parametrize(("epsilon", "delta"), PROMISES[1:])
 def test_sigma_is_the_least_for_its_rho_and_never_below(change2: int, epsilon: float, delta: float) -> None:
     rho = Fraction(epsilon_to_rho(epsilon, delta))
-    noise = _gaussian.calibrate(change2, epsilon, delta)
+    noise = DiscreteGaussian.calibrate(change2, epsilon, delta)
     assert Fraction(change2) / (2 * noise.sigma2) <= rho
     assert Fraction(change2) / (2 * noise.sigma2) > rho * Fraction(999_997, 1_000_000)
 
@@ -66,9 +66,9 @@ def test_the_exact_delta_is_at_most_the_promised_one_and_half_the_variance_would
 ) -> None:
     noise = release.noise(4)
     reach = math.ceil(12 * noise.error) + max(shift)
-    assert sum(each**2 for each in shift) <= release.squared_sensitivity(4)
+    assert sum(each**2 for each in shift) <= release.change(release.neighbours, 4).l2_squared
     assert delta_of(shift, noise.sigma2, release.epsilon, reach) <= release.delta
-    if sum(each**2 for each in shift) == release.squared_sensitivity(4):
+    if sum(each**2 for each in shift) == release.change(release.neighbours, 4).l2_squared:
         assert delta_of(shift, noise.sigma2 / 2, release.epsilon, reach) > release.delta
 
 
@@ -77,16 +77,19 @@ def test_the_exact_delta_is_at_most_the_promised_one_and_half_the_variance_would
 def test_the_euclidean_sensitivity_bounds_every_change_of_small_data_sets(kind: Any, neighbours: str) -> None:
     m, n = 3, 3
     release = kind(bounds=(0, m), epsilon=1.0, delta=1e-6, neighbours=neighbours, step=1)
-    sums = {codes: release._sums(release._count(np.array(codes, np.float64))) for codes in np.ndindex(*[m + 1] * n)}
+    sums = {
+        codes: release.sums(release.count({"values": np.array(codes, np.float64)}))
+        for codes in np.ndindex(*[m + 1] * n)
+    }
     worst = 0
     for codes, found in sums.items():
         for value in range(m + 1):
             if neighbours == "add-remove":
-                other = release._sums(release._count(np.array([*codes, value], np.float64)))
+                other = release.sums(release.count({"values": np.array([*codes, value], np.float64)}))
             else:
                 other = sums[value, *codes[1:]]
             worst = max(worst, int(((found - other) ** 2).sum()))
-    assert worst == release.squared_sensitivity(n)
+    assert worst == release.change(release.neighbours, n).l2_squared
 
 
 @pytest.mark.parametrize(
@@ -150,23 +153,23 @@ def test_the_tail_of_two_normal_variables_is_that_of_a_sample() -> None:
 
 def test_delta_is_booked_and_refused_where_the_budget_has_none() -> None:
     ledger = Ledger(epsilon=1.0, delta=1e-5)
-    found = releases.mean([1.0, 2.0], bounds=(0, 3), epsilon=0.5, delta=1e-6, ledger=ledger, rng=1)
+    found = releases.release([1.0, 2.0], releases.Mean(bounds=(0, 3), epsilon=0.5, delta=1e-6), ledger=ledger, rng=1)
     assert (found.guarantee.epsilon, found.guarantee.delta) == (0.5, 1e-6)
     assert (ledger.spent.epsilon, ledger.spent.delta) == (0.5, 1e-6)
     pure = Ledger(epsilon=1.0)
     with pytest.raises(BudgetError):
-        releases.count([1, 2], epsilon=0.5, delta=1e-6, ledger=pure)
+        releases.release([1, 2], releases.Count(epsilon=0.5, delta=1e-6), ledger=pure)
     assert len(pure) == 0
 
 
 def test_groups_cost_the_epsilon_and_the_delta_of_one() -> None:
     ledger = Ledger(epsilon=1.0, delta=1e-5)
     table = {"x": [1.0, 2.0, 3.0], "g": ["a", "b", "a"]}
-    options: Any = {"column": "x", "by": "g", "groups": ["a", "b"], "bounds": (0, 3), "ledger": ledger, "rng": 1}
-    for function in (releases.sum, releases.variance):
-        function(table, epsilon=0.5, delta=1e-6, **options)
+    for kind in (Sum, Variance):
+        statistic = kind("x", bounds=(0, 3), epsilon=0.5, delta=1e-6)
+        releases.release(table, statistic, by={"g": ["a", "b"]}, ledger=ledger, rng=1)
     assert (ledger.spent.epsilon, ledger.spent.delta) == (1.0, 2e-6)
-    assert Grouped(of=Count(epsilon=1.0, delta=1e-6), by="g", groups=["a", "b"]).guarantee.delta == 1e-6
+    assert Release(Count(epsilon=1.0, delta=1e-6), by={"g": ["a", "b"]}).guarantee.delta == 1e-6
 
 
 def test_many_gaussian_releases_amount_to_less_than_many_laplace_ones_of_the_same_error() -> None:

@@ -19,8 +19,8 @@ from bruit.estimation import RawTally
 from bruit.kernels import extreme_variance
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
+from bruit.releases import InverseSensitivity, release
 from bruit.releases import lengths as closed
-from bruit.releases.inverse_sensitivity import InverseSensitivity, inverse_sensitivity
 from bruit.releases.lengths import Axis, LengthFunction, MeanLength, QuantileLength, VarianceLength
 
 Table = tuple[int, ...]
@@ -290,11 +290,11 @@ def test_results_lie_on_the_declared_outputs() -> None:
 
 def test_a_release_is_booked_and_its_guarantee_is_for_replace() -> None:
     ledger = Ledger(epsilon=1.0, neighbours="replace")
-    found = inverse_sensitivity([1, 2, 3], "mean", bounds=(0, 4), epsilon=0.5, ledger=ledger, rng=1)
+    found = release([1, 2, 3], InverseSensitivity(bounds=(0, 4), epsilon=0.5, statistic="mean"), ledger=ledger, rng=1)
     assert ledger.spent.epsilon == 0.5
     assert (found.guarantee.neighbours, found.simulated) == ("replace", True)
-    again = inverse_sensitivity({"x": [1, 2, 3]}, "mean", column="x", bounds=(0, 4), epsilon=0.5, rng=1)
-    assert again.value == found.value
+    named = InverseSensitivity("x", bounds=(0, 4), epsilon=0.5, statistic="mean")
+    assert named.fold({"x": [1, 2, 3]}).reveal(design=named.digest).sum() == 3
 
 
 def test_folding_in_parts_changes_nothing() -> None:

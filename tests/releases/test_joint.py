@@ -20,10 +20,11 @@ from bruit.errors import LimitError
 from bruit.estimation import RawTally
 from bruit.kernels import joint_quantiles as kernels
 from bruit.laws.rounding import exp_floor
-from bruit.releases import Quantiles, _joint
-from bruit.releases._joint import Chain, JointLaw, Weights
-from bruit.releases._points import Points
-from bruit.releases.base import CentralNeighbours
+from bruit.releases import Quantiles
+from bruit.releases.quantiles import joint as _joint
+from bruit.releases.quantiles.joint import Chain, JointLaw, Weights
+from bruit.releases.quantiles.points import Points
+from bruit.releases.statistic import CentralNeighbours
 
 mpmath.mp.dps = 60
 
@@ -290,7 +291,7 @@ def test_what_it_can_do_depends_on_declared_parameters_only() -> None:
 @pytest.mark.parametrize("method", ["joint", "approximate", "exponential"])
 @pytest.mark.parametrize("times", [10**3, 10**9, 10**12])
 def test_quantiles_of_very_many_records_are_as_near_as_those_of_few(method: Any, times: int) -> None:
-    release = Quantiles(quantiles=[0.25, 0.5], bounds=(0, 1), epsilon=1.0, method=method, resolution=2**16)
+    release = Quantiles(quantiles=[0.25, 0.5], bounds=(0, 1), epsilon=1.0, method=method, cells=2**16)
     raw = repeated(release.fold((np.arange(1000) + 0.5) / 1000), times)
     values = release.release(raw, rng=3).values
     assert abs(values - [0.25, 0.5]).max() < 0.002

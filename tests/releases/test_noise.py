@@ -20,15 +20,13 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.kernels import noise as kernels
 from bruit.releases import (
+    Count,
     DiscreteGaussian,
     DiscreteLaplace,
     Noise,
     StaircaseNoise,
-    count,
-    discrete_gaussian,
-    discrete_laplace,
     noise,
-    staircase,
+    release,
 )
 
 mpmath.mp.dps = 50
@@ -95,10 +93,13 @@ def stretched(value: Fraction, by: float) -> Fraction:
 def check_laplace(scale: Fraction, size: int, change: float) -> None:
     reach = max(3, int(min(8 * scale, 2000))) if scale < 1000 else int(6 * scale)
     if scale > 1000:  # too wide for a table: the distribution function in wide cells
-        check_wide(lambda: discrete_laplace(scale, size, Entropy(1)), scale, change)
+        check_wide(lambda: DiscreteLaplace(scale).draw(size, Entropy(1)), scale, change)
         return
     check_law(
-        lambda: discrete_laplace(scale, size, Entropy(1)), lambda by: laplace_law(stretched(scale, by)), reach, change
+        lambda: DiscreteLaplace(scale).draw(size, Entropy(1)),
+        lambda by: laplace_law(stretched(scale, by)),
+        reach,
+        change,
     )
 
 
@@ -121,7 +122,7 @@ def test_discrete_laplace_has_its_law_and_no_law_near_it(scale: Fraction) -> Non
 @pytest.mark.parametrize("sigma2", GAUSSIAN, ids=str)
 def test_discrete_gaussian_has_its_law_and_no_law_near_it(sigma2: Fraction) -> None:
     check_law(
-        lambda: discrete_gaussian(sigma2, 1_000_000, Entropy(2)),
+        lambda: DiscreteGaussian(sigma2).draw(1_000_000, Entropy(2)),
         lambda by: gaussian_law(stretched(sigma2, by)),
         max(3, int(6 * math.sqrt(sigma2))),
         change=0.05,
@@ -140,7 +141,7 @@ def check_staircase(sensitivity: int, epsilon: float, size: int, change: float) 
         return staircase_law(StaircaseNoise._with_inner(found.step, found.inner, epsilon * by))
 
     reach = max(3, found.inner + math.ceil(10 / epsilon) * found.step)
-    check_law(lambda: staircase(sensitivity, epsilon, size, Entropy(3)), law, reach, change)
+    check_law(lambda: StaircaseNoise.calibrate(sensitivity, epsilon).draw(size, Entropy(3)), law, reach, change)
 
 
 @pytest.mark.audit
@@ -153,7 +154,7 @@ def test_discrete_laplace_has_its_law_at_ten_million_draws(scale: Fraction) -> N
 @pytest.mark.parametrize("sigma2", [*GAUSSIAN, Fraction(10**4)], ids=str)
 def test_discrete_gaussian_has_its_law_at_ten_million_draws(sigma2: Fraction) -> None:
     check_law(
-        lambda: discrete_gaussian(sigma2, 10_000_000, Entropy(2)),
+        lambda: DiscreteGaussian(sigma2).draw(10_000_000, Entropy(2)),
         lambda by: gaussian_law(stretched(sigma2, by)),
         max(3, int(6 * math.sqrt(sigma2))),
         change=0.015,
@@ -183,9 +184,9 @@ def test_draws_cannot_be_told_from_those_of_opendp(scale: Fraction) -> None:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     for ours, measurement in (
-        (discrete_laplace(scale, 300_000, Entropy(5)), dp.m.make_laplace(*space, scale=float(scale))),
+        (DiscreteLaplace(scale).draw(300_000, Entropy(5)), dp.m.make_laplace(*space, scale=float(scale))),
         (
-            discrete_gaussian(scale**2, 300_000, Entropy(6)),
+            DiscreteGaussian(scale**2).draw(300_000, Entropy(6)),
             dp.m.make_gaussian(space[0], dp.l2_distance(T=float), scale=float(scale)),
         ),
     ):
@@ -255,7 +256,7 @@ def test_the_variance_is_right_in_high_precision_and_never_overflows(rate: float
 def test_a_count_at_a_huge_epsilon_is_released_after_it_is_booked() -> None:
     for epsilon in (710.0, 800.0, 1000.0, 1e6):
         ledger = Ledger(epsilon=epsilon)
-        released = count([1, 2, 3], epsilon=epsilon, ledger=ledger)
+        released = release([1, 2, 3], Count(epsilon=epsilon), ledger=ledger)
         assert (len(ledger), released.values.tolist(), released.error.tolist()) == (1, [3], [pytest.approx(0)])
 
 
@@ -387,9 +388,9 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "DiscreteLaplace": lambda rng: DiscreteLaplace(Fraction(100)).draw(20, rng),
     "DiscreteGaussian": lambda rng: DiscreteGaussian(Fraction(10_000)).draw(20, rng),
     "StaircaseNoise": lambda rng: StaircaseNoise.calibrate(100, 0.1).draw(20, rng),
-    "discrete_laplace": lambda rng: discrete_laplace(Fraction(100), 20, rng),
-    "discrete_gaussian": lambda rng: discrete_gaussian(Fraction(10_000), 20, rng),
-    "staircase": lambda rng: staircase(100, 0.1, 20, rng),
+    "discrete_laplace": lambda rng: DiscreteLaplace(Fraction(100)).draw(20, rng),
+    "discrete_gaussian": lambda rng: DiscreteGaussian(Fraction(10_000)).draw(20, rng),
+    "staircase": lambda rng: StaircaseNoise.calibrate(100, 0.1).draw(20, rng),
 }
 
 
@@ -534,5 +535,5 @@ def test_what_is_not_exact_in_64_bits_is_refused(beyond: Callable[[], object]) -
 
 
 def test_no_draws_and_many_are_possible() -> None:
-    assert discrete_laplace(Fraction(3), 0, Entropy(1)).size == 0
-    assert discrete_laplace(Fraction(3), 70_000, Entropy(1)).size == 70_000
+    assert DiscreteLaplace(Fraction(3)).draw(0, Entropy(1)).size == 0
+    assert DiscreteLaplace(Fraction(3)).draw(70_000, Entropy(1)).size == 70_000

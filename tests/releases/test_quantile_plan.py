@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from bruit.releases import _quantile_plan as plans
-from bruit.releases import _quantile_tree as trees
-from bruit.releases._quantile_plan import Branch
-from bruit.releases.base import CentralNeighbours
+from bruit.releases.quantiles import plan as plans
+from bruit.releases.quantiles import tree as trees
+from bruit.releases.quantiles.plan import Branch
+from bruit.releases.statistic import CentralNeighbours
 
 DECILES = tuple(Fraction(i, 10) for i in range(1, 10))
 SETS = [

@@ -20,11 +20,11 @@ from bruit.entropy import Entropy
 from bruit.errors import BudgetError, DesignError, ParameterError, ParameterTypeError
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
-from bruit.releases import _quantile_tree as trees
-from bruit.releases._points import Part, Points
-from bruit.releases._quantile_tree import Node
-from bruit.releases.base import CentralNeighbours
-from bruit.releases.quantiles import Quantiles, quantiles
+from bruit.releases import HistogramQuantiles, Quantiles, release
+from bruit.releases.quantiles import tree as trees
+from bruit.releases.quantiles.points import Part, Points
+from bruit.releases.quantiles.tree import Node
+from bruit.releases.statistic import CentralNeighbours
 
 DECILES = [i / 10 for i in range(1, 10)]
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
@@ -288,7 +288,7 @@ def test_the_ends_of_rings_show_the_worst_place(neighbours: CentralNeighbours, w
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("bounds", [Grid(0, 1), (0.0, 1.0)])
 def test_draws_follow_the_declared_law(method: Any, bounds: Any) -> None:
-    release = Quantiles(quantiles=[1 / 3, 2 / 3], bounds=bounds, epsilon=3.0, method=method, resolution=2)
+    release = Quantiles(quantiles=[1 / 3, 2 / 3], bounds=bounds, epsilon=3.0, method=method, cells=2)
     points, entropy, n = Points(np.array([2, 1, 0][: release.cells]), bits=2), Entropy(9), 5000
     if method == "exponential":
         parts = [trees.tree_law(tree, points, points.whole, release.whole_cells) for tree in release.forest]
@@ -317,7 +317,7 @@ def rank_errors(data: np.ndarray, values: np.ndarray, asked: list[float]) -> np.
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_ranks_deviate_as_stated_where_records_lie_densely(method: Any, neighbours: CentralNeighbours) -> None:
     release = Quantiles(
-        quantiles=[0.2, 0.5, 0.6], bounds=(0, 1), epsilon=1.0, method=method, neighbours=neighbours, resolution=2**17
+        quantiles=[0.2, 0.5, 0.6], bounds=(0, 1), epsilon=1.0, method=method, neighbours=neighbours, cells=2**17
     )
     data = (np.arange(50_000) + 0.5) / 50_000
     raw, runs = release.fold(data), 400
@@ -364,7 +364,7 @@ def test_constant_data_give_their_constant(method: Any, bounds: Any) -> None:
     if isinstance(bounds, Grid):
         assert values.tolist() == [333.0] * 9
     else:
-        assert (abs(values - 333) <= release.scale.blur).all()
+        assert (abs(values - 333) <= float(release.grid.step)).all()
 
 
 @pytest.mark.parametrize("method", ["exponential", "approximate", "joint"])
@@ -379,14 +379,14 @@ def test_few_records_or_none_give_increasing_values_within_the_bounds(
     for seed in range(5):
         values = release.release(raw, rng=seed).values
         assert (np.diff(values) >= 0).all()
-        low, high = release.scale.bounds
+        low, high = (bounds.low, bounds.high) if isinstance(bounds, Grid) else bounds
         assert low <= values[0]
         assert values[-1] <= high
 
 
 def test_whole_numbers_on_a_grid_give_whole_numbers() -> None:
     ages = np.repeat(np.arange(18, 91), 40)
-    found = quantiles(ages, [0.25, 0.5, 0.75], bounds=Grid(0, 120), epsilon=1.0, rng=3)
+    found = release(ages, Quantiles(bounds=Grid(0, 120), epsilon=1.0, quantiles=[0.25, 0.5, 0.75]), rng=3)
     assert (found.values == np.round(found.values)).all()
     assert (abs(found.values - np.quantile(ages, [0.25, 0.5, 0.75])) <= 2).all()
 
@@ -394,14 +394,14 @@ def test_whole_numbers_on_a_grid_give_whole_numbers() -> None:
 @pytest.mark.parametrize("method", ["exponential", "approximate", "joint"])
 def test_wide_empty_ranges_do_no_harm(method: Any) -> None:
     data = np.random.default_rng(1).normal(5, 1, 5000)
-    found = quantiles(data, [0.1, 0.5, 0.9], bounds=(-1e6, 1e6), epsilon=1.0, method=method, rng=3)
+    found = release(data, Quantiles(bounds=(-1e6, 1e6), epsilon=1.0, method=method, quantiles=[0.1, 0.5, 0.9]), rng=3)
     assert (abs(found.values - np.quantile(data, [0.1, 0.5, 0.9])) < 3).all()
 
 
 def test_quantiles_come_back_in_the_order_asked_and_twice_if_asked_twice() -> None:
     data = np.random.default_rng(1).random(5000)
-    found = quantiles(data, [0.9, 0.1, 0.5, 0.1], bounds=(0, 1), epsilon=2.0, rng=3)
-    ordered = quantiles(data, [0.1, 0.5, 0.9], bounds=(0, 1), epsilon=2.0, rng=3)
+    found = release(data, Quantiles(bounds=(0, 1), epsilon=2.0, quantiles=[0.9, 0.1, 0.5, 0.1]), rng=3)
+    ordered = release(data, Quantiles(bounds=(0, 1), epsilon=2.0, quantiles=[0.1, 0.5, 0.9]), rng=3)
     assert found.labels == (0.9, 0.1, 0.5, 0.1)
     assert found[0.1] < found[0.5] < found[0.9]
     assert found.values[1] == found.values[3]
@@ -419,17 +419,12 @@ def test_numbers_outside_the_bounds_count_as_the_nearest() -> None:
 
 def test_folding_in_parts_and_from_files_changes_nothing(tmp_path: Path) -> None:
     data = np.random.default_rng(2).random(3000).round(6)
-    release = Quantiles(quantiles=[0.25, 0.75], bounds=(0, 1), epsilon=1.0)
+    release = Quantiles("x", quantiles=[0.25, 0.75], bounds=(0, 1), epsilon=1.0)
     path = tmp_path / "x.csv"
     path.write_text("x\n" + "\n".join(map(str, data)) + "\n")
-    whole = release.release(release.fold(data), rng=4).values
-    halves = release.fold(data[:1000]) + release.fold(data[1000:])
-    for raw in (
-        halves,
-        release.fold({"x": data}, "x"),
-        release.fold(path, "x"),
-        release.fold(iter([data[:7], data[7:]])),
-    ):
+    whole = release.release(release.fold({"x": data}), rng=4).values
+    halves = release.fold({"x": data[:1000]}) + release.fold({"x": data[1000:]})
+    for raw in (halves, release.fold(path), release.fold(iter([{"x": data[:7]}, {"x": data[7:]}]))):
         assert (release.release(raw, rng=4).values == whole).all()
 
 
@@ -438,18 +433,22 @@ def test_folding_in_parts_and_from_files_changes_nothing(tmp_path: Path) -> None
 
 def test_a_release_is_booked_once_and_refused_when_it_does_not_fit() -> None:
     ledger, data = Ledger(epsilon=1.0), np.arange(100.0)
-    quantiles(data, DECILES, bounds=(0, 100), epsilon=0.75, ledger=ledger)
+    release(data, Quantiles(bounds=(0, 100), epsilon=0.75, quantiles=DECILES), ledger=ledger)
     assert ledger.spent.epsilon == 0.75
     with pytest.raises(BudgetError):
-        quantiles(data, [0.5], bounds=(0, 100), epsilon=0.5, ledger=ledger)
+        release(data, Quantiles(bounds=(0, 100), epsilon=0.5, quantiles=[0.5]), ledger=ledger)
     assert ledger.spent.epsilon == 0.75
 
 
 def test_groups_cost_what_one_costs() -> None:
     table = {"x": np.arange(2000) / 20.0, "g": ["a", "b"] * 1000}
     ledger = Ledger(epsilon=1.0)
-    found = quantiles(
-        table, [0.25, 0.5], column="x", by="g", groups=["a", "b"], bounds=(0, 100), epsilon=1.0, ledger=ledger, rng=1
+    found = release(
+        table,
+        Quantiles("x", bounds=(0, 100), epsilon=1.0, quantiles=[0.25, 0.5]),
+        by={"g": ["a", "b"]},
+        ledger=ledger,
+        rng=1,
     )
     assert found.labels == (("a", 0.25), ("a", 0.5), ("b", 0.25), ("b", 0.5))
     assert ledger.spent.epsilon == 1.0
@@ -490,17 +489,17 @@ def test_under_replace_intervals_hold_the_true_quantiles() -> None:
 
 
 def test_under_add_remove_there_is_no_interval_because_n_is_not_public() -> None:
-    found = quantiles([1.0, 2.0], [0.5], bounds=(0, 3), epsilon=1.0, rng=1)
+    found = release([1.0, 2.0], Quantiles(bounds=(0, 3), epsilon=1.0, quantiles=[0.5]), rng=1)
     with pytest.raises(ParameterError):
         found.interval()
 
 
 def test_the_histogram_method_answers_to_its_name() -> None:
     data = np.random.default_rng(1).random(20_000)
-    found = quantiles(data, [0.25, 0.5], bounds=(0, 1), epsilon=2.0, method="histogram", rng=1)
+    found = release(data, HistogramQuantiles(bounds=(0, 1), epsilon=2.0, quantiles=[0.25, 0.5]), rng=1)
     assert (abs(found.values - [0.25, 0.5]) < 0.05).all()
     with pytest.raises(ParameterError):
-        quantiles(data, [0.5], bounds=Grid(0, 1), epsilon=2.0, method="histogram")
+        release(data, HistogramQuantiles(bounds=Grid(0, 1), epsilon=2.0, quantiles=[0.5]))
 
 
 @pytest.mark.parametrize(
@@ -518,7 +517,7 @@ def test_the_histogram_method_answers_to_its_name() -> None:
         ({"bounds": Grid(0, 5, missing="category")}, ParameterError),
         ({"bounds": Grid(0, 5, missing="drop"), "neighbours": "replace"}, ParameterError),
         ({"missing": "drop", "neighbours": "replace"}, ParameterError),
-        ({"resolution": 1}, ParameterError),
+        ({"cells": 1}, ParameterError),
     ],
 )
 def test_bad_parameters_are_refused(change: dict[str, Any], error: type[Exception]) -> None:
@@ -529,9 +528,9 @@ def test_bad_parameters_are_refused(change: dict[str, Any], error: type[Exceptio
 def test_missing_values_follow_the_policy_and_errors_show_no_value() -> None:
     data = [0.123456, float("nan")]
     with pytest.raises(ValueError, match="missing") as caught:
-        quantiles(data, [0.5], bounds=(0, 1), epsilon=1.0)
+        release(data, Quantiles(bounds=(0, 1), epsilon=1.0, quantiles=[0.5]))
     assert "123456" not in str(caught.value)
-    assert 0 <= quantiles(data, [0.5], bounds=(0, 1), epsilon=1.0, missing="drop").value <= 1
+    assert 0 <= release(data, Quantiles(bounds=(0, 1), epsilon=1.0, missing="drop", quantiles=[0.5])).value <= 1
 
 
 def test_the_description_of_a_release_tells_all_that_decides_it() -> None:
@@ -542,7 +541,7 @@ def test_the_description_of_a_release_tells_all_that_decides_it() -> None:
         {"bounds": (0, 2)},
         {"epsilon": 2.0},
         {"neighbours": "replace"},
-        {"resolution": 64},
+        {"cells": 64},
     ]
     digests = {Quantiles(**{**base, **change}).digest for change in changes}
     assert len(digests) == len(changes)

@@ -146,12 +146,16 @@ def test_quantiles_means_histograms_and_groups_are_released_as_from_memory(
 ) -> None:
     frame = frame_of(answers, 3)
     for asked in (
-        lambda data: bruit.releases.quantiles(data, [0.1, 0.5], bounds=(100, 250), column="height", epsilon=1.0, rng=4),
-        lambda data: bruit.releases.mean(
-            data, bounds=(0, 100), column="age", epsilon=1.0, rng=4, by="sex", groups=["F", "M", "X"]
+        lambda data: bruit.releases.release(
+            data, bruit.releases.Quantiles("height", bounds=(100, 250), epsilon=1.0, quantiles=[0.1, 0.5]), rng=4
         ),
-        lambda data: bruit.releases.histogram(data, ["F", "M", "X"], column="sex", epsilon=1.0, rng=4),
-        lambda data: bruit.releases.count(data, epsilon=1.0, rng=4),
+        lambda data: bruit.releases.release(
+            data, bruit.releases.Mean("age", bounds=(0, 100), epsilon=1.0), by={"sex": ["F", "M", "X"]}, rng=4
+        ),
+        lambda data: bruit.releases.release(
+            data, bruit.releases.Histogram("sex", epsilon=1.0, domain=["F", "M", "X"]), rng=4
+        ),
+        lambda data: bruit.releases.release(data, bruit.releases.Count(epsilon=1.0), rng=4),
     ):
         assert asked(frame).values.tolist() == asked(answers).values.tolist()
 

@@ -47,7 +47,7 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
         ["age", "height", "sex"],
     ),
     "naive Bayes with categories": (
-        lambda **more: NaiveBayes(bounds=MIXED, classes=[False, True], variant="vaidya", random_state=3, **more),
+        lambda **more: NaiveBayes(bounds=MIXED, classes=[False, True], method="vaidya", random_state=3, **more),
         "tall",
         ["age", "sex", "tall"],
     ),
@@ -70,7 +70,7 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
     ),
     "centres, printed": (
         lambda **more: KMeans(
-            2, epsilon=50.0, bounds=([17, 100], [90, 250]), variant="lloyd", iterations=2, random_state=3, **more
+            2, epsilon=50.0, bounds=([17, 100], [90, 250]), method="lloyd", iterations=2, random_state=3, **more
         ),
         None,
         ["age", "height"],

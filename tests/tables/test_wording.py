@@ -28,7 +28,7 @@ NEVER_ONE = {
     ("mechanism.py", "entries"): "a domain has two or more",
     ("numbers/base.py", "entries"): "a grid has two or more",
     ("numbers/mean.py", "cells"): "a limit",
-    ("releases/histogram_method.py", "records"): "a limit",
+    ("releases/quantiles/histogram.py", "records"): "a limit",
     ("tables/table.py", "cells"): "the columns of a table",
     ("testing/laws.py", "reports"): "many reports per value",
 }

@@ -149,7 +149,7 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     console.say(f"plan: {result['plan']}", whole=True)
     if plan.d == 1 and plan.mechanism.gives == "mean":
         grid: Any = plan.attribute.domain
-        console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {grid.step:g} apart")
+        console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {float(grid.step):g} apart")
     low, high = plan.guarantee.belief(0.5)
     console.say(f"guarantee: {plan.guarantee}")
     if plan.d > 1:

@@ -6,30 +6,37 @@ finds it again; so nothing here needs to be run twice.
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _asking, _engine, _options, console
-from bruit.cli._asking import STATISTICS, Asked
+from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
-from bruit.errors import BruitError, BudgetError, ParameterError
+from bruit.errors import BruitError, BudgetError, DataError, MissingError, ParameterError, translated
 from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
-    from bruit.releases import Released
+    from bruit.releases import Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
+#: A range of quantiles has at most so many.
+MOST_QUANTILES = 1000
+
+_FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
+#: The options that ask for a statistic of a column.
+_KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles")
 
 
 def release(
@@ -37,35 +44,44 @@ def release(
         str, typer.Argument(help="CSV or Parquet file, a folder of Parquet files, or - for CSV on standard input.")
     ],
     epsilon: Annotated[
-        float, typer.Option("--epsilon", "-e", help="The most that the result may tell about a record.")
-    ],
-    column: Annotated[str | None, typer.Option("--column", "-c", help="The column that it is about.")] = None,
-    count: Annotated[bool, typer.Option("--count", help="Release how many records there are.")] = False,
+        float | None,
+        typer.Option(
+            "--epsilon", "-e", help="The most that all results together may tell about a record; in equal shares."
+        ),
+    ] = None,
+    count: Annotated[bool, typer.Option("--count", help="How many records there are.")] = False,
     histogram: Annotated[
-        bool, typer.Option("--histogram", help="Release how many records have each of the declared values.")
-    ] = False,
-    total: Annotated[bool, typer.Option("--sum", help="Release the sum.")] = False,
-    mean: Annotated[bool, typer.Option("--mean", help="Release the mean.")] = False,
-    variance: Annotated[bool, typer.Option("--variance", help="Release the variance.")] = False,
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION",
+            help="How many have each value: sex=F,M, age=17..90, income=0..100/10 (bins), town=@FILE.",
+        ),
+    ] = None,
+    total: Annotated[
+        list[str] | None, typer.Option("--sum", metavar="QUESTION", help="The sum of a number, as in age=0..120.")
+    ] = None,
+    mean: Annotated[
+        list[str] | None,
+        typer.Option(metavar="QUESTION", help="The mean: age=0..120; numbers outside count as the nearest bound."),
+    ] = None,
+    variance: Annotated[list[str] | None, typer.Option(metavar="QUESTION", help="The variance: age=0..120.")] = None,
+    median: Annotated[
+        list[str] | None,
+        typer.Option(metavar="QUESTION", help="The median: income=0..1000, or age=0..120:1 for whole numbers."),
+    ] = None,
     quantiles: Annotated[
-        str | None, typer.Option(help="Release quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
+        list[str] | None, typer.Option(metavar="QUESTION", help="Quantiles, as in income=0..1000; --at says which.")
     ] = None,
-    bounds: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="What numbers can be; those outside count as the nearest bound."),
+    at: Annotated[
+        str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
+    ] = "0.25,0.5,0.75",
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="QUESTION", help="One result for each declared group: sex=F,M.")
     ] = None,
-    cells: Annotated[
-        int | None, typer.Option(help="How many equal cells the bounds are cut into, for a histogram of numbers.")
+    ask: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Read what to publish from a JSON file, instead of the options above."),
     ] = None,
-    step: Annotated[
-        float | None, typer.Option(help="Round numbers to multiples of it: 1 for quantiles of whole numbers.")
-    ] = None,
-    values: Annotated[
-        str | None,
-        typer.Option(help='The categories to count, as in "no,yes" (quote one that has a comma), or @FILE.'),
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="A column of groups: one result for each of them.")] = None,
-    groups: Annotated[str | None, typer.Option(help="All the groups, as in north,south, or @FILE.")] = None,
     neighbours: Annotated[
         str, typer.Option(help="add-remove, or replace if the number of records is public.")
     ] = "add-remove",
@@ -74,14 +90,9 @@ def release(
         typer.Option(help="For quantiles: auto (if none is named), exponential, approximate, joint or histogram."),
     ] = None,
     missing: Annotated[
-        str | None,
-        typer.Option(help="A missing value: refuse (if nothing is said), drop, or category for --histogram."),
-    ] = None,
-    missing_text: Annotated[
-        list[str] | None, typer.Option(help="A text that means missing, besides an empty cell; may be repeated.")
-    ] = None,
-    delimiter: Annotated[str, typer.Option(help="What separates the cells of a CSV file.")] = ",",
-    encoding: Annotated[str, typer.Option(help="The encoding of a CSV file.")] = "utf-8",
+        str, typer.Option(help="A missing value: refuse, drop, or category for --histogram.")
+    ] = "refuse",
+    csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
     budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
     label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
@@ -101,51 +112,195 @@ def release(
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Publish a count, histogram, sum, mean, variance or quantiles of a column, with noise.
+    """Publish statistics of a file with noise: counts, histograms, sums, means, variances, medians and quantiles.
 
-    The release is booked in the ledger before its noise is drawn, and refused if the budget does not allow it: then
-    nothing is spent and nothing is written. The result is saved beside the ledger, and `bruit result` shows it again
-    without spending. Bounds, categories and groups must be declared, never read from the data.
+    Options for statistics may be repeated: the file is read once, and all are booked together in the ledger before any
+    noise is drawn, or refused if the budget does not allow it; then nothing is spent and nothing is written. The
+    results are saved beside the ledger, and `bruit result` shows them again without spending. Bounds, categories and
+    groups are declared, never read from the data: sex=F,M, age=0..120, when=2023-01-01..2023-12-31/month, town=@FILE.
     """
-    from bruit import engines
-
-    flags = {"count": count, "histogram": histogram, "sum": total, "mean": mean, "variance": variance}
-    text = engines.TextOptions(delimiter=delimiter, encoding=encoding, missing=("", *(missing_text or ())))
+    text = _engine.options(csv)
+    _engine.is_spark(engine)
     _options.check_whole(seed=seed, rows=rows)
     _checks.probability(**{"--level": level})
-    asked = Asked(
-        statistic=_statistic({**flags, "quantiles": quantiles is not None}),
-        epsilon=_checks.positive(**{"--epsilon": epsilon}),
-        neighbours=_checks.one_of(("add-remove", "replace"), **{"--neighbours": neighbours}),
-        column=column,
-        quantiles=quantiles,
-        bounds=bounds,
-        cells=cells,
-        step=step,
-        values=values,
-        method=method,
-        missing=missing,
-        by=by,
-        groups=groups,
-    )
-    statistic = asked.release()
+    values = (histogram, total, mean, variance, median, quantiles)
+    columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
+    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at)
+    whole = request.release() if ask is None else request.from_file(ask)
     _check_output(output, file, ledger, force=force)
     _check_rows(rows, saved=output is not None or ledger is not None)
-    _engine.is_spark(engine)
-    books = _open(ledger, budget, asked.neighbours)
+    books = _open(ledger, budget, whole.guarantee.neighbours)
     _remark(books, seed)
-    _refuse_early(books, statistic.guarantee)
-    with _engine.opened(engine) as reads, console.progress("release", reads.unit) as report:
-        raw = _asking.fold(asked, statistic, reads.table(file), text, report)
-    title = label or exact(asked.title)[:200]
+    _refuse_early(books, whole.guarantee)
+    with (
+        translated(MissingError, lambda error: _gaps(error, whole)),
+        _engine.opened(engine, csv) as reads,
+        console.progress("release", reads.unit) as report,
+    ):
+        raw = whole.fold(_options.read(reads.table(file), text, report))
+    title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, output)
-    result = _published(lambda ledger: statistic.release(raw, ledger, seed, label=title), place, level, as_json=as_json)
+    results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
     if as_json:
-        console.print_json(result.to_json(level))
+        console.print_json(_document(results).to_json(level))
     else:
-        tell(result, level, SHOWN_ROWS if rows is None and place.files else rows or 0, place.again(), place.remarks())
+        most = SHOWN_ROWS if rows is None and place.files else rows or 0
+        tell(results, level, most, place.again(), place.remarks())
     for path in place.files:
         console.note(f"result: {_near(path)}")
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The options that say what is published."""
+
+    count: bool
+    columns: dict[str, list[str]]
+    by: list[str]
+    epsilon: float | None
+    neighbours: str
+    method: str | None
+    missing: str
+    at: str
+
+    def release(self) -> Release:
+        """The release that the options ask for."""
+        from bruit.domains import Missing
+        from bruit.domains.declare import questions
+        from bruit.releases import Count, Release
+
+        texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
+        if not texts and not self.count:
+            raise ParameterError("Say what to publish: --count, --mean age=0..120, --histogram sex=F,M, or --ask FILE.")
+        if self.epsilon is None:
+            raise ParameterError(
+                "--epsilon must be given: the most that the results may tell about a record, such as 0.5."
+            )
+        _checks.one_of(("add-remove", "replace"), **{"--neighbours": self.neighbours})
+        _checks.one_of(get_args(Missing), **{"--missing": self.missing})
+        self._refuse_idle(texts)
+        share = _share(_checks.positive(**{"--epsilon": self.epsilon}), len(texts) + self.count)
+        privacy = {"epsilon": share, "neighbours": self.neighbours}
+        statistics: list[Statistic] = [Count(**privacy)] if self.count else []  # type: ignore[arg-type]
+        statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
+        groups = questions(self.by)
+        if None in groups.values():
+            raise ParameterError(
+                "The groups must be declared, as in --by sex=F,M: reading them from the data would tell "
+                "which groups occur, and that is not covered by any noise."
+            )
+        return Release(statistics, groups or None)
+
+    def from_file(self, path: Path) -> Release:
+        """The release that a file describes; options that say what to publish would be ignored, and are refused."""
+        from bruit.releases import Release
+
+        if self.count or any(self.columns.values()) or self.by or self.epsilon is not None:
+            raise ParameterError("--ask FILE says what is published: leave out --epsilon, --by and the statistics.")
+        with translated(OSError, lambda _: DataError(f"{str(path)!r} cannot be read.")):
+            text = path.read_bytes()
+        return Release.from_json(text)
+
+    def _statistic(self, kind: str, text: str, privacy: dict[str, Any]) -> Statistic:
+        from bruit.domains import Bins, Grid
+        from bruit.domains.declare import number_question, question
+        from bruit.releases import Histogram, HistogramQuantiles, Mean, Median, Quantiles, Sum, Variance
+
+        missing: Any = self.missing
+        if kind == "histogram":
+            if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
+                bins = number_question(text)
+                return Histogram(bins.name, domain=Bins.even(bins.bounds, bins.cells or 1, missing), **privacy)
+            name, domain = question(text, missing)
+            if domain is None:
+                raise ParameterError(
+                    f"The values of {name!r} must be declared, as in --histogram {name}=no,yes: reading them from the "
+                    "data would tell which values occur, and that is not covered by any noise."
+                )
+            return Histogram(name, domain=domain, **privacy)
+        name, bounds, cells, step = number_question(text)
+        if kind in ("median", "quantiles"):
+            if self.method == "histogram":
+                points = (0.5,) if kind == "median" else tuple(quantile_list(self.at))
+                return HistogramQuantiles(name, quantiles=points, bounds=bounds, cells=cells or 1000, **privacy)
+            if step is not None:
+                bounds = question(text, missing).domain  # type: ignore[assignment]
+            elif cells is not None:
+                bounds = Grid(*bounds, cells=cells, missing=missing)  # type: ignore[assignment]
+            options: dict[str, Any] = {"bounds": bounds, "method": self.method or "auto", "missing": missing, **privacy}
+            return (
+                Median(name, **options)
+                if kind == "median"
+                else Quantiles(name, quantiles=tuple(quantile_list(self.at)), **options)
+            )
+        if cells is not None:
+            raise ParameterError(
+                f"--{kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
+            )
+        moment: Any = {"sum": Sum, "mean": Mean, "variance": Variance}[kind]
+        statistic: Statistic = moment(name, bounds=bounds, step=step, missing=missing, **privacy)
+        return statistic
+
+    def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
+        """An option that would do nothing is a misunderstanding."""
+        kinds = {kind for kind, _ in texts}
+        if self.method is not None and not kinds & {"median", "quantiles"}:
+            raise ParameterError("--method is of use with --quantiles and --median: leave it out.")
+        if self.missing == "category" and kinds - {"histogram"}:
+            raise ParameterError("--missing category is for --histogram alone: use --missing drop.")
+        if self.missing != "refuse" and (not kinds or self.method == "histogram"):
+            raise ParameterError("--missing is of no use here: leave it out.")
+
+
+def _share(epsilon: float, many: int) -> float:
+    """An equal share of ε, of which so many sum to no more than ε in the decimals that a ledger adds."""
+    share = epsilon / many
+    while Fraction(repr(share)) * many > Fraction(repr(epsilon)):
+        share = math.nextafter(share, 0.0)
+    return share
+
+
+def quantile_list(text: str) -> list[float]:
+    """The list after --at: numbers with commas between them, or first:last:step.
+
+    >>> quantile_list("0.25,0.5,0.75"), quantile_list("0.1:0.3:0.1")
+    ([0.25, 0.5, 0.75], [0.1, 0.2, 0.3])
+    """
+    words = text.replace(" ", "").split(":" if ":" in text else ",")
+    wrong = "--at must be numbers from 0 to 1, as in 0.25,0.5,0.75, or first:last:step, as in 0.1:0.9:0.1."
+    if not all(_FRACTION.fullmatch(word) for word in words) or (":" in text and len(words) != 3):
+        raise ParameterError(wrong)
+    with translated(ZeroDivisionError, lambda _: ParameterError(wrong)):
+        numbers = [Fraction(word) for word in words]
+    points = _range(*numbers) if ":" in text else numbers
+    if any(number > 1 for number in points):
+        raise ParameterError(wrong)
+    return [float(number) for number in points]
+
+
+def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
+    if not step or first > last:
+        raise ParameterError("--at first:last:step must go upwards, as 0.1:0.9:0.1 does.")
+    many = (last - first) // step + 1
+    if many > MOST_QUANTILES:
+        raise ParameterError(f"--at must be at most {MOST_QUANTILES:,} numbers.")
+    return [first + place * step for place in range(many)]
+
+
+def _gaps(error: Exception, release: Release) -> DataError:
+    """A gap that is not provided for, with the option that helps."""
+    column = re.match(r"Column '(.*?)': ", str(error))
+    name = column[1] if column else ""
+    if name in (release.by or ()):
+        rule = "some records have no value, and so belong to none of the groups: mend the data first."
+    else:
+        rule = "some records have no value. Add --missing drop to leave these records out."
+    return DataError(f"Column {name!r}: {rule}")
+
+
+def _document(results: Results) -> Result | Results:
+    """The only result, or all of them."""
+    return next(iter(results.values())) if len(results) == 1 else results
 
 
 @dataclass(frozen=True)
@@ -193,14 +348,14 @@ class _Place:
         return [f"ledger: ε = {self.books.spent.epsilon!r} of {self.books.epsilon!r} spent, {left!r} remain"]
 
 
-def _published(draw: Callable[[Any], Released], place: _Place, level: float, *, as_json: bool) -> Released:
-    """The result, booked, drawn and saved, beside the ledger first; one that cannot be saved is shown whole."""
+def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, as_json: bool) -> Results:
+    """The results, booked, drawn and saved, beside the ledger first; one that cannot be saved is shown whole."""
     result = None
     try:
         with _folder(place.kept and place.kept.parent), _writing(place.output) as copy:
             with _writing(place.kept) as keep:
                 result = draw(place.ledger)
-                text = result.to_json(level) + "\n"
+                text = _document(result).to_json(level) + "\n"
                 keep(text)
             copy(text)
     except BaseException:
@@ -209,10 +364,10 @@ def _published(draw: Callable[[Any], Released], place: _Place, level: float, *, 
     return result
 
 
-def _salvage(result: Released | None, place: _Place, level: float, *, as_json: bool) -> None:
+def _salvage(result: Results | None, place: _Place, level: float, *, as_json: bool) -> None:
     """What is paid for is shown if it could not be saved; what was paid for nothing is said."""
     if result is not None:
-        console.print_json(result.to_json(level)) if as_json else tell(result, level, 0, "", [])
+        console.print_json(_document(result).to_json(level)) if as_json else tell(result, level, 0, "", [])
         console.warn("this result is paid for and could not be saved as asked. It is shown whole: keep it.")
         return
     with suppress(BruitError):
@@ -225,13 +380,6 @@ def _near(path: Path) -> Path:
     with suppress(ValueError, OSError):
         return path.relative_to(Path.cwd())
     return path
-
-
-def _statistic(wanted: dict[str, bool]) -> str:
-    named = [name for name, given in wanted.items() if given]
-    if len(named) != 1:
-        raise ParameterError(f"Ask for one of {', '.join(f'--{name}' for name in STATISTICS)}.")
-    return named[0]
 
 
 def _check_output(output: Path | None, source: str, ledger: Path | None, *, force: bool) -> None:
@@ -273,11 +421,11 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
 def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
     if books is not None and guarantee.epsilon > books.remaining.epsilon:
-        asked, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
+        needed, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
         raise BudgetError(
-            f"Budget exceeded: this release needs ε={asked!r}, {left!r} remain of {total!r}. Lower --epsilon, or start "
-            "another ledger if these are other people.",
-            requested=asked,
+            f"Budget exceeded: this release needs ε={needed!r}, {left!r} remain of {total!r}. Lower --epsilon, or "
+            "start another ledger if these are other people.",
+            requested=needed,
             remaining=left,
             total=total,
         )
@@ -308,10 +456,12 @@ def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
         yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def tell(result: Released, level: float, rows: int, again: str, remarks: list[str]) -> None:
+def tell(results: Results, level: float, rows: int, again: str, remarks: list[str]) -> None:
     """Show the first rows, or all if `rows` is 0; `again` is the command that shows the others for nothing."""
-    table = result.table(level)
-    table = replace(table, notes=[*table.notes, *remarks])
-    console.show(table, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
-    if again and 0 < rows < len(result):
+    *first, last = results.values()
+    for result in [*first, last]:
+        table = result.table(level)
+        table = replace(table, notes=[*table.notes, *(remarks if result is last else [])])
+        console.show(table, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
+    if again and any(0 < rows < len(result) for result in results.values()):
         console.say(f"  {again}", "dim", whole=True)

@@ -11,11 +11,11 @@ import typer
 from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli.ledger import open_ledger, result_file
-from bruit.cli.release import tell
+from bruit.cli.release import _document, tell
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.releases import Released
+    from bruit.releases import Results
 
 
 def result(
@@ -38,15 +38,15 @@ def result(
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)
     if as_json:
-        console.print_json(saved.to_json(level))
+        console.print_json(_document(saved).to_json(level))
     else:
         again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
         tell(saved, level, rows, again, [])
 
 
-def _load(path: Path) -> Released:
+def _load(path: Path) -> Results:
     from bruit.privacy.ledger.storage import FORMAT
-    from bruit.releases import Released
+    from bruit.releases import Result, Results
 
     text = path.read_bytes()
     if text.startswith(b'{"format": "%s"' % FORMAT.encode()):
@@ -54,6 +54,9 @@ def _load(path: Path) -> Released:
             f"{path} is a ledger: say which of its results, by the number that bruit ledger show gives."
         )
     try:
-        return Released.from_json(text)
+        if Results.FORMAT.encode() in text[:100]:
+            return Results.from_json(text)
+        result = Result.from_json(text)
+        return Results({result.name: result})
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None

@@ -94,7 +94,7 @@ def learnt_prior(
     ----------
     answers
         By attribute: estimates, as `Plan.estimate` gives them, or noisy counts of its values in their order, as
-        `bruit.releases.histogram` gives them.
+        `bruit.releases.Histogram` gives them.
     floor
         The share of the prior that is spread evenly over all values, so that none is 0.
     ledger
@@ -151,8 +151,8 @@ def _learnt(name: str, answer: Any) -> Any:
 
 def _is_histogram(answer: Any) -> bool:
     """Whether this is a release of noisy counts; releases are neighbours, known by what they have."""
-    about = getattr(answer, "release", None)
-    return isinstance(about, Mapping) and about.get("release") == "histogram"
+    about = getattr(answer, "statistic", None)
+    return isinstance(about, Mapping) and about.get("kind") == "histogram" and "by" not in about
 
 
 def _cost(answers: Mapping[str, Any]) -> Guarantee:

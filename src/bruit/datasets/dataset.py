@@ -242,7 +242,7 @@ def _sha256(packed: bytes) -> str:
 def _domain_text(column: Column) -> str:
     domain = column.domain
     if isinstance(domain, Grid):
-        return f"{domain.low:,.9g}..{domain.high:,.9g} in steps of {domain.step:g}"
+        return f"{domain.low:,.9g}..{domain.high:,.9g} in steps of {float(domain.step):g}"
     if isinstance(domain, Categories) and domain.missing == "category":
         return f"{counted(domain.k, 'category')}, and missing"
     return counted(domain.size, "category")

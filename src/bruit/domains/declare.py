@@ -71,6 +71,38 @@ def question(text: str, missing: Missing = "refuse") -> Question:
     return Question(name, _domain(name, parts["rest"].strip(), missing))
 
 
+class NumberQuestion(NamedTuple):
+    """A column of numbers: its bounds, and the number of cells or the step where one is declared."""
+
+    name: str
+    bounds: tuple[float, float]
+    cells: int | None
+    step: float | None
+
+
+def number_question(text: str) -> NumberQuestion:
+    """The column and the bounds that a text declares, as in ``age=17..90``, ``share=0..1:0.01`` or ``age=0..120/12``.
+
+    >>> number_question("share=0..1:0.01")
+    NumberQuestion(name='share', bounds=(0, 1), cells=None, step=0.01)
+    """
+    parts = _NAME.fullmatch(text)
+    if parts is None or not parts["equals"]:
+        raise ParameterError(
+            f"The bounds of {text.strip()!r} must be declared: write {text.strip() or 'age'}=0..100, with what the "
+            "numbers can be. Reading them from the data would publish the smallest and the largest record."
+        )
+    name, rest = parts["plain"] or parts["quoted"].replace('""', '"'), parts["rest"].strip()
+    numbers = _NUMBERS.fullmatch(rest)
+    if numbers is None:
+        raise ParameterError(f"{name} must have a range of numbers: {_suggestion(name, rest, 'age=17..90')}")
+    low, high = (_number(end) for end in numbers.group(1, 2))
+    if not low < high:
+        raise ParameterError(f"{name}={rest} must go upwards: write {name}={numbers[2]}..{numbers[1]}.")
+    cells, step = numbers["cells"], numbers["step"]
+    return NumberQuestion(name, (low, high), cells and int(cells), step and float(step))  # type: ignore[arg-type]
+
+
 def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Domain | None]:
     """The domains that several texts declare, by column.
 
@@ -141,15 +173,15 @@ def _labels(name: str, rest: str) -> list[str]:
     raise ParameterError(f"{name} must have two answers or more, or a range: {_suggestion(name, rest)}")
 
 
-def _suggestion(name: str, rest: str) -> str:
+def _suggestion(name: str, rest: str, spelling: str = SPELLING) -> str:
     """The spelling that was probably meant, or the general one."""
     dashed = _DASHED.fullmatch(rest)
     if dashed is not None:
         return f"write {name}={dashed[1]}..{dashed[2]}."
     parts = [part for part in re.split(r"[;|/,]", rest) if part.strip()]
-    if len(parts) > 1:
+    if len(parts) > 1 and spelling == SPELLING:
         return f"write {name}={','.join(part.strip() for part in parts)}."
-    return f"write as in {SPELLING}."
+    return f"write as in {spelling}."
 
 
 def _unreadable(text: str) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -21,7 +24,16 @@ from bruit.domains.domain import (
     column,
     keep_present,
 )
-from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
+from bruit.errors import (
+    BruitError,
+    DataError,
+    DataTypeError,
+    FormatError,
+    LimitError,
+    ParameterError,
+    ParameterTypeError,
+    translated,
+)
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
@@ -72,8 +84,30 @@ class Grid:
         _checks.domain_size(cells=self.cells)
         if not math.isfinite(high - low):
             raise LimitError("low and high must be nearer to each other: their distance is beyond all numbers.")
-        if not (low + self.step > low and high - self.step < high):
+        if not (low + float(self.step) > low and high - float(self.step) < high):
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
+
+    @classmethod
+    def of(cls, bounds: Any, *, cells: int, step: float | None = None, missing: Missing = "refuse") -> Grid:
+        """The multiples of a step that cover a pair of bounds; a bound that is no multiple is moved outwards.
+
+        The step is a power of two unless declared, the finest of which there are at most `cells` between the bounds, so
+        that its multiples are exact in floating point.
+
+        >>> cents = Grid.of((0.07, 1), cells=1000, step=0.01)
+        >>> cents.first, cents.cells, Grid.of((0, 1), cells=1000).step
+        (7, 94, Fraction(1, 512))
+        """
+        low, high = checked_bounds(bounds)
+        if step is None:
+            finest = math.ulp(max(abs(low), abs(high)))  # finer points cannot be told apart
+            step = max(math.ldexp(1.0, math.ceil(math.log2((high - low) / cells))), finest)
+        unit = Fraction(_checks.positive(step=step))
+        first, last = _near(Fraction(low) / unit, math.floor), _near(Fraction(high) / unit, math.ceil)
+        last = max(last, first + 1)
+        if last - first >= _checks.K_LIMITS[1]:
+            raise LimitError(f"There must be fewer than {_checks.K_LIMITS[1]:,} steps between the bounds.")
+        return cls(first * float(step), last * float(step), cells=last - first + 1, missing=missing)
 
     @property
     def size(self) -> int:
@@ -81,9 +115,27 @@ class Grid:
         return self.cells + (self.missing == "category")
 
     @property
-    def step(self) -> float:
-        """The distance between neighbouring points."""
-        return (self.high - self.low) / (self.cells - 1)
+    def width(self) -> int:
+        """How many steps there are between the bounds."""
+        return self.cells - 1
+
+    @cached_property
+    def step(self) -> Fraction:
+        """The exact distance between neighbouring points."""
+        return (Fraction(self.high) - Fraction(self.low)) / self.width
+
+    @property
+    def first(self) -> int:
+        """Which multiple of the step the first point is, to the nearest."""
+        return round(Fraction(self.low) / self.step)
+
+    def point(self, place: int) -> Fraction:
+        """The exact point with this code."""
+        return Fraction(self.low) + place * self.step
+
+    def value(self, places: Any) -> Any:
+        """The numbers so many steps above the first point, also between points."""
+        return self.low + np.asarray(places, np.float64) * float(self.step)
 
     @property
     def points(self) -> NDArray[np.float64]:
@@ -102,7 +154,7 @@ class Grid:
         absent = np.isnan(numbers)
         codes = np.full(numbers.size, ABSENT, np.int64)
         # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
-        codes[~absent] = np.floor((numbers[~absent] - self.low) / self.step + 0.5).astype(np.int64)
+        codes[~absent] = np.floor((numbers[~absent] - self.low) / float(self.step) + 0.5).astype(np.int64)
         return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
 
     def read(self, values: Any, *, clip: bool = False) -> NDArray[np.float64]:
@@ -146,6 +198,28 @@ class Grid:
         rule = "A grid must have low, high, cells and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
             return cls(body["low"], body["high"], cells=body["cells"], missing=body["missing"])
+
+
+def checked_bounds(bounds: Any) -> tuple[float, float]:
+    """A pair of increasing numbers; the one check of bounds."""
+    if bounds is None:
+        raise ParameterError(
+            "bounds must be declared, as in bounds=(0, 100): reading them from the data would publish the smallest and "
+            "the largest record without noise. Take what the numbers can be; those outside count as the nearest bound."
+        )
+    pair = isinstance(bounds, Sequence | np.ndarray) and not isinstance(bounds, str | bytes) and len(bounds) == 2
+    if not pair:
+        raise ParameterTypeError("bounds must be a pair of numbers, as in bounds=(0, 100).")
+    low, high = _checks.finite(low=bounds[0]), _checks.finite(high=bounds[1])
+    if not low < high or not math.isfinite(high - low):
+        raise ParameterError(f"bounds must be increasing, got {low:g} and {high:g}.")
+    return low, high
+
+
+def _near(exact: Fraction, rounding: Any) -> int:
+    """A whole number that is meant (1/0.01 is a hundred), or else the next one outwards."""
+    nearest = round(exact)
+    return nearest if abs(exact - nearest) <= Fraction(1, 10**9) * max(1, abs(nearest)) else int(rounding(exact))
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:

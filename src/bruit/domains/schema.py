@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains import discover
+from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories, Label
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Codes, Domain, in_memory
@@ -29,7 +30,12 @@ from bruit.errors import (
 )
 from bruit.tables.table import frame
 
-_KINDS: dict[str, type[Categories | Dates | Grid]] = {"categories": Categories, "dates": Dates, "grid": Grid}
+_KINDS: dict[str, type[Bins | Categories | Dates | Grid]] = {
+    "bins": Bins,
+    "categories": Categories,
+    "dates": Dates,
+    "grid": Grid,
+}
 
 
 @dataclass(frozen=True)
@@ -84,8 +90,13 @@ class Attribute:
         """The inverse of `to_dict`."""
         rule = "An attribute must have a name and a domain of a known kind."
         with translated((KeyError, TypeError), lambda _: FormatError(rule)):
-            kind = _KINDS[body["domain"]["kind"]]
-            return cls(body["name"], kind.from_dict(body["domain"]))
+            return cls(body["name"], domain_from_dict(body["domain"]))
+
+
+def domain_from_dict(body: Any) -> Domain:
+    """The inverse of every domain's `to_dict`."""
+    with translated((KeyError, TypeError), lambda _: FormatError("A domain must be of a known kind.")):
+        return _KINDS[body["kind"]].from_dict(body)
 
 
 def as_domain(declared: Any) -> Domain:
@@ -94,7 +105,9 @@ def as_domain(declared: Any) -> Domain:
         return declared
     if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):
         return Categories(labels=tuple(declared))
-    raise ParameterTypeError("A domain must be a list of labels, Categories(…), Grid(low, high) or Dates(first, last).")
+    raise ParameterTypeError(
+        "A domain must be a list of labels, Categories(…), Grid(low, high), Bins(edges) or Dates(first, last)."
+    )
 
 
 class Schema(Mapping[str, Attribute]):

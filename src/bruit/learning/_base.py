@@ -28,8 +28,8 @@ from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
-from bruit.releases.base import CENTRAL
 from bruit.releases.noise import cut
+from bruit.releases.statistic import CENTRAL
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.
@@ -139,10 +139,10 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
             rows = features.of_columns({name: batch[name] for name in names})
             return _Part(names, count(rows, None if target is None else batch[target]))
 
-        found = engines.fold(source, part, columns=wanted)
-        self.n_features_in_ = len(found.names)
-        self.feature_names_in_ = np.array(found.names, object)
-        return Read(found.sums, len(found.names), found.names)
+        total = engines.fold(source, part, columns=wanted)
+        self.n_features_in_ = len(total.names)
+        self.feature_names_in_ = np.array(total.names, object)
+        return Read(total.sums, len(total.names), total.names)
 
     def _rows(self, X: Any) -> Rows:
         """Rows to predict for, read as in fit: with a schema by its names, and else with the names that fit saw."""
@@ -197,15 +197,15 @@ def seed_of(rng: Any, random_state: Any, *, draw: bool = True) -> Entropy | int 
     """What `rng` or scikit-learn's name for it, `random_state`, says; NumPy's generators give a new seed if drawn."""
     if rng is not None and random_state is not None:
         raise RandomnessError("Give rng or random_state, which is another name for it, not both.")
-    given = rng if rng is not None else random_state
-    if isinstance(given, Entropy):
-        return given
+    source = rng if rng is not None else random_state
+    if isinstance(source, Entropy):
+        return source
     # The generators of NumPy are known by their methods; what they draw is a seed, and no person's noise.
     for method, most in (("randint", 2**31 - 1), ("integers", 2**63 - 1)):
-        if hasattr(given, method):
-            return int(getattr(given, method)(0, most)) if draw else 0
-    Entropy.resolve(given, "fit", "check")
-    return given  # type: ignore[no-any-return]
+        if hasattr(source, method):
+            return int(getattr(source, method)(0, most)) if draw else 0
+    Entropy.resolve(source, "fit", "check")
+    return source  # type: ignore[no-any-return]
 
 
 class _Part(NamedTuple):

@@ -150,16 +150,16 @@ def _check_domain(name: str, domain: Any, categorical: bool) -> None:
 
 def _schema(bounds: Mapping[str, Any]) -> Schema:
     """A schema from a plain mapping, where a tuple of two numbers means bounds; labels are a list."""
-    pairs = {name: Grid(*given) for name, given in bounds.items() if _is_pair(given)}
+    pairs = {name: Grid(*pair) for name, pair in bounds.items() if _is_pair(pair)}
     return Schema({**bounds, **pairs})
 
 
-def _is_pair(given: Any) -> bool:
+def _is_pair(pair: Any) -> bool:
     numbers = int | float | np.integer | np.floating
     return (
-        isinstance(given, tuple)
-        and len(given) == 2
-        and all(isinstance(end, numbers) and not isinstance(end, bool) for end in given)
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and all(isinstance(end, numbers) and not isinstance(end, bool) for end in pair)
     )
 
 

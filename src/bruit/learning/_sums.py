@@ -104,8 +104,8 @@ class SumNoise:
     def loss_between(self, first: Any, second: Any) -> Fraction:
         """The exact loss between two vectors of sums: ε for Laplace noise, ρ for Gaussian noise."""
         total = Fraction(0)
-        for unit, one, other in zip(self.units, first, second, strict=True):
-            noise, change = self.by_unit[unit], abs(int(one) - int(other))
+        for unit, ours, other in zip(self.units, first, second, strict=True):
+            noise, change = self.by_unit[unit], abs(int(ours) - int(other))
             if isinstance(noise, DiscreteGaussian):
                 total += Fraction(change) ** 2 / (2 * noise.sigma2)
             elif isinstance(noise, DiscreteLaplace):

@@ -57,7 +57,7 @@ class AffineNumber(Number):
     @cached_property
     def message_scores(self) -> Floats:
         """One number per message whose mean, given the cell, is the cell's number: their average estimates the mean."""
-        return self.bounds[0] + self.domain.step * self._channel.scores()
+        return self.bounds[0] + float(self.domain.step) * self._channel.scores()
 
     @property
     def outputs(self) -> Floats:

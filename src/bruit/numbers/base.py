@@ -287,12 +287,12 @@ class Number(MessageReports):
         """How far rounding to the nearest cell can shift a mean: half a cell, unless every number has its own."""
         low, high = self.bounds
         own = isinstance(low, int) and isinstance(high, int) and self.cells == high - low + 1
-        return 0.0 if own or self.rounding == "stochastic" else self.domain.step / 2
+        return 0.0 if own or self.rounding == "stochastic" else float(self.domain.step) / 2
 
     @property
     def _rounding_noise(self) -> float:
         """The most that stochastic rounding adds to the variance of a score: a quarter of a squared cell."""
-        return self.domain.step**2 / 4 if self.rounding == "stochastic" else 0.0
+        return float(self.domain.step) ** 2 / 4 if self.rounding == "stochastic" else 0.0
 
     def _model(self, tally: Tally, method: Method) -> ScoreModel:
         scores, bias = self._scores(method)
@@ -348,7 +348,7 @@ def _positions(grid: Grid, values: Any, *, clip: bool) -> Codes:
     if absent.any() and grid.missing == "refuse":
         grid.encode([None])  # raises the one error about missing values
     parts = float(1 << _PARTS)
-    return np.floor((numbers[~absent] - grid.low) / grid.step * parts + 0.5).astype(np.uint64)
+    return np.floor((numbers[~absent] - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
 
 
 def _rounded(positions: Codes, entropy: Entropy) -> Codes:

@@ -66,7 +66,7 @@ class SquareWave(AffineNumber):
     def outputs(self) -> Floats:
         """The number that each message stands for: the grid, continued beyond both bounds by the reach."""
         places: Floats = np.arange(self.messages, dtype=np.float64) - self.reach
-        return self.bounds[0] + self.domain.step * places
+        return self.bounds[0] + float(self.domain.step) * places
 
     @cached_property
     def law(self) -> TwoLevelLaw:

@@ -30,8 +30,8 @@ from bruit.entropy import Randomness, Words
 from bruit.errors import DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
-from bruit.releases.base import CENTRAL, Books, CentralNeighbours
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
+from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
@@ -147,7 +147,7 @@ class AboveThreshold:
         return int(self.threshold_noise.half_width(1 - beta / 2) + self.answer_noise.half_width(1 - beta / (2 * k)))
 
     def start(
-        self, ledger: Books | None = None, rng: Randomness = None, *, label: str | None = None
+        self, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> AboveThresholdSession:
         """Book the guarantee, then draw the noisy threshold: a session that answers until the first "above".
 
@@ -200,8 +200,8 @@ class AboveThresholdSession:
         self._threshold = design.threshold + int(design.threshold_noise.sample(1, words.part(0))[0])
         self._noise: NDArray[np.int64] = np.empty(0, np.int64)
         self._blocks = 0
-        self._asked = 0
-        self._found: int | None = None
+        self._answered = 0
+        self._index: int | None = None
         self._lock = threading.RLock()
         self._process = os.getpid()
 
@@ -216,19 +216,19 @@ class AboveThresholdSession:
         return self._design.guarantee
 
     @property
-    def asked(self) -> int:
+    def answered(self) -> int:
         """How many answers were compared."""
-        return self._asked
+        return self._answered
 
     @property
-    def found(self) -> int | None:
+    def index(self) -> int | None:
         """The index of the answer above, counted from 0 over the whole session; None while there is none."""
-        return self._found
+        return self._index
 
     @property
     def closed(self) -> bool:
         """Whether an answer was found above."""
-        return self._found is not None
+        return self._index is not None
 
     @property
     def simulated(self) -> bool:
@@ -249,7 +249,7 @@ class AboveThresholdSession:
             return self._compare(_whole_numbers(answers))
         for answer in answers:
             if self.ask(answer):
-                return self._found
+                return self._index
         return None
 
     def _compare(self, answers: NDArray[np.int64]) -> int | None:
@@ -259,10 +259,10 @@ class AboveThresholdSession:
                 piece = answers[start : start + _BLOCK]
                 above = np.flatnonzero(piece + self._next_noise(piece.size) >= self._threshold)
                 if above.size:
-                    self._found = self._asked + int(above[0])
-                    self._asked = self._found + 1
-                    return self._found
-                self._asked += piece.size
+                    self._index = self._answered + int(above[0])
+                    self._answered = self._index + 1
+                    return self._index
+                self._answered += piece.size
         return None
 
     def _next_noise(self, size: int) -> NDArray[np.int64]:
@@ -275,7 +275,7 @@ class AboveThresholdSession:
         return noise
 
     def _check_open(self) -> None:
-        if self._found is not None:
+        if self._index is not None:
             raise LedgerError(
                 "This session is closed: it has found its answer above the threshold. "
                 "Start another one, which spends its ε again."
@@ -295,7 +295,7 @@ class AboveThresholdSession:
         raise LedgerError("A session cannot be pickled: the copy would answer twice for one ε. Start another one.")
 
     def __repr__(self) -> str:
-        state = f"found answer {self._found}" if self.closed else f"asked: {self._asked}"
+        state = f"answer {self._index} is above" if self.closed else f"asked: {self._answered}"
         return f"<AboveThresholdSession: {state}, {self.guarantee}{', simulated' if self.simulated else ''}>"
 
 

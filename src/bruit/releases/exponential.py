@@ -159,7 +159,7 @@ class Exponential:
             for level, table in zip(levels, weights, strict=True)
         ]
         pairs = np.unique(np.stack(levels), axis=1).T.tolist()
-        odds = [Fraction(weights[0][one] * totals[1], weights[1][other] * totals[0]) for one, other in pairs]
+        odds = [Fraction(weights[0][ours] * totals[1], weights[1][other] * totals[0]) for ours, other in pairs]
         return max(*odds, 1 / min(odds))
 
     def _levels(self, scores: Any, widths: Any) -> tuple[Integers, list[int] | None]:

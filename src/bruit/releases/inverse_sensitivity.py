@@ -10,52 +10,48 @@ are in ``inverse_sensitivity.proof.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.entropy import Randomness, Words
+from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
-from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import bounded_range_rho
-from bruit.releases.additive import MOST_RECORDS
-from bruit.releases.base import Books, Floats, Release
 from bruit.releases.exponential import Exponential
-from bruit.releases.grouped import ask
-from bruit.releases.lengths import Axis, Integers, MeanLength, QuantileLength, Statistic, VarianceLength
-from bruit.releases.released import Released
-from bruit.releases.steps import Steps
+from bruit.releases.lengths import Axis, Integers, Length, MeanLength, QuantileLength, VarianceLength, length_from_dict
+from bruit.releases.result import Result
+from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of
 
-__all__ = ["InverseSensitivity", "inverse_sensitivity"]
+__all__ = ["InverseSensitivity"]
 
 #: How many points a result may take, unless declared.
 OUTPUTS = 1025
 
 
-_NAMED: dict[str, Callable[[], Statistic]] = {
+_NAMED: dict[str, Callable[[], Length]] = {
     "mean": MeanLength,
     "variance": VarianceLength,
     "median": lambda: QuantileLength(0.5),
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class InverseSensitivity(Release):
+@dataclass(frozen=True)
+class InverseSensitivity(Statistic):
     """A statistic by the inverse sensitivity mechanism: P(t) ∝ exp(−ε·length(t)/2), on a grid.
 
     Parameters
     ----------
+    column
+        The column of a table; None for data that are one column.
     statistic
-        ``"mean"``, ``"variance"``, ``"median"``, or a `MeanLength`, `VarianceLength`, `QuantileLength` or
-        `LengthFunction`.
+        ``"mean"``, ``"variance"``, ``"median"``, or an object with lengths: those of `bruit.releases.lengths`,
+        or a `LengthFunction` of your own.
     bounds
         The least and the greatest that the number can be, as a pair or as a `Grid`. Numbers outside count as the
         nearest bound.
@@ -81,12 +77,17 @@ class InverseSensitivity(Release):
 
     Examples
     --------
-    >>> ask_for = InverseSensitivity(statistic="mean", bounds=(0, 100), epsilon=1.0)
-    >>> found = ask_for.release(ask_for.fold(np.arange(10_000) / 100), rng=7)
-    >>> abs(found.value - 50) < 1
+    >>> from bruit.releases import release
+    >>> mean = InverseSensitivity("age", statistic="mean", bounds=(0, 100), epsilon=1.0)
+    >>> abs(release({"age": list(range(101)) * 50}, mean, rng=7).value - 50) < 1
     True
     """
 
+    kind: ClassVar[str] = "inverse sensitivity"
+    neighbours: ClassVar[CentralNeighbours] = "replace"  # type: ignore[misc]
+
+    column: str | None = None
+    _: KW_ONLY
     statistic: Any
     bounds: Any
     epsilon: float
@@ -94,8 +95,10 @@ class InverseSensitivity(Release):
 
     def __post_init__(self) -> None:
         if isinstance(self.statistic, str):
-            made = _NAMED[_checks.one_of(_NAMED, statistic=self.statistic)]()
-            object.__setattr__(self, "statistic", made)
+            length = _NAMED[_checks.one_of(_NAMED, statistic=self.statistic)]()
+            object.__setattr__(self, "statistic", length)
+        if isinstance(self.statistic, Mapping):
+            object.__setattr__(self, "statistic", length_from_dict(self.statistic))
         if not hasattr(self.statistic, "lengths"):
             raise ParameterTypeError('statistic must be "mean", "variance", "median", or an object with lengths.')
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
@@ -111,8 +114,7 @@ class InverseSensitivity(Release):
                     'Under "replace" the number of records is public, so none may be dropped: fill the gaps first.'
                 )
             return self.bounds
-        steps = Steps.between(self.bounds, most=self.statistic.most_steps)
-        return Grid(steps.low * steps.step, steps.high * steps.step, cells=steps.width + 1)
+        return Grid.of(self.bounds, cells=self.statistic.most_steps)
 
     @cached_property
     def axis(self) -> Axis:
@@ -123,12 +125,11 @@ class InverseSensitivity(Release):
         if outputs is None:
             highest = Fraction(top) if power == 1 else Fraction(top**2, 4)
             return Axis(Fraction(0), highest / (OUTPUTS - 1), OUTPUTS)
-        width = (Fraction(outputs.high) - Fraction(outputs.low)) / (outputs.cells - 1) / self._unit
-        return Axis((Fraction(outputs.low) - self._origin) / self._unit, width, outputs.cells)
+        return Axis((outputs.point(0) - self._origin) / self._unit, outputs.step / self._unit, outputs.cells)
 
     @property
     def _unit(self) -> Fraction:
-        unit = Fraction(self.grid.step)
+        unit = self.grid.step
         return Fraction(1) if self.statistic.power == 0 else unit if self.statistic.power == 1 else unit * unit
 
     @property
@@ -148,17 +149,12 @@ class InverseSensitivity(Release):
         return str(self.statistic.name)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """What is promised: the ε asked for, which the whole-number weights do not exceed."""
-        return Guarantee(epsilon=self.epsilon, neighbours="replace")
-
-    @property
     def rho(self) -> float:
         """The ρ-zCDP of an exponential mechanism: ε²/8."""
         return bounded_range_rho(self.epsilon)
 
     @property
-    def cells(self) -> int:
+    def size(self) -> int:
         """How many cells are counted."""
         return self.grid.cells
 
@@ -167,27 +163,12 @@ class InverseSensitivity(Release):
         """The exponential mechanism on lengths."""
         return Exponential.calibrate(self.epsilon)
 
-    def expected_error(self, n: int | None = None) -> float:
-        """Not known beforehand: it depends on the data."""
-        return float("nan")
-
     def lengths(self, counts: Counts) -> Integers:
         """The length of each result, for data with these counts; a fact without noise, not to be shown."""
         n = int(counts.sum())
         last = len(self.choice.weights(n + 1)) - 1
         lengths: Integers = self.statistic.lengths(counts, self.axis, self.radius, last)
         return lengths
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for documents."""
-        return {
-            "release": "inverse-sensitivity",
-            "statistic": self.statistic.to_dict(),
-            "domain": self.grid.to_dict(),
-            "outputs": [str(self.axis.first), str(self.axis.width), self.axis.cells],
-            "rho": self.smoothing,
-            "epsilon": self.epsilon,
-        }
 
     def value_at(self, place: int) -> float:
         """The result with this number."""
@@ -197,60 +178,16 @@ class InverseSensitivity(Release):
         """The exact loss, rounded up."""
         return Fraction(log_ceiling(self.choice.ratio(self.lengths(first), self.lengths(second))))
 
-    def _count(self, column: Any) -> Counts:
-        return np.bincount(self.grid.encode(column, clip=True), minlength=self.cells).astype(np.int64)
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """How many records are in each cell."""
+        return histogram_of(self.grid.encode(self.values(batch), clip=True), self.size)
 
-    def _ready(self, counts: Counts) -> Counts:
+    def prepare(self, counts: Counts) -> Counts:
         """The lengths: a function of the caller's may fail, and some statistics are for so many records only."""
         if exact_total(counts) > MOST_RECORDS:
             raise LimitError("There must be at most 2⁴⁰ records, about a million millions.")
         return self.lengths(counts)
 
-    def _draw(self, counts: Counts, words: Words) -> Released:
-        place = self.choice.choose(counts, words.stream())
-        error: Floats = np.array([self.expected_error()])
-        return Released(
-            name=self.name,
-            values=np.array([self.value_at(place)]),
-            labels=(self.name,),
-            error=error,
-            guarantee=self.guarantee,
-            simulated=not words.secure,
-            release=self.to_dict(),
-        )
-
-
-def inverse_sensitivity(
-    data: Any,
-    statistic: Any,
-    *,
-    bounds: Any = None,
-    epsilon: float,
-    smoothing: float = 0.0,
-    column: str | None = None,
-    ledger: Books | None = None,
-    rng: Randomness = None,
-    label: str | None = None,
-) -> Released:
-    """A statistic by the inverse sensitivity mechanism, for neighbours ``"replace"``.
-
-    Parameters
-    ----------
-    data
-        A column, or with `column` a table: a mapping, a frame, or the path of a file.
-    statistic, bounds, epsilon, smoothing
-        As in `InverseSensitivity`.
-    column
-        The name of the column in the table.
-    ledger, rng, label
-        As in `Release.release`.
-
-    Examples
-    --------
-    >>> ages = list(range(20, 70)) * 20
-    >>> found = inverse_sensitivity(ages, "median", bounds=Grid(0, 120), epsilon=1.0, rng=7)
-    >>> 42 <= found.value <= 47
-    True
-    """
-    release = InverseSensitivity(statistic=statistic, bounds=bounds, epsilon=epsilon, smoothing=smoothing)
-    return ask(release, data, column=column, by=None, groups=None, ledger=ledger, rng=rng, label=label)
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """A result, chosen by its length."""
+        return self._result(self.value_at(self.choice.choose(counts, words.stream())), not words.secure)

@@ -7,7 +7,7 @@ most one when one record is replaced: from a neighbour, what it reaches with k c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.errors import DataError, LimitError, ParameterError
+from bruit.errors import DataError, FormatError, LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.kernels import extreme_variance
 
-__all__ = ["LengthFunction", "MeanLength", "QuantileLength", "Statistic", "VarianceLength"]
+__all__ = ["Length", "LengthFunction", "MeanLength", "QuantileLength", "VarianceLength"]
 
 Integers = NDArray[np.int64]
 
@@ -46,8 +46,8 @@ class Axis:
         start, width = factor * (self.first + shift), factor * self.width
         below = math.lcm(start.denominator, width.denominator)
         start_top, width_top = int(start * below), int(width * below)
-        found = (-(-(start_top + place * width_top) // below) for place in range(self.cells))
-        return [min(max(each, -_BEYOND), _BEYOND) for each in found]
+        rounded = (-(-(start_top + place * width_top) // below) for place in range(self.cells))
+        return [min(max(number, -_BEYOND), _BEYOND) for number in rounded]
 
     def place_above(self, point: Fraction) -> int:
         """The number of the first point at or above a point."""
@@ -88,8 +88,8 @@ def _least_changes(counts: Counts, gains: Integers, wanted: Integers) -> Integer
     n = int(many[-1])
     cell = np.minimum(np.searchsorted(sums, wanted), counts.size - 1)
     missing = wanted - (sums[cell] - counts[cell] * gains[cell])
-    found = many[cell] - counts[cell] + -(-missing // np.maximum(gains[cell], 1))
-    return np.where(wanted <= 0, 0, np.where(wanted > sums[-1], n + 1, found)).astype(np.int64)
+    changes = many[cell] - counts[cell] + -(-missing // np.maximum(gains[cell], 1))
+    return np.where(wanted <= 0, 0, np.where(wanted > sums[-1], n + 1, changes)).astype(np.int64)
 
 
 def variance(counts: Counts, axis: Axis, radius: Fraction, most: int) -> Integers:
@@ -124,7 +124,7 @@ def smooth(lengths: Integers, radius: int) -> Integers:
     return np.asarray(minimum_filter1d(lengths, 2 * reach + 1, mode="nearest"), np.int64)
 
 
-class Statistic(Protocol):
+class Length(Protocol):
     """What a length needs: how fine the data are kept, where results lie, and how far each is."""
 
     @property
@@ -202,7 +202,7 @@ class MeanLength:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"name": self.name}
+        return _with_outputs(self)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class VarianceLength:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"name": self.name}
+        return _with_outputs(self)
 
 
 @dataclass(frozen=True)
@@ -248,11 +248,26 @@ class LengthFunction:
 
     def lengths(self, counts: Counts, axis: Axis, radius: Fraction, most: int) -> Integers:
         """What the function says, and the least of it within the radius."""
-        found = np.asarray(self.function(counts))
-        if found.shape != (axis.cells,) or found.dtype.kind not in "ui" or found.min() < 0:
+        lengths = np.asarray(self.function(counts))
+        if lengths.shape != (axis.cells,) or lengths.dtype.kind not in "ui" or lengths.min() < 0:
             raise DataError("The length function must return one whole number, 0 or above, for each point of outputs.")
-        return smooth(found.astype(np.int64), int(radius / axis.width))
+        return smooth(lengths.astype(np.int64), int(radius / axis.width))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"name": self.name, "function": "given"}
+        return {"name": self.name, "function": True, "outputs": self.outputs.to_dict()}
+
+
+def _with_outputs(length: MeanLength | VarianceLength) -> dict[str, Any]:
+    outputs = {} if length.outputs is None else {"outputs": length.outputs.to_dict()}
+    return {"name": length.name, **outputs}
+
+
+def length_from_dict(body: Mapping[str, Any]) -> Length:
+    """The inverse of `to_dict`; a function is not in a document, and cannot be read from one."""
+    if body.get("function"):
+        raise FormatError("A length function is code, and no document holds it: give it as a LengthFunction.")
+    if body["name"] == "quantile":
+        return QuantileLength(body["quantile"])
+    outputs = Grid.from_dict(body["outputs"]) if "outputs" in body else None
+    return MeanLength(outputs) if body["name"] == "mean" else VarianceLength(outputs)

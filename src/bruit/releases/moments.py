@@ -1,42 +1,140 @@
-"""Sums and means of a bounded number.
+"""Sums, means and variances of a bounded number.
 
 Numbers become whole steps between the declared bounds, sums are sums of integers, and noise is added to those.
 
 Under ``"add-remove"`` the number of records is not public, and a mean divides one noisy sum by another. Each record
 gives c steps to one sum and the remaining m − c to the other: m in all, wherever it lies, so that noise of scale m/ε on
-both is enough. Releasing the sum of centred values and the count, as is usual, needs noise of twice the variance. See
-``moments.proof.md``.
+both is enough. Releasing the sum of centred values and the count, as is usual, needs noise of twice the variance. For a
+variance a record gives (m − c)², 2c(m − c) and c² to three sums: m² in all. Under ``"replace"`` the number of records
+is public, and the noise is on the result itself. See ``moments.proof.md``.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
+import numpy as np
+
+from bruit import _checks
+from bruit.domains import Grid
 from bruit.domains.domain import Missing
-from bruit.entropy import Randomness
-from bruit.errors import LimitError
+from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
-from bruit.releases._moment import Moment
-from bruit.releases.base import Books, CentralNeighbours
-from bruit.releases.grouped import ask
-from bruit.releases.noise import DiscreteLaplace, Integers, Noise
-from bruit.releases.released import Released
+from bruit.releases.noise import MOST_SUM, DiscreteLaplace, Integers, Noise, cut
+from bruit.releases.result import Ends, Result
+from bruit.releases.statistic import MOST_RECORDS, AdditiveStatistic, CentralNeighbours, Change, checked_size, whole
 
-__all__ = ["Mean", "Sum", "mean", "sum"]
+__all__ = ["Mean", "Sum", "Variance"]
 
 #: The largest number that may be summed.
 _MOST_BOUND = 2.0**980
+#: One record changes a sum by at most 2 to this power of units, so that 2⁴⁰ of them fit 61 bits.
+_CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
+#: The sensitivity, in units of what is rounded, of the variance under replace.
+_FINENESS = 28
+#: What is released has at most so many bits.
+_SUM_BITS = MOST_SUM.bit_length() - 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class Moment(AdditiveStatistic):
+    """What the three have in common: a bounded number, the sums of its steps, and one noisy result."""
+
+    #: How many steps there are at most between the bounds, unless a step is declared.
+    most_steps: ClassVar[int] = 2**19
+
+    column: str | None = None
+    _: KW_ONLY
+    bounds: tuple[float, float]
+    epsilon: float
+    delta: float = 0.0
+    neighbours: CentralNeighbours = "add-remove"
+    step: float | None = None
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        self._check_privacy()
+        self._check_missing(self.missing)
+        grid = self.grid
+        object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+        object.__setattr__(self, "step", float(grid.step) if self.step is None else float(self.step))
+        self.noise(2**30 if self.public else None)  # a scale beyond the limits is found here
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The multiples of the step between the bounds."""
+        return Grid.of(self.bounds, cells=self.most_steps, step=self.step, missing=self.missing)
+
+    @property
+    def size(self) -> int:
+        """The number of records, and the sum of their steps."""
+        return 2
+
+    @property
+    def _step(self) -> float:
+        return float(self.grid.step)
+
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """The number of records and the sum of their steps above the lower bound."""
+        codes = self.grid.encode(self.values(batch), clip=True)
+        return whole(codes.size, codes.sum(dtype=np.int64))
+
+    def _unit(self, n: int | None) -> int:
+        """How many steps (or squares of them) sums are rounded to: a power of two, 1 unless records change much.
+
+        In multiples of it the sums of 2⁴⁰ records fit 61 bits, and what one record changes is still 2²⁰ or more.
+        """
+        return 1 << max(0, (self._change - 1).bit_length() - _CHANGE_BITS)
+
+    @property
+    def _change(self) -> int:
+        """The most that one record changes any of the sums, in steps, where n is not public."""
+        return self.grid.width
+
+    def _rounded(self, n: int | None, *sums: int) -> Integers:
+        """Sums of any size to the nearest multiple of the unit, and cut: a change of d becomes at most ⌈d/unit⌉."""
+        unit = self._unit(n)
+        return cut([(2 * total + unit) // (2 * unit) for total in sums])
+
+    def public_size(self, counts: Counts) -> int | None:
+        """The number of records under ``"replace"``."""
+        return checked_size(int(counts[0])) if self.public else None
+
+    def _needed(self, n: int | None) -> int:
+        if n is None:
+            raise ParameterError(
+                f"The error of a {self.name} depends on the number of records: expected_error(n=1000)."
+            )
+        return _checks.integer(low=1, n=n)
+
+    def _about(self, value: float, noise: Noise, unit: float, simulated: bool) -> Result:
+        """A value that has this noise in these units."""
+
+        def ends(level: float) -> Any:
+            half = noise.half_width(level) * unit
+            return [value - half, value + half]
+
+        return self._result(value, simulated, error=noise.error * unit, ends=ends)
+
+    def _kept(self, value: float, error: float, ends: Ends, interval: str, simulated: bool) -> Result:
+        return self._result(
+            value, simulated, error=error, ends=ends, notes=(f"kept within the bounds, {interval} interval",)
+        )
+
+
+@dataclass(frozen=True)
 class Sum(Moment):
     """The sum of a bounded number over all records.
 
     Parameters
     ----------
+    column
+        The column of a table; None for data that are one column.
     bounds
         The least and the greatest that the number can be, declared; a number outside counts as the nearest bound.
     epsilon
@@ -62,55 +160,53 @@ class Sum(Moment):
 
     Examples
     --------
-    >>> ask_for = Sum(bounds=(0, 100), epsilon=0.5)
-    >>> round(ask_for.error, 1)
-    282.8
-    >>> found = ask_for.release(ask_for.fold([31, 40, 22]), rng=7)
-    >>> low, high = found.interval()
-    >>> low < found.value < high
-    True
+    >>> from bruit.releases import release
+    >>> total = release({"age": [31, 40, 22]}, Sum("age", bounds=(0, 100), epsilon=0.5), rng=7)
+    >>> low, high = total.interval()
+    >>> low < total.value < high, total.error.round(1).tolist()
+    (True, [282.8])
     """
+
+    kind: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if max(map(abs, self.bounds)) > _MOST_BOUND:
             raise LimitError("bounds must lie within ±2⁹⁸⁰, so that the sum of 2⁴⁰ records is a finite number.")
 
-    @property
-    def name(self) -> str:
-        """What is released."""
-        return "sum"
-
-    def sensitivity(self, n: int | None = None) -> int:
+    def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
         """In units: the width of the bounds where n is public, else the greater bound."""
-        return self.steps.width if self.public else -(-self._change // self._unit(n))
+        most = self.grid.width if neighbours == "replace" else -(-self._change // self._unit(n))
+        return Change(most, most**2)
 
     @property
     def _change(self) -> int:
-        steps = self.steps
-        return steps.width if self.public else max(abs(steps.low), abs(steps.high))
+        first = self.grid.first
+        return self.grid.width if self.public else max(abs(first), abs(first + self.grid.width))
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise."""
-        return self.noise().error * self._unit(n) * self.steps.step
+        return self.noise().error * self._unit(n) * self._step
 
-    def _sums(self, counts: Counts) -> Integers:
+    def sums(self, counts: Counts) -> Integers:
+        """The sum, from 0 or, where n is public, from the lower bound."""
         n, steps = int(counts[0]), int(counts[1])
-        return self._rounded(None, steps if self.public else steps + n * self.steps.low)
+        return self._rounded(None, steps if self.public else steps + n * self.grid.first)
 
-    def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
+        """The noisy sum in the unit of the data."""
         unit = self._unit(n)
-        steps = int(noisy[0]) * unit + (n or 0) * self.steps.low
-        return self._about(steps * self.steps.step, noise, unit * self.steps.step, simulated)
+        steps = int(noisy[0]) * unit + (n or 0) * self.grid.first
+        return self._about(steps * self._step, noise, unit * self._step, simulated)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Mean(Moment):
     """The mean of a bounded number.
 
     Parameters
     ----------
-    bounds, epsilon, delta, neighbours, step, missing
+    column, bounds, epsilon, delta, neighbours, step, missing
         As in `Sum`.
 
     Guarantee
@@ -126,49 +222,145 @@ class Mean(Moment):
 
     Examples
     --------
-    >>> ask_for = Mean(bounds=(0, 100), epsilon=0.5)
-    >>> round(ask_for.expected_error(n=1000), 3)
+    >>> from bruit.releases import release
+    >>> mean = Mean("age", bounds=(0, 100), epsilon=0.5)
+    >>> round(mean.expected_error(n=1000), 3)
     0.283
-    >>> found = ask_for.release(ask_for.fold(range(100)), rng=7)
-    >>> 0 <= found.value <= 100
+    >>> 0 <= release({"age": range(100)}, mean, rng=7).value <= 100
     True
     """
 
-    @property
-    def name(self) -> str:
-        """What is released."""
-        return "mean"
+    kind: ClassVar[str] = "mean"
 
-    def sensitivity(self, n: int | None = None) -> int:
+    def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
         """The width of the bounds in steps."""
-        return self.steps.width
+        return Change(self.grid.width, self.grid.width**2)
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise for n records; the largest for any mean, under add-remove."""
-        return self.noise(n).error * self.steps.step / self._needed(n)
+        return self.noise(n).error * self._step / self._needed(n)
 
-    def _sums(self, counts: Counts) -> Integers:
+    def sums(self, counts: Counts) -> Integers:
+        """The steps above the lower bound and, where n is not public, below the upper."""
         n, steps = int(counts[0]), int(counts[1])
-        return self._rounded(None, *([steps] if self.public else [steps, n * self.steps.width - steps]))
+        return self._rounded(None, *([steps] if self.public else [steps, n * self.grid.width - steps]))
 
-    def _publish(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Released:
-        steps = self.steps
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
+        """The noisy sum over n, or the share of one noisy sum in both."""
+        grid = self.grid
         if n is not None:
-            unit = steps.step / n
-            value = steps.low * steps.step + float(noisy[0]) * unit
-            return self._about(value, noise, unit, simulated)
+            unit = self._step / n
+            return self._about(grid.low + float(noisy[0]) * unit, noise, unit, simulated)
         above, below = float(noisy[0]), float(noisy[1])
         scale, tail = _law(noise)
-        total = max(above + below, float(steps.width))
+        total = max(above + below, float(grid.width))
         share = min(max(above / total, 0.0), 1.0)
         error = math.hypot(share, 1 - share) * noise.error / total
 
         def ends(level: float) -> Any:
-            return steps.value(ratio.interval(above, below, scale, level, tail) * steps.width)
+            return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
-        value = float(steps.value(share * steps.width))
-        spread = error * steps.width * steps.step
-        return self._released(value, spread, ends, simulated, "kept within the bounds, Fieller interval")
+        value = float(grid.value(share * grid.width))
+        return self._kept(value, error * grid.width * self._step, ends, "Fieller", simulated)
+
+
+@dataclass(frozen=True)
+class Variance(Moment):
+    """The variance of a bounded number: the mean square distance from the mean, over all records.
+
+    Parameters
+    ----------
+    column, bounds, epsilon, delta, neighbours, step, missing
+        As in `Sum`.
+
+    Guarantee
+    ---------
+    ``"add-remove"``: a record of c steps changes three sums by (m − c)², 2c(m − c) and c², together by m²; the noise is
+    discrete Laplace of scale m²/ε on each. ``"replace"``: the variance itself changes by at most (n − 1)·width²/n², and
+    n is public; the noise is on that. With a δ it is discrete Gaussian for a change of Euclidean norm as large.
+
+    Error
+    -----
+    For n records about √2·width²/(n·ε) or less.
+
+    Examples
+    --------
+    >>> from bruit.releases import release
+    >>> round(release([2, 4, 6, 8] * 5000, Variance(bounds=(0, 10), epsilon=1.0), rng=7).value, 1)
+    5.0
+    """
+
+    kind: ClassVar[str] = "variance"
+    # Squares of steps must leave room for many records in 64 bits.
+    most_steps: ClassVar[int] = 2**14
+
+    @property
+    def size(self) -> int:
+        """The number of records, the sum of their steps, and that of their squares."""
+        return 3
+
+    def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
+        """In units: m², rounded up for each sum; or where n is public (n − 1)·m², of n² times the variance."""
+        unit = self._unit(n)
+        if neighbours == "replace":
+            most = max(1, -(-(self._needed(n) - 1) * self.grid.width**2 // unit))
+        else:
+            most = (self._change + 3 * (unit - 1)) // unit
+        return Change(most, most**2)
+
+    @property
+    def _change(self) -> int:
+        return self.grid.width**2
+
+    def expected_error(self, n: int | None = None) -> float:
+        """The standard deviation of the noise for n records; the largest for any data, under add-remove."""
+        many = self._needed(n)
+        spread = self.noise(n).error * self._unit(n) * self._step**2
+        if self.public:
+            return spread / many**2
+        # The gradient of B₀B₂/N² − B₁²/4N² is longest, 1/N, where all records are at one end.
+        return spread / many
+
+    def _unit(self, n: int | None) -> int:
+        """As for all moments; under replace what n² times the variance is rounded to, far below its sensitivity."""
+        if not self.public:
+            return super()._unit(n)
+        change, most = self._needed(n) * self.grid.width**2, (self._needed(n) * self.grid.width) ** 2 // 4
+        return 1 << max(0, change.bit_length() - _FINENESS, most.bit_length() - _SUM_BITS)
+
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """The number of records, the sum of their steps, and that of their squares."""
+        codes = self.grid.encode(self.values(batch), clip=True).astype(np.int64)
+        return whole(codes.size, codes.sum(), np.dot(codes, codes))
+
+    def sums(self, counts: Counts) -> Integers:
+        """The three sums, or n² times the variance where n is public."""
+        n, first, second = (int(count) for count in counts)
+        m = self.grid.width
+        if self.public:
+            return self._rounded(n, n * second - first**2)
+        return self._rounded(None, n * m**2 - 2 * m * first + second, 2 * (m * first - second), second)
+
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
+        """The variance of the noisy sums."""
+        square, many = self._step**2, self._unit(n)
+        if n is not None:
+            unit = many * square / n**2
+            return self._about(float(noisy[0]) * unit, noise, unit, simulated)
+        width = self.grid.width**2
+        total = max(float(noisy.sum()), width / many)
+        b0, b1, b2 = (float(part) / total for part in noisy)
+        share = b0 * b2 - b1**2 / 4
+        slope = math.hypot(b2 - 2 * share, b1 / 2 + 2 * share, b0 - 2 * share)
+        value = min(max(share, 0.0), 0.25) * width * square
+        error = slope * noise.error / total * width * square
+        factor = ratio.normal_factor if self.delta else ratio.laplace_factor
+
+        def ends(level: float) -> Any:
+            half = factor(level) * error
+            return [max(value - half, 0.0), min(value + half, width * square / 4)]
+
+        return self._kept(value, error, ends, "approximate", simulated)
 
 
 def _law(noise: Noise) -> tuple[float, ratio.Tail]:
@@ -176,72 +368,3 @@ def _law(noise: Noise) -> tuple[float, ratio.Tail]:
     if isinstance(noise, DiscreteLaplace):
         return float(noise.scale), ratio.laplace_tail
     return noise.error, ratio.normal_tail
-
-
-def sum(  # the word of the trade; within this module the built-in is not used
-    data: Any,
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    bounds: Any = None,
-    column: str | None = None,
-    by: Any = None,
-    groups: Any = None,
-    ledger: Books | None = None,
-    neighbours: CentralNeighbours = "add-remove",
-    step: float | None = None,
-    missing: Missing = "refuse",
-    rng: Randomness = None,
-    label: str | None = None,
-) -> Released:
-    """The sum of a bounded number, with noise.
-
-    Parameters
-    ----------
-    data
-        A column, or with `column` a table: a mapping, a frame, or the path of a file.
-    epsilon, delta, bounds, neighbours, step, missing
-        As in `Sum`.
-    column
-        The name of the column in the table.
-    by, groups
-        One result for each declared group, as in `count`.
-    ledger, rng, label
-        As in `Release.release`.
-
-    Examples
-    --------
-    >>> sum([31, 40, 22], bounds=(0, 100), epsilon=1.0, rng=7).labels
-    ('sum',)
-    """
-    asked = Sum(bounds=bounds, epsilon=epsilon, delta=delta, neighbours=neighbours, step=step, missing=missing)
-    return ask(asked, data, column=column, by=by, groups=groups, ledger=ledger, rng=rng, label=label)
-
-
-def mean(
-    data: Any,
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    bounds: Any = None,
-    column: str | None = None,
-    by: Any = None,
-    groups: Any = None,
-    ledger: Books | None = None,
-    neighbours: CentralNeighbours = "add-remove",
-    step: float | None = None,
-    missing: Missing = "refuse",
-    rng: Randomness = None,
-    label: str | None = None,
-) -> Released:
-    """The mean of a bounded number, with noise; parameters as in `sum`.
-
-    Examples
-    --------
-    >>> table = {"age": [31, 40, 22, 57], "sex": ["F", "M", "F", "M"]}
-    >>> found = mean(table, column="age", by="sex", groups=["F", "M"], bounds=(0, 100), epsilon=1.0, rng=7)
-    >>> found.labels, found.guarantee.epsilon
-    (('F', 'M'), 1.0)
-    """
-    asked = Mean(bounds=bounds, epsilon=epsilon, delta=delta, neighbours=neighbours, step=step, missing=missing)
-    return ask(asked, data, column=column, by=by, groups=groups, ledger=ledger, rng=rng, label=label)

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterTypeError
 from bruit.kernels import noise as kernels
+from bruit.privacy.zcdp import epsilon_to_rho
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Noise", "discrete_gaussian", "discrete_laplace"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Noise"]
 
 Integers = NDArray[np.int64]
 
@@ -37,6 +38,8 @@ MOST_SCALE = 2**40
 SLACK = Fraction(1, 10**9)
 #: Sums are cut to this, without noise and with it.
 MOST_SUM = kernels.MOST // 2
+#: From here on σ is a whole number, which costs less than one part in a million; below, σ² is a simple fraction.
+_WHOLE_SIGMA = 2**20
 #: How many bits the kernel keeps for the numerator of a scale, and for products of two numbers.
 _TOP_BITS = 56
 _PRODUCT_BITS = 62
@@ -216,6 +219,27 @@ class DiscreteGaussian(Noise):
                 "at most 54 bits: round it up to a simpler one."
             )
 
+    @classmethod
+    @lru_cache(maxsize=256)
+    def calibrate(cls, change2: int, epsilon: float, delta: float) -> DiscreteGaussian:
+        """The noise for (ε, δ) on sums whose changes have a squared Euclidean norm of at most `change2`.
+
+        σ² is at least change2/2ρ, where ρ is that of (ε, δ), rounded down; nothing but ρ is a double.
+
+        >>> round(DiscreteGaussian.calibrate(1, 1.0, 1e-6).error, 2)
+        4.53
+        """
+        least = Fraction(change2) / (2 * Fraction(epsilon_to_rho(epsilon, delta)))
+        if least > MOST_SCALE**2:
+            raise LimitError(
+                f"Gaussian noise for a change of {math.isqrt(change2):,} steps at this ε is beyond what is exact here: "
+                "use a coarser grid or a larger ε."
+            )
+        if least < _WHOLE_SIGMA**2:
+            return cls(simplest_fraction(least, least * (1 + SLACK)))
+        sigma = math.isqrt(math.ceil(least) - 1) + 1
+        return cls(Fraction(sigma**2))
+
     @cached_property
     def _proposal(self) -> tuple[int, Fraction]:
         """The scale t of the Laplace proposals, near σ, and σ²/t."""
@@ -263,16 +287,6 @@ class DiscreteGaussian(Noise):
     def _kernel(self) -> tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]:
         scale, centre = self._proposal
         return kernels.gaussian, (scale, centre.as_integer_ratio())
-
-
-def discrete_laplace(scale: Fraction, size: int, rng: Randomness = None) -> Integers:
-    """`size` draws of discrete Laplace noise of this scale, exactly; see `DiscreteLaplace`."""
-    return DiscreteLaplace(scale).draw(size, rng)
-
-
-def discrete_gaussian(sigma2: Fraction, size: int, rng: Randomness = None) -> Integers:
-    """`size` draws of discrete Gaussian noise of this σ², exactly; see `DiscreteGaussian`."""
-    return DiscreteGaussian(sigma2).draw(size, rng)
 
 
 def cut(sums: Any) -> Integers:

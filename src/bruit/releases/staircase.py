@@ -16,13 +16,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from bruit import _checks
-from bruit.entropy import Randomness
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
 from bruit.laws.rounding import exp_floor, log_ceiling
-from bruit.releases.noise import Integers, Noise
+from bruit.releases.noise import Noise
 
-__all__ = ["StaircaseNoise", "staircase"]
+__all__ = ["StaircaseNoise"]
 
 #: What the width of the inner step is chosen for: the mean of |error|, or of error².
 Loss = Literal["absolute", "squared"]
@@ -86,8 +85,8 @@ class StaircaseNoise(Noise):
         step = _checks.integer(low=1, sensitivity=sensitivity)
         near = math.floor(_best_share(wanted, loss) * step)
         inners = range(max(1, near - 1), min(step, near + 2) + 1)
-        found = [cls._with_inner(step, inner, wanted) for inner in inners]
-        return min(found, key=lambda noise: noise.mean_absolute if loss == "absolute" else noise.variance)
+        candidates = [cls._with_inner(step, inner, wanted) for inner in inners]
+        return min(candidates, key=lambda noise: noise.mean_absolute if loss == "absolute" else noise.variance)
 
     @classmethod
     def _with_inner(cls, step: int, inner: int, epsilon: float) -> StaircaseNoise:
@@ -168,11 +167,6 @@ class StaircaseNoise(Noise):
 
     def _kernel(self) -> tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]:
         return kernels.staircase, ((self.step, self.inner), (np.uint64(self.outside), np.uint64(self.decay)))
-
-
-def staircase(sensitivity: int, epsilon: float, size: int, rng: Randomness = None, loss: Loss = "absolute") -> Integers:
-    """`size` draws of staircase noise for this sensitivity and ε; see `StaircaseNoise`."""
-    return StaircaseNoise.calibrate(sensitivity, epsilon, loss).draw(size, rng)
 
 
 def _best_share(epsilon: float, loss: Loss) -> float:

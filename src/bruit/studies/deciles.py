@@ -14,7 +14,7 @@ from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed
 from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.releases import Release
+    from bruit.releases import Statistic
 
 Floats = NDArray[np.float64]
 
@@ -36,13 +36,15 @@ _REPORT = "internship report"
 
 
 @cache
-def _release(method: str, bounds: tuple[float, float], steps: int, epsilon: float) -> Release:
-    from bruit.releases import DECILES, HistogramQuantiles, Quantiles
+def _release(method: str, bounds: tuple[float, float], steps: int, epsilon: float) -> Statistic:
+    from bruit.releases import HistogramQuantiles, Quantiles
+    from bruit.releases.quantiles import DECILES
+    from bruit.studies.as_printed import DecilesAsPrinted
 
     if method == "printed":
-        return HistogramQuantiles.as_printed(bounds=bounds, epsilon=epsilon, steps=steps)
+        return DecilesAsPrinted(bounds=bounds, epsilon=epsilon, cells=steps)
     if method == "histogram":
-        return HistogramQuantiles(bounds=bounds, epsilon=epsilon, steps=steps, noise="dwork-roth")
+        return HistogramQuantiles(bounds=bounds, epsilon=epsilon, cells=steps, noise="dwork-roth")
     return Quantiles(quantiles=DECILES, bounds=bounds, epsilon=epsilon, method=method)  # type: ignore[arg-type]
 
 
@@ -93,12 +95,13 @@ def _theorem(*, n: int, steps: int, rng: Entropy) -> list[dict[str, float]]:
 @cache
 def _bounds(n: int, steps: int) -> tuple[tuple[float, float], ...]:
     """For each decile the printed and the corrected bound on the probability; 0 where nothing is promised."""
-    from bruit.releases import accuracy, accuracy_as_printed, uniform
+    from bruit.releases.quantiles import accuracy, uniform
+    from bruit.studies.as_printed import accuracy_as_printed
 
     both = []
     for decile in range(1, 10):
-        right = accuracy(n, epsilon=1.0, steps=steps, gamma=GAMMA, distribution=uniform(), quantile=decile / 10)
-        printed = accuracy_as_printed(n, epsilon=1.0, steps=steps, gamma=GAMMA, decile=decile)
+        right = accuracy(n, epsilon=1.0, cells=steps, gamma=GAMMA, distribution=uniform(), quantile=decile / 10)
+        printed = accuracy_as_printed(n, epsilon=1.0, cells=steps, gamma=GAMMA, decile=decile)
         both.append((printed, right.bound or 0.0))
     return tuple(both)
 
@@ -142,7 +145,8 @@ def _listing(results: Results) -> Verdict:
 
 def _lemma(_: Results) -> Verdict:
     """The lemma against the exact law: the least α with which its proof's event has probability 1 − β."""
-    from bruit.releases import AboveThreshold, above_threshold_accuracy
+    from bruit.releases import AboveThreshold
+    from bruit.releases.quantiles import above_threshold_accuracy
 
     printed = above_threshold_accuracy(k=STEPS, epsilon=1.0, beta=0.05)
     enough = AboveThreshold(epsilon=1.0, threshold=0).accuracy(STEPS, 0.05)
@@ -190,7 +194,7 @@ def _corrected_theorem(results: Results) -> Verdict:
 
 
 def _epsilon_share(_: Results) -> Verdict:
-    from bruit.releases import above_threshold_accuracy
+    from bruit.releases.quantiles import above_threshold_accuracy
 
     printed, right = (above_threshold_accuracy(STEPS, epsilon, 0.05) for epsilon in (1.0, 1 / 9))
     return corrected(

@@ -15,7 +15,7 @@ from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed
 from bruit.tables import Table
 
 if TYPE_CHECKING:
-    from bruit.releases import Release
+    from bruit.releases import Statistic
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def _records(shape: str, n: int, generator: np.random.Generator) -> Floats:
 
 
 @cache
-def _release(statistic: str, mechanism: str, epsilon: float) -> Release:
+def _release(statistic: str, mechanism: str, epsilon: float) -> Statistic:
     from bruit.domains import Grid
     from bruit.releases import InverseSensitivity, Mean, Variance
 
@@ -90,9 +90,9 @@ def _private(_: Results) -> Verdict:
         for rho in (0.0, 0.1):
             release = InverseSensitivity(statistic=statistic, bounds=grid, epsilon=1.0, smoothing=rho)
             for records in itertools.combinations_with_replacement(places, 3):
-                first = release._count(np.array(records))
+                first = release.count({"values": np.array(records)})
                 for changed in places:
-                    second = release._count(np.array([changed, *records[1:]]))
+                    second = release.count({"values": np.array([changed, *records[1:]])})
                     worst = max(worst, Fraction(release.loss_between(first, second)))
     evidence = (
         f"over all neighbours among three records at three places, the exact loss is at most {float(worst):.6f} ε"

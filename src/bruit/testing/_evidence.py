@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bruit.domains import Categories, Grid
+from bruit.domains import Bins, Categories, Grid
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
 from bruit.estimation import RawTally
 from bruit.numbers import Number
 from bruit.oracles import Oracle
-from bruit.releases import Bins, Grouped, Release
+from bruit.releases import Release
 
 #: What can be checked: a category per person, or a number.
 Mechanism: TypeAlias = Oracle | Number
@@ -107,15 +107,18 @@ def cells_text(bad: NDArray[np.bool_]) -> str:
 
 def declared_values(release: Release) -> list[Any]:
     """The ends of what is declared, what lies outside, and something between; numbers where nothing is declared."""
-    if isinstance(release, Grouped):
-        raise ParameterError("A grouped release is checked with values and fold of your own.")
-    domain = getattr(release, "domain", getattr(release, "grid", None))
+    if release.by is not None or len(release.statistics) > 1:
+        raise ParameterError(
+            "A release of groups, or of several statistics, is checked with values and fold of your own."
+        )
+    (statistic,) = release.statistics.values()
+    domain = getattr(statistic, "domain", getattr(statistic, "grid", None))
     if isinstance(domain, Categories):
         return list(domain.names[: domain.k])
-    bounds: Any = getattr(release, "bounds", (0.0, 1.0))
+    bounds: Any = getattr(statistic, "bounds", (0.0, 1.0))
     if isinstance(domain, Bins):
         bounds = domain.edges[0], domain.edges[-1]
-    elif isinstance(domain, Grid):
+    elif isinstance(domain, Grid) and not isinstance(bounds, tuple):
         bounds = domain.low, domain.high
     low, high = float(bounds[0]), float(bounds[1])
     width = high - low

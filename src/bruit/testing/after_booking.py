@@ -20,7 +20,9 @@ import numpy as np
 from bruit.entropy import Randomness
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee
-from bruit.releases import Books, Release, Released
+from bruit.privacy.ledger import Line
+from bruit.releases import Release, Result, Results, Statistic
+from bruit.releases.statistic import LedgerLike
 from bruit.testing._evidence import Fold, declared_values, require
 from bruit.testing.silence import _Heard, _listening
 
@@ -33,7 +35,7 @@ SIZES = tuple(
 
 
 #: From a table and a ledger, in which it books, to a result.
-Run = Callable[[Any, Books], object]
+Run = Callable[[Any, LedgerLike], object]
 
 
 def check_after_booking(run: Run, tables: Iterable[Any], *, by_noise: Collection[str] = ()) -> None:
@@ -61,14 +63,14 @@ def check_after_booking(run: Run, tables: Iterable[Any], *, by_noise: Collection
 
 
 def check_release_after_booking(
-    release: Release, *, values: Sequence[Any] | None = None, fold: Fold | None = None, rng: Randomness = 0
+    release: Statistic | Release, *, values: Sequence[Any] | None = None, fold: Fold | None = None, rng: Randomness = 0
 ) -> None:
     """A release has the same outcome for no record, for few, for 10¹² and more, wherever they lie.
 
     Parameters
     ----------
     release
-        The release.
+        A statistic or a release.
     values
         Some values that a record may have, the most different ones among them; by default as in `check_release`.
     fold
@@ -81,13 +83,14 @@ def check_release_after_booking(
     >>> from bruit.releases import Sum
     >>> check_release_after_booking(Sum(bounds=(10**12, 10**12 + 10**5), epsilon=5.0))
     """
-    known, folded = list(values) if values is not None else declared_values(release), fold or release.fold
+    whole: Release = release.alone if isinstance(release, Statistic) else release
+    known, folded = list(values) if values is not None else declared_values(whole), fold or whole.fold
 
-    def run(table: _Table, ledger: Books) -> Released:
+    def run(table: _Table, ledger: LedgerLike) -> Results:
         parts = [_times(folded([known[place]]), times) for place, times in table.items()]
-        return release.release(functools.reduce(operator.add, parts, folded([])), ledger, rng)
+        return whole.publish(functools.reduce(operator.add, parts, folded([])), ledger, rng)
 
-    _check_groups(run, _alike(len(known), release.guarantee.neighbours))
+    _check_groups(run, _alike(len(known), whole.guarantee.neighbours))
 
 
 def check_model_after_booking(model: Any, X: Any, y: Any = None, *, by_noise: Collection[str] = ()) -> None:
@@ -104,7 +107,7 @@ def check_model_after_booking(model: Any, X: Any, y: Any = None, *, by_noise: Co
     """
     rows, target = np.asarray(X), None if y is None else np.asarray(y)
 
-    def run(table: _Table, ledger: Books) -> object:
+    def run(table: _Table, ledger: LedgerLike) -> object:
         # The rows that occur, each as often as the most frequent one: the sums of one copy of them are multiplied.
         fresh = type(model)(**{**model.get_params(deep=False), "ledger": ledger})
         _repeat(fresh, max([1, *table.values()]))
@@ -198,6 +201,10 @@ class _Notary:
         """Note the spend."""
         self.booked.append(guarantee)
 
+    def book(self, lines: Sequence[Line]) -> None:
+        """Note the spends."""
+        self.booked += [line.guarantee for line in lines]
+
 
 def _outcome(run: Run, table: Any, by_noise: Collection[str]) -> _Outcome:
     notary, error, result = _Notary(), "", ""
@@ -213,8 +220,8 @@ def _outcome(run: Run, table: Any, by_noise: Collection[str]) -> _Outcome:
 
 def _form(result: Any) -> Any:
     """The form of a result: what it is of, without what noise has touched."""
-    if isinstance(result, Released):
-        fixed = result.name, result.labels, result.guarantee, result.simulated, result.release, result.notes
+    if isinstance(result, Result):
+        fixed = result.name, result.labels, result.guarantee, result.simulated, result.statistic, result.notes
         interval = None if result.ends is None else np.shape(result.interval())
         _ = repr(result), result.to_json()
         return *fixed, result.values.dtype.str, interval

@@ -16,7 +16,8 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import BudgetError, DesignError, ParameterError, RandomnessError
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee, Ledger
-from bruit.releases import Release, Released
+from bruit.privacy.ledger import Line
+from bruit.releases import Release, Result, Results, Statistic
 from bruit.testing._evidence import ALARM, Fold, declared_values, require
 from bruit.testing.after_booking import check_release_after_booking
 from bruit.testing.silence import _listening, check_canary
@@ -29,7 +30,7 @@ TRIALS = 4_000
 
 
 def check_release(
-    release: Release,
+    release: Statistic | Release,
     *,
     values: Sequence[Any] | None = None,
     fold: Fold | None = None,
@@ -45,7 +46,7 @@ def check_release(
     Parameters
     ----------
     release
-        The release, one of bruit's or a class of your own derived from `bruit.releases.Release`.
+        A statistic, one of bruit's or a class of your own derived from `bruit.releases.Statistic`; or a `Release`.
     values
         Some values that a record may have, the most different ones among them. By default the ends of what is declared,
         what lies outside and between.
@@ -63,7 +64,8 @@ def check_release(
     >>> from bruit.releases import Count
     >>> check_release(Count(epsilon=0.5), attained=1 - 1e-9)
     """
-    case = _Case(release, list(values) if values is not None else declared_values(release), fold or release.fold)
+    whole: Release = release.alone if isinstance(release, Statistic) else release
+    case = _Case(whole, list(values) if values is not None else declared_values(whole), fold or whole.fold)
     entropy = Entropy.resolve(rng, "check_release", release.digest)
     _check_promise(case)
     _check_loss(case, attained, trials, entropy)
@@ -88,6 +90,14 @@ class _Case(NamedTuple):
         """The whole numbers without noise."""
         return self.fold(records).reveal(design=self.release.digest)
 
+    def publish(self, raw: RawTally, ledger: Any = None, rng: Any = None) -> Results:
+        """The results of the release."""
+        return self.release.publish(raw, ledger, rng)
+
+    def values_of(self, raw: RawTally, rng: Any = None) -> list[Any]:
+        """All published values, one after the other."""
+        return [value for result in self.publish(raw, rng=rng).values() for value in result]
+
     def some(self) -> list[Any]:
         """A few dozen records."""
         return (self.values * 40)[:40]
@@ -97,8 +107,9 @@ def _check_promise(case: _Case) -> None:
     """The guarantee is central, stated in advance and not above what was asked."""
     promise = case.release.guarantee
     require(isinstance(promise, Guarantee) and not promise.local, "The guarantee must be add-remove or replace.")
-    asked = getattr(case.release, "epsilon", math.inf)
-    require(promise.epsilon <= asked, "The stated ε is above what was asked.")
+    for statistic in case.release.statistics.values():
+        requested = getattr(statistic, "epsilon", math.inf)
+        require(statistic.guarantee.epsilon <= requested, "The stated ε is above what was asked.")
 
 
 def neighbours_of(values: Sequence[Any], neighbours: str) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -119,8 +130,8 @@ def _check_loss(case: _Case, attained: float, trials: int, entropy: Entropy) -> 
     pairs = list(neighbours_of(case.values, promise.neighbours))
     worst: Fraction | float = 0
     known = False
-    for one, other in pairs:
-        first, second = case.counts(one), case.counts(other)
+    for start, neighbour in pairs:
+        first, second = case.counts(start), case.counts(neighbour)
         loss = case.release.loss_between(first, second)
         if loss is None:
             break
@@ -130,18 +141,20 @@ def _check_loss(case: _Case, attained: float, trials: int, entropy: Entropy) -> 
     if known:
         require(worst >= attained * promise.epsilon, f"No pair attains more than {float(worst):.6g} of the stated ε.")
         return
-    for one, other in _most_different(case, pairs, 2):
-        _audit(case, one, other, trials, entropy)
+    for start, neighbour in _most_different(case, pairs, 2):
+        _audit(case, start, neighbour, trials, entropy)
 
 
-def _audit(case: _Case, one: Any, other: Any, trials: int, entropy: Entropy) -> None:
+def _audit(case: _Case, start: Any, neighbour: Any, trials: int, entropy: Entropy) -> None:
     def outputs(records: Any, size: int, stream: Entropy) -> NDArray[Any]:
         raw = case.fold(records)
-        return np.array([case.release.release(raw, rng=stream).values for _ in range(size)])
+        return np.array([case.values_of(raw, stream) for _ in range(size)])
 
     promise = case.release.guarantee
-    found = audit.empirical(outputs, one, other, trials=trials, delta=promise.delta, level=1 - ALARM, rng=entropy)
-    require(found.passes(promise), "Two neighbours are told apart more often than the stated ε allows.")
+    measured = audit.empirical(
+        outputs, start, neighbour, trials=trials, delta=promise.delta, level=1 - ALARM, rng=entropy
+    )
+    require(measured.passes(promise), "Two neighbours are told apart more often than the stated ε allows.")
 
 
 class _Watched(Entropy):
@@ -159,18 +172,19 @@ class _Watched(Entropy):
 
 
 class _Notary:
-    """A ledger that notes whether noise was drawn before it was asked."""
+    """A ledger that notes whether noise was drawn before it booked."""
 
-    def __init__(self, stream: _Watched, rho: float | None) -> None:
+    def __init__(self, stream: _Watched) -> None:
         self.stream = stream
-        self.rho = rho
-        self.booked: list[tuple[Guarantee, bool]] = []
+        self.booked: list[tuple[Line, bool]] = []
 
     def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> None:
-        """Note the spend."""
-        require(isinstance(label, str) and bool(label), "A release is booked without a label.")
-        require(rho == self.rho, "The ledger is not told the ρ of the release.")
-        self.booked.append((guarantee, self.stream.drawn))
+        """Note one spend."""
+        self.book([Line(guarantee, label, rho)])
+
+    def book(self, lines: Sequence[Line]) -> None:
+        """Note the spends."""
+        self.booked += [(line, self.stream.drawn) for line in lines]
 
 
 def _check_books(case: _Case) -> None:
@@ -178,16 +192,21 @@ def _check_books(case: _Case) -> None:
     release, promise = case.release, case.release.guarantee
     raw = case.fold(case.some())
     stream = _Watched()
-    notary = _Notary(stream, release.rho)
-    release.release(raw, notary, stream)
-    require([guarantee for guarantee, _ in notary.booked] == [promise], "The ledger is not told the stated guarantee.")
-    require(not notary.booked[0][1], "Noise is drawn before the spend is booked.")
+    notary = _Notary(stream)
+    release.publish(raw, notary, stream)
+    lines, statistics = [line for line, _ in notary.booked], list(release.statistics.values())
+    stated = [statistic.guarantee for statistic in statistics]
+    require([line.guarantee for line in lines] == stated, "The ledger is not told the stated guarantee.")
+    require([line.rho for line in lines] == [item.rho for item in statistics], "The ledger is not told the ρ.")
+    require(all(isinstance(line.label, str) and line.label for line in lines), "A release is booked without a label.")
+    require(not any(drawn for _, drawn in notary.booked), "Noise is drawn before the spend is booked.")
     require(stream.drawn, "The release does not use the randomness that it is given.")
     ledger = Ledger(promise.epsilon, promise.delta, promise.neighbours)
-    release.release(raw, ledger, Entropy())
-    require(ledger.spent == promise, "A ledger has not exactly the stated guarantee in its books.")
+    release.publish(raw, ledger, Entropy())
+    require(ledger.spent.epsilon <= promise.epsilon, "A ledger has more than the stated guarantee in its books.")
+    require(len(ledger) == len(statistics), "A ledger has not one entry for each statistic.")
     stream = _Watched()
-    _raises(BudgetError, "A spent budget", lambda: release.release(raw, ledger, stream))
+    _raises(BudgetError, "A spent budget", lambda: release.publish(raw, ledger, stream))
     require(not stream.drawn, "Noise is drawn although the ledger refuses.")
     _check_nothing_spent(case, raw)
 
@@ -197,8 +216,8 @@ def _check_nothing_spent(case: _Case, raw: RawTally) -> None:
     release, promise = case.release, case.release.guarantee
     ledger = Ledger(promise.epsilon, promise.delta, promise.neighbours)
     other = RawTally(design=documents.digest(raw.design), counts=raw.reveal(design=raw.design))
-    _raises(DesignError, "The raw tally of another release", lambda: release.release(other, ledger))
-    _raises(RandomnessError, "A bad seed", lambda: release.release(raw, ledger, "seed"))  # type: ignore[arg-type]
+    _raises(DesignError, "The raw tally of another release", lambda: release.publish(other, ledger))
+    _raises(RandomnessError, "A bad seed", lambda: release.publish(raw, ledger, "seed"))  # type: ignore[arg-type]
     require(len(ledger) == 0, "A release that fails beforehand is booked all the same.")
 
 
@@ -211,7 +230,7 @@ def _check_merge(case: _Case) -> None:
         same = np.array_equal(parts.reveal(design=case.release.digest), whole)
         require(same, "A raw tally depends on how the records were split.")
     require(np.array_equal(case.counts(records[::-1]), whole), "A raw tally depends on the order of the records.")
-    require(whole.size == case.release.cells, "A raw tally has another size than stated.")
+    require(whole.size == _size(case.release), "A raw tally has another size than stated.")
 
 
 def _check_seeds(case: _Case, entropy: Entropy) -> None:
@@ -220,45 +239,55 @@ def _check_seeds(case: _Case, entropy: Entropy) -> None:
     seed = int(entropy.words(1)[0])
 
     def drawn(*seeds: Any) -> list[list[Any]]:
-        return [release.release(raw, rng=each).values.tolist() for each in seeds]
+        return [case.values_of(raw, item) for item in seeds]
 
     require(drawn(seed) == drawn(seed), "The same seed does not give the same result.")
     seeds = range(seed, seed + DRAWS)
-    require(len({str(each) for each in drawn(*seeds)}) > 1, "All seeds give the same result.")
+    require(len({str(values) for values in drawn(*seeds)}) > 1, "All seeds give the same result.")
     stream = Entropy(seed)
-    require(len({str(each) for each in drawn(*[stream] * DRAWS)}) > 1, "An Entropy used again gives the same result.")
-    require(len({str(each) for each in drawn(*[None] * DRAWS)}) > 1, "Without a seed, results repeat.")
-    marks = [release.release(raw, rng=each).simulated for each in (seed, Entropy(seed), None, Entropy())]
+    require(
+        len({str(values) for values in drawn(*[stream] * DRAWS)}) > 1, "An Entropy used again gives the same result."
+    )
+    require(len({str(values) for values in drawn(*[None] * DRAWS)}) > 1, "Without a seed, results repeat.")
+    marks = [_marked(release.publish(raw, rng=item)) for item in (seed, Entropy(seed), None, Entropy())]
     require(marks == [True, True, False, False], "A result does not tell whether its noise came from a seed.")
 
 
 def _check_single_use(case: _Case, entropy: Entropy) -> None:
     raw = case.fold(case.some())
-    check_single_use({case.release.name: lambda stream: case.release.release(raw, rng=stream).values}, rng=entropy)
+    name = ", ".join(case.release.statistics)
+    check_single_use({name: lambda stream: np.array(case.values_of(raw, stream))}, rng=entropy)
 
 
 def _check_documents(case: _Case, entropy: Entropy) -> None:
-    """A result has one label and one error for each value, and survives being written down."""
-    found = case.release.release(case.fold(case.some()), rng=entropy)
-    require(len(found.labels) == found.values.size == found.error.size, "Values, labels and errors differ in number.")
-    require(found.guarantee == case.release.guarantee, "A result does not carry the guarantee of its release.")
-    again = Released.from_json(found.to_json())
-    require(again.to_json() == found.to_json() and repr(again) == repr(found), "A result does not survive being saved.")
+    """A result has one label and one error for each value, and it and its release survive being written down."""
+    results = case.publish(case.fold(case.some()), rng=entropy)
+    for result, statistic in zip(results.values(), case.release.statistics.values(), strict=True):
+        alike = len(result.labels) == result.values.size == result.error.size
+        require(alike, "Values, labels and errors differ in number.")
+        require(result.guarantee == statistic.guarantee, "A result does not carry the guarantee of its statistic.")
+        again = Result.from_json(result.to_json())
+        same = again.to_json() == result.to_json() and repr(again) == repr(result)
+        require(same, "A result does not survive being saved.")
+        _ = repr(result), result._repr_html_()
+    require(Results.from_json(results.to_json()).to_json() == results.to_json(), "Results do not survive being saved.")
     require(documents.digest(case.release.to_dict()) == case.release.digest, "The digest is not that of to_dict.")
-    _ = repr(found), found._repr_html_()
 
 
 def _check_error(case: _Case, entropy: Entropy) -> None:
     """Where the error is known beforehand, results vary as much as it says."""
+    if len(case.release.statistics) > 1 or case.release.by is not None:
+        return
+    (statistic,) = case.release.statistics.values()
     try:
-        stated = np.asarray(case.release.error, np.float64)
+        stated = np.asarray(statistic.error, np.float64)
     except ParameterError:
         return
     if not (np.isfinite(stated).all() and (stated > 0).all()):
         return
     raw = case.fold(case.some())
     runs = 2_000
-    drawn = np.array([case.release.release(raw, rng=entropy).values for _ in range(runs)], np.float64)
+    drawn = np.array([case.values_of(raw, entropy) for _ in range(runs)], np.float64)
     # The fourth moment is taken from the sample, because noise may be heavy-tailed.
     spread = drawn - drawn.mean(axis=0)
     variance, fourth = (spread**2).mean(axis=0), (spread**4).mean(axis=0)
@@ -272,11 +301,20 @@ def _check_silence(case: _Case, entropy: Entropy) -> None:
     case.fold(case.some())  # what is compiled or loaded at the first use may well be logged
     with _listening() as heard:
         raw = case.fold(case.some())
-        found = release.release(raw, rng=entropy)
-        _ = repr(raw), str(raw), repr(release), repr(found)
+        results = release.publish(raw, rng=entropy)
+        _ = repr(raw), str(raw), repr(release), repr(results)
     require("redacted" in repr(raw), "A raw tally shows what it holds.")
     require(not heard.printed() and not heard.warned, "A release prints or warns about something.")
     check_canary(case.fold, case.some())
+
+
+def _marked(results: Results) -> bool:
+    return all(result.simulated for result in results.values())
+
+
+def _size(release: Release) -> int:
+    """How many whole numbers a release counts."""
+    return sum(statistic.size for statistic in release.statistics.values()) * max(1, len(release.groups))
 
 
 def _raises(kind: type[Exception], what: str, attempt: Callable[[], object]) -> None:

@@ -31,7 +31,7 @@ from bruit.entropy import Entropy, Key, Randomness, Words
 from bruit.errors import RandomnessError
 from bruit.numbers import Number
 from bruit.oracles import Oracle
-from bruit.releases import AboveThreshold, Noise, Release
+from bruit.releases import AboveThreshold, Noise, Release, Statistic
 from bruit.testing._evidence import ALARM, crowd, declared_values, require, require_error, values_of
 
 #: From a stream to what is drawn with it.
@@ -91,8 +91,8 @@ def _calls(subject: Any) -> dict[str, Call]:
         return _of_mechanism(subject)
     if isinstance(subject, Plan):
         return _of_plan(subject)
-    if isinstance(subject, Release):
-        return _of_release(subject)
+    if isinstance(subject, Statistic | Release):
+        return _of_release(subject.alone if isinstance(subject, Statistic) else subject)
     if isinstance(subject, AboveThreshold):
         return _of_session(subject)
     if isinstance(subject, Noise):
@@ -127,7 +127,11 @@ def _of_plan(plan: Plan) -> dict[str, Call]:
 
 def _of_release(release: Release) -> dict[str, Call]:
     raw = release.fold((declared_values(release) * 40)[:40])
-    return {"release": lambda entropy: release.release(raw, rng=entropy).values}
+
+    def published(entropy: Entropy) -> NDArray[Any]:
+        return np.concatenate([result.values for result in release.publish(raw, rng=entropy).values()])
+
+    return {"publish": published}
 
 
 def _of_session(design: AboveThreshold) -> dict[str, Call]:

@@ -24,6 +24,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self, get_args
 
@@ -36,11 +37,19 @@ from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, 
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
-__all__ = ["Booking", "Entry", "Ledger", "Part", "Parts", "Remaining"]
+__all__ = ["Booking", "Entry", "Ledger", "Line", "Part", "Parts", "Remaining"]
 
 _LONGEST_LABEL = 200
 #: What stands for a result that is booked, and whose file is not there.
 _LOST = "lost"
+
+
+class Line(NamedTuple):
+    """One spend to book: what is promised, what the ledger writes down, and the ρ that the release proves of itself."""
+
+    guarantee: Guarantee
+    label: str
+    rho: float | None = None
 
 
 class Remaining(NamedTuple):
@@ -158,7 +167,17 @@ class Ledger(_Shared):
             The ρ-zCDP that the release proves of itself, for totals of many by `accounting`. Releases say it; a pure
             guarantee that comes without one has ε²/2, and never more.
         """
-        return self._spend(guarantee, label, rho=rho)
+        return self.book([Line(guarantee, label, rho)])[0]
+
+    def book(self, lines: Sequence[Line]) -> tuple[Entry, ...]:
+        """Book several spends at once, one entry each; if they do not fit together, none is booked.
+
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> half = Guarantee(epsilon=0.5, neighbours="add-remove")
+        >>> [entry.label for entry in ledger.book([Line(half, "count"), Line(half, "mean age")])]
+        ['count', 'mean age']
+        """
+        return self._book(lines)
 
     @contextlib.contextmanager
     def parallel(self, label: str, *, fixed: bool = False) -> Iterator[Parts]:
@@ -313,28 +332,26 @@ class Ledger(_Shared):
             text += f"; δ = {spent.delta!r} of {self.delta!r} spent, {left.delta!r} remain"
         return f"{text}, entries: {size}, {self.neighbours}"
 
-    def _spend(
-        self,
-        guarantee: Guarantee,
-        label: str,
-        *,
-        rho: float | None,
-        parts: Parts | None = None,
-        part: str | None = None,
-        result: str | None = None,
-    ) -> Entry:
-        self._check_kind(guarantee)
-        label, rho = _checked_label(label), _proven(guarantee, rho)
+    def _book(
+        self, lines: Sequence[Line], parts: Parts | None = None, part: str | None = None, result: str | None = None
+    ) -> tuple[Entry, ...]:
+        """Book all lines, or refuse them all."""
+        for line in lines:
+            self._check_kind(line.guarantee)
+        checked = [(line.guarantee, _checked_label(line.label), _proven(line.guarantee, line.rho)) for line in lines]
         with self._current(write=True) as (books, handle):
             index = len(books.entries)
             # A group is named after its first entry, so two blocks with one label stay two groups.
             group = (parts._group or f"{parts.label} #{index}") if parts else None
-            entry = Entry(index=index, label=label, guarantee=guarantee, rho=rho, group=group, part=part, result=result)
-            self._check_budget(books, entry)
-            self._keep(books, handle, entry)
+            entries = [
+                Entry(index=place, label=label, guarantee=guarantee, rho=rho, group=group, part=part, result=result)
+                for place, (guarantee, label, rho) in enumerate(checked, index)
+            ]
+            self._check_budget(books, entries)
+            self._keep(books, handle, entries)
             if parts:
                 parts._group = group
-            return books.entries[-1]
+            return tuple(books.entries[index:])
 
     def _check_kind(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
@@ -345,11 +362,14 @@ class Ledger(_Shared):
                 f"is for {guarantee.neighbours!r}. Ask for the ledger's, or use another ledger."
             )
 
-    def _check_budget(self, books: Books, entry: Entry) -> None:
-        for sign, name, account in (("ε", "epsilon", books.epsilon), ("δ", "delta", books.delta)):
+    def _check_budget(self, books: Books, entries: Sequence[Entry]) -> None:
+        for sign, name, account in (
+            ("ε", "epsilon", books.epsilon),
+            ("δ", "delta", books.delta),
+        ):
             total: float = getattr(self, name)
-            amount = decimal(getattr(entry.guarantee, name))
-            after = account.total_with(amount, entry.group, entry.part)
+            amount = sum((decimal(getattr(entry.guarantee, name)) for entry in entries), Fraction(0))
+            after = account.total_with(amount, entries[0].group, entries[0].part)
             if after > decimal(total):
                 requested = up(after - account.total)
                 remaining: float = getattr(self._remaining(books), name)
@@ -361,13 +381,17 @@ class Ledger(_Shared):
                     total=total,
                 )
 
-    def _keep(self, books: Books, handle: int, entry: Entry) -> None:
+    def _keep(self, books: Books, handle: int, entries: Sequence[Entry]) -> None:
         if self._file is None:
-            books.add(entry)
+            for entry in entries:
+                books.add(entry)
             return
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        line = storage.entry_line({**entry.row(), "time": now}, books.last)
-        self._file.append(handle, books.end, line)
+        now, last, lines = datetime.now(UTC).isoformat(timespec="seconds"), books.last, b""
+        for entry in entries:
+            line = storage.entry_line({**entry.row(), "time": now}, last)
+            _, last = storage.read_entry(line, entry.index + 2, last)
+            lines += line
+        self._file.append(handle, books.end, lines)
         # The books hold only what was read back: an interruption here cannot make them forget.
         self._catch_up(self._file, handle)
 
@@ -438,7 +462,11 @@ class Booking(_Shared):
 
     def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> Entry:
         """Book the release, as `Ledger.spend`."""
-        return self.ledger._spend(guarantee, label, rho=rho, result=self.result)
+        return self.book([Line(guarantee, label, rho)])[0]
+
+    def book(self, lines: Sequence[Line]) -> tuple[Entry, ...]:
+        """Book several spends at once, as `Ledger.book`; all entries name the file."""
+        return self.ledger._book(lines, result=self.result)
 
     @contextlib.contextmanager
     def parallel(self, label: str, *, fixed: bool = False) -> Iterator[Parts]:
@@ -500,10 +528,14 @@ class Part(_Shared):
 
     def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> Entry:
         """Book a release on this part, or refuse it with `BudgetError` and book nothing."""
+        return self.book([Line(guarantee, label, rho)])[0]
+
+    def book(self, lines: Sequence[Line]) -> tuple[Entry, ...]:
+        """Book several spends on this part at once, as `Ledger.book`."""
         parts = self.parts
         if not parts._open:
             raise LedgerError("This parallel block has ended. Spend inside its `with` block.")
-        return parts.ledger._spend(guarantee, label, rho=rho, parts=parts, part=self.name, result=parts.result)
+        return parts.ledger._book(lines, parts, self.name, parts.result)
 
     def __reduce__(self) -> NoReturn:
         raise LedgerError("A parallel block cannot be pickled; pickle a ledger on disk instead.")

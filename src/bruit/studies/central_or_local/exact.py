@@ -78,7 +78,7 @@ def continuous_example(_: Results) -> Verdict:
 
 def least_squares_example(_: Results) -> Verdict:
     """The worked example of least squares in exact fractions, and the numbers of its check."""
-    from bruit.learning._objective import Objective
+    from bruit.learning.linear_regression.objective import Objective
 
     rows = [[Fraction(1), x] for x, _ in _POINTS]
     problem = Objective.of(rows, [y for _, y in _POINTS])
@@ -104,7 +104,7 @@ def least_squares_example(_: Results) -> Verdict:
 
 def unbounded(_: Results) -> Verdict:
     """Two people, of whom one changes the target: the slope changes by 1/h."""
-    from bruit.learning._objective import Objective
+    from bruit.learning.linear_regression.objective import Objective
 
     changes = []
     for power in (1, 3, 6):

@@ -92,7 +92,7 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
         "gnb": (naive_bayes.GaussianNB(), clean),
         "stair_gnb": (naive_bayes.GaussianNB(), cleaned),
         "dp_gnb": (NaiveBayes(classes=[0, 1], **central), clean),
-        "vaidya": (NaiveBayes(classes=[0, 1], variant="vaidya", **central), clean),
+        "vaidya": (NaiveBayes(classes=[0, 1], method="vaidya", **central), clean),
         "lr": (linear_model.LinearRegression(), clean),
         "stair_lr": (linear_model.LinearRegression(), cleaned),
         "dp_lr": (LinearRegression(target_bounds=(0, 1), **central), clean),
@@ -122,9 +122,9 @@ def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
     flowers, bounds, *_ = _iris()
     best, alone = _ordinary()
     distances = {"alone": alone / best}
-    for variant in ("joint", "lloyd"):
-        model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, variant=variant, rng=rng)
+    for method in ("joint", "lloyd"):
+        model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, method=method, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it tells that noise hides the clusters, which is measured
-            distances[variant] = -model.fit(flowers).score(flowers) / best
+            distances[method] = -model.fit(flowers).score(flowers) / best
     return distances

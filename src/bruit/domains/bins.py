@@ -1,0 +1,115 @@
+"""Declared bins: numbers between edges, so that a number becomes the code of its bin."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Codes, Missing, column, keep_present
+from bruit.domains.grid import Grid, checked_bounds
+from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals between increasing edges, each with its lower edge and without its upper; the last one has both.
+
+    Parameters
+    ----------
+    edges
+        At least two numbers, increasing. They are public: never read them from the data.
+    missing
+        The policy for missing values, as in `Categories`.
+
+    Examples
+    --------
+    >>> ages = Bins([0, 18, 65, 120])
+    >>> ages.names
+    ('[0, 18)', '[18, 65)', '[65, 120]')
+    >>> ages.encode([17.9, 18, 120]).tolist()
+    [0, 1, 2]
+    """
+
+    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+
+    edges: tuple[float, ...]
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Sequence | np.ndarray):
+            raise ParameterTypeError("edges must be a list of increasing numbers.")
+        edges = [item.item() if isinstance(item, np.generic) else item for item in self.edges]
+        for edge in edges:
+            _checks.finite(edges=edge)
+        if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(edges)):
+            raise ParameterError("edges must be at least two increasing numbers.")
+        _checks.one_of(get_args(Missing), missing=self.missing)
+        object.__setattr__(self, "edges", tuple(edges))
+
+    @classmethod
+    def even(cls, bounds: tuple[float, float], cells: int, missing: Missing = "refuse") -> Bins:
+        """Bins of equal width between two bounds, with edges in the decimals that a person would write.
+
+        >>> Bins.even((0, 0.3), 3).edges
+        (0.0, 0.1, 0.2, 0.3)
+        """
+        low, high = (Fraction(repr(bound)) for bound in checked_bounds(bounds))
+        many = _checks.integer(low=1, high=_checks.K_LIMITS[1], cells=cells)
+        return cls(tuple(float(low + (high - low) * place / many) for place in range(many + 1)), missing)
+
+    @property
+    def size(self) -> int:
+        """How many bins there are, the one for missing values included."""
+        return len(self.edges) - 1 + (self.missing == "category")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name per bin."""
+        last = len(self.edges) - 2
+        pairs = enumerate(itertools.pairwise(self.edges))
+        names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
+        return (*names, MISSING_LABEL) if self.missing == "category" else names
+
+    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+        """The bin of each number; one outside the edges is an error, unless it is to count in the nearest bin."""
+        numbers = self._range.read(values, clip=clip)
+        absent = np.isnan(numbers)
+        codes = np.searchsorted(np.asarray(self.edges[1:-1], np.float64), numbers, side="right").astype(np.int64)
+        codes[absent] = ABSENT
+        return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        """The names of the bins behind codes."""
+        array = column(codes, "codes")
+        if array.dtype.kind not in "ui" or (array.size and not (array.min() >= 0 and array.max() < self.size)):
+            raise DataError(f"codes must be integers in 0..{self.size - 1}.")
+        names = np.empty(self.size, object)
+        names[:] = self.names
+        return np.asarray(names[array])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"kind": "bins", "edges": list(self.edges), "missing": self.missing}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Bins:
+        """The inverse of `to_dict`."""
+        rule = "Bins must have edges and a policy for missing values."
+        with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
+            return cls(tuple(body["edges"]), missing=body["missing"])
+
+    @cached_property
+    def _range(self) -> Grid:
+        low, high = float(self.edges[0]), float(self.edges[-1])
+        if not math.isfinite(high - low):
+            raise ParameterError("edges must span a finite width.")
+        return Grid(low, high, cells=2)

@@ -1,0 +1,344 @@
+"""Quantiles: any set of them, from a histogram on a fine grid, by the exponential mechanism on ranks.
+
+Three methods draw places by how many records lie between them and the wanted ranks. ``"exponential"`` (also called
+``"inverse-sensitivity"``: on ranks they are the same) draws each quantile by itself, with an equal share of ε.
+``"approximate"`` (ApproximateQuantiles) draws one in the middle first and the others among the records on their side,
+so that a record pays once on its way down and not for every quantile. ``"joint"`` (JointExp) draws all at once. For
+``"histogram"`` see `HistogramQuantiles`.
+
+The first two are exact: whole-number weights, chosen with integers only. The weights of the third are computed with a
+relative error that is known, for which it keeps back a part of ε. What a method can do depends on declared parameters
+and not on the data. The arguments are in ``quantiles.proof.md``.
+
+Rejected: adding noise to all counts of the histogram, or to a tree of them, and reading quantiles off the sums (the
+noise of many cells adds up, where the exponential mechanism pays for the answer alone).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bruit import _checks
+from bruit.domains import Grid
+from bruit.domains.domain import Missing
+from bruit.entropy import Entropy, Words
+from bruit.errors import LimitError, ParameterError
+from bruit.estimation.tally import Counts, exact_total
+from bruit.laws.rounding import log_ceiling
+from bruit.privacy.zcdp import bounded_range_rho
+from bruit.releases.quantiles import joint as joints
+from bruit.releases.quantiles import tree as trees
+from bruit.releases.quantiles.histogram import checked_quantiles
+from bruit.releases.quantiles.joint import JointLaw
+from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
+from bruit.releases.quantiles.tree import Node
+from bruit.releases.result import Ends, Result
+from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
+
+__all__ = ["Median", "Quantiles"]
+
+#: How quantiles are drawn.
+Method = Literal["auto", "exponential", "inverse-sensitivity", "approximate", "joint"]
+METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "approximate", "joint")
+
+#: How many cells there are between a pair of bounds, unless declared: as many as domains may have.
+MOST_CELLS = _checks.K_LIMITS[1] - 2
+#: So many records of a cell are told apart; further ones are left out.
+MOST_IN_CELL = 2**PLACE_BITS - 1
+#: Weights fall by at least this, so that there are at most five million of them, however many records there are.
+_LEAST_STEP = Fraction(1, 2**16)
+
+
+@dataclass(frozen=True)
+class Quantiles(Statistic):
+    """Quantiles of a bounded number, drawn by their ranks (exponential mechanism, ApproximateQuantiles, JointExp).
+
+    Parameters
+    ----------
+    column
+        The column of a table; None for data that are one column.
+    quantiles
+        Numbers from 0 to 1, in any order. Each is taken as the nearest fraction with a denominator up to 10⁶; one that
+        is asked for twice is drawn, and paid for, once.
+    bounds
+        The least and the greatest that the number can be, as a pair, for real numbers: a result may be any number
+        between. Or a `Grid`, for whole or rounded numbers: a result is a point of the grid. Declared, never read from
+        the data; numbers outside count as the nearest bound.
+    epsilon
+        The most that all quantiles together may tell about one record.
+    neighbours
+        ``"add-remove"`` (default), or ``"replace"``, under which the number of records is public.
+    method
+        ``"auto"`` (default) takes ``"approximate"`` or ``"exponential"``, whichever has the smaller expected error in
+        ranks, from public parameters. Or ``"exponential"``, ``"inverse-sensitivity"`` (the same), ``"approximate"`` or
+        ``"joint"``.
+    cells
+        How many cells there may be between a pair of bounds, about a million by default. Fewer need less memory, 8
+        bytes each, and cost a little accuracy where many records share a cell.
+    missing
+        ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
+
+    Guarantee
+    ---------
+    ε for all quantiles together. A record moves the distance of each place from the wanted rank a·n/b by at most
+    max(a, b−a)/b under add-remove and by 1 under replace, and weights fall by whole-number ratios set for that. In
+    ``"approximate"`` a record is in one part at each depth; a replaced one leaves one part and enters another, and
+    each of the two has half. ``"joint"`` weighs all quantiles together, and its inner ε is lowered by four times the
+    error of its weights, about one part in 10⁹. A cell counts at most 2³² − 1 records, and leaves out further ones.
+
+    Error
+    -----
+    It depends on how densely the records lie, so it is known in ranks and not in the units of the data: see
+    `rank_deviation`, and `rank_error` for a bound that always holds.
+
+    References
+    ----------
+    Smith (2011), Privacy-preserving statistical estimation with optimal convergence rates. Kaplan, Schnapp and Stemmer
+    (2022), Differentially private approximate quantiles. Gillenwater, Joseph and Kulesza (2021), Differentially private
+    quantiles. Asi and Duchi (2020), Near instance-optimality in differential privacy.
+
+    Examples
+    --------
+    >>> from bruit.releases import release
+    >>> quartiles = Quantiles("wage", quantiles=[0.25, 0.5, 0.75], bounds=(0, 100), epsilon=1.0)
+    >>> result = release({"wage": np.arange(10_000) / 100}, quartiles, rng=7)
+    >>> result.labels
+    (0.25, 0.5, 0.75)
+    >>> bool((abs(result.values - [25, 50, 75]) < 1).all())
+    True
+    >>> quartiles.rank_deviation.round(1).tolist()
+    [3.0, 2.9, 3.0]
+    """
+
+    kind: ClassVar[str] = "quantiles"
+
+    column: str | None = None
+    _: KW_ONLY
+    quantiles: tuple[float, ...]
+    bounds: Any
+    epsilon: float
+    neighbours: CentralNeighbours = "add-remove"
+    method: Method = "auto"
+    cells: int = MOST_CELLS
+    missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
+        self._check_privacy()
+        object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
+        _checks.one_of(METHODS, method=self.method)
+        _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
+        if isinstance(self.bounds, Grid) and self.bounds.missing == "category":
+            raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
+        object.__setattr__(self, "missing", self.grid.missing)  # bad bounds are found here
+        self._check_missing(self.missing)
+        if not isinstance(self.bounds, Grid):
+            object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+        object.__setattr__(self, "method", self._resolved())
+        _ = self.joint  # what it cannot do is found here
+        if trees.least_step(self.forest) < _LEAST_STEP:
+            raise LimitError(
+                "So many quantiles at this ε are beyond what is exact here: "
+                'ask for fewer, use a larger ε, or method="approximate".'
+            )
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The cells in which records are counted: the declared grid, or fine steps between a pair of bounds."""
+        if isinstance(self.bounds, Grid):
+            return self.bounds
+        return Grid.of(self.bounds, cells=self.cells, missing=self.missing)
+
+    @property
+    def on_points(self) -> bool:
+        """Whether results are points of a declared grid, so that all places of a cell are alike."""
+        return isinstance(self.bounds, Grid)
+
+    @cached_property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The different quantiles, as fractions in increasing order."""
+        return tuple(sorted({_fraction(q) for q in self.quantiles}))
+
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP: an eighth of the square of the ε of each choice that can see one record, summed.
+
+        These are all choices where quantiles are drawn independently, the worst way down the tree for
+        ``"approximate"``, and the one choice of ``"joint"``.
+        """
+        if not self.forest:
+            return bounded_range_rho(self.epsilon)
+        return bounded_range_rho(*(epsilon for tree in self.forest for epsilon in trees.worst_way(tree)))
+
+    @property
+    def size(self) -> int:
+        """How many cells are counted."""
+        return self.grid.cells
+
+    @cached_property
+    def forest(self) -> tuple[Node, ...]:
+        """What is drawn, one tree after the other; none for the joint method."""
+        return self._forest(self.method)
+
+    @cached_property
+    def joint(self) -> JointLaw | None:
+        """How the joint method weighs vectors of places; None for the others."""
+        if self.method != "joint":
+            return None
+        return JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.size << PLACE_BITS)
+
+    @property
+    def rank_deviation(self) -> Floats:
+        """The standard deviation of each result's rank where records lie densely, in records; NaN for ``"joint"``."""
+        return self._asked_order(_deviations(self.forest) or [math.nan] * len(self.fractions))
+
+    def rank_error(self, beta: float = 0.05) -> Floats:
+        """By how many records the rank of any result can miss q·n, but for a probability β for all; whatever the data.
+
+        It is wide: it holds for the worst of all data, among all places between the bounds. Ranks are those of records
+        as they are counted, evenly spread in their cells. NaN for ``"joint"``.
+        """
+        _checks.probability(beta=beta)
+        return self._asked_order(self._bounds_of_ranks(beta))
+
+    def draw_places(self, points: Points, entropy: Entropy) -> Integers:
+        """The place of each different quantile, in increasing order."""
+        if self.joint is not None:
+            return joints.draw(points, self.joint, entropy)
+        places = [0] * len(self.fractions)
+
+        def choose(node: Node, points: Points, part: Part) -> int:
+            return trees.draw_place(node, points, part, entropy, whole_cells=self.whole_cells(node))
+
+        for tree in self.forest:
+            trees.draw_tree(tree, points, points.whole, choose, places)
+        return np.sort(np.array(places, np.int64))
+
+    def whole_cells(self, node: Node) -> bool:
+        """Whether a node takes all places of a cell as one: on the points of a grid, where nothing is split by it."""
+        return self.on_points and node.left is None and node.right is None
+
+    def loss_between(self, first: Counts, second: Counts) -> Fraction | None:
+        """The exact loss where quantiles are drawn independently, rounded up; None where they are not."""
+        if not self.forest or any(tree.left or tree.right for tree in self.forest):
+            return None
+        pair = Points(first), Points(second)
+        ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
+        return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
+
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """How many records are in each cell; a number outside the bounds is in the nearest."""
+        return histogram_of(self.grid.encode(self.values(batch), clip=True), self.size)
+
+    def prepare(self, counts: Counts) -> Counts:
+        """The counts; a public number of records beyond what a cell holds is refused."""
+        if self.public and exact_total(counts) > MOST_IN_CELL:
+            raise LimitError(f"There must be at most {MOST_IN_CELL:,} records, and they may all be equal.")
+        return counts
+
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """The drawn places as numbers."""
+        values = self._numbers(self.draw_places(Points(counts), words.stream()))
+        ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
+        return self._result(self._asked_order(values), not words.secure, labels=self._labels, ends=ends)
+
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        return self.quantiles
+
+    def _numbers(self, places: Integers) -> Floats:
+        """The numbers at places: points of the declared grid, or within the half step to both sides of a multiple."""
+        if self.on_points:
+            return np.asarray(self.grid.decode(places >> PLACE_BITS))
+        return np.asarray(np.clip(self.grid.value(places / 2.0**PLACE_BITS - 0.5), *self._ends_of_bounds))
+
+    @property
+    def _ends_of_bounds(self) -> tuple[float, float]:
+        return (float(self.grid.low), float(self.grid.high)) if self.on_points else self.bounds
+
+    def _ends(self, values: Floats, n: int) -> Ends:
+        """Intervals from the neighbours among the released: their ranks are known but for `rank_error`.
+
+        With r the rank of a quantile: if a released value has fewer than r records below it, the quantile is at or
+        above it; if it has r or more below it, the quantile is below it.
+        """
+
+        def ends(level: float) -> Floats:
+            bound = self._bounds_of_ranks(1 - level)
+            wanted = np.array([float(q) for q in self.fractions]) * n
+            low, high = self._ends_of_bounds
+            rows = []
+            for rank in (max(math.ceil(q * n), 1) for q in self.fractions):
+                under, over = values[wanted + bound < rank], values[wanted - bound >= rank]
+                rows.append((under.max(initial=low), over.min(initial=high)))
+            # Between bounds a record may be anywhere in its cell; on a grid it counts as its point.
+            blur = 0.0 if self.on_points else float(self.grid.step)
+            blurred = np.array(rows) + np.array([-blur, blur])
+            return self._asked_order(np.clip(blurred, low, high))
+
+        return ends
+
+    def _bounds_of_ranks(self, beta: float) -> Floats:
+        if not self.forest:
+            return np.full(len(self.fractions), np.nan)
+        # A place at some distance has at most exp(−rate·distance) of the weight of the best one: count all places.
+        logarithm = math.log(self.size) + PLACE_BITS * math.log(2) + math.log(len(self.fractions) / beta)
+        return np.array([bound for tree in self.forest for bound in trees.rank_bound(tree, logarithm)])
+
+    def _asked_order(self, sorted_values: Any) -> Floats:
+        places = [self.fractions.index(_fraction(q)) for q in self.quantiles]
+        return np.asarray(np.asarray(sorted_values)[places])
+
+    def _resolved(self) -> Method:
+        if self.method == "inverse-sensitivity":
+            return "exponential"
+        if self.method != "auto":
+            return self.method
+        # Mean deviations in ranks; exact methods only.
+        options: tuple[Method, ...] = ("approximate", "exponential")
+        return min(options, key=lambda method: float(np.mean(_deviations(self._forest(method)))))
+
+    def _forest(self, method: Method) -> tuple[Node, ...]:
+        if method == "joint":
+            return ()
+        epsilon = Fraction(self.epsilon)
+        if method == "approximate":
+            return (trees.recursive(self.fractions, epsilon, self.neighbours),)
+        return tuple(trees.independent(self.fractions, epsilon, self.neighbours))
+
+
+@dataclass(frozen=True)
+class Median(Quantiles):
+    """The median of a bounded number; parameters as in `Quantiles`.
+
+    >>> from bruit.releases import release
+    >>> 45 < release(range(101), Median(bounds=(0, 100), epsilon=2.0), rng=7).value < 55
+    True
+    """
+
+    kind: ClassVar[str] = "median"
+
+    quantiles: tuple[float, ...] = field(default=(0.5,), init=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {name: value for name, value in super().to_dict().items() if name != "quantiles"}
+
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        return (self.name,)
+
+
+def _deviations(forest: tuple[Node, ...]) -> list[float]:
+    return [deviation for tree in forest for deviation in trees.rank_deviation(tree)]
+
+
+def _fraction(quantile: float) -> Fraction:
+    return Fraction(quantile).limit_denominator(trees.MOST_DENOMINATOR)

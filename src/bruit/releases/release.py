@@ -1,0 +1,417 @@
+"""A release: several statistics of one table, read in one pass, booked at once, then published with noise.
+
+With `by`, every statistic is published for each of the declared groups. A record is in one group, so what is published
+about the other groups says nothing about it, and all groups together cost as much as one (parallel composition). Which
+groups there are must be declared, because a list that is read from the data tells which groups occur.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from bruit import documents, engines
+from bruit.domains import Attribute, Schema
+from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.engines import batch as batching
+from bruit.entropy import Entropy, Randomness, Words
+from bruit.errors import (
+    DataTypeError,
+    DesignError,
+    FormatError,
+    ParameterError,
+    ParameterTypeError,
+    in_column,
+    translated,
+)
+from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.composition import sequential
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger import Line
+from bruit.releases.result import Result, Results, by_group
+from bruit.releases.statistic import VALUES, LedgerLike, Statistic
+
+__all__ = ["Release", "release"]
+
+#: What may be asked: a statistic, several, or several by name.
+Statistics = Statistic | Sequence[Statistic] | Mapping[str, Statistic]
+#: The longest label of a ledger.
+_LABEL = 200
+
+
+class Release:
+    """Statistics of one table, and the groups for which they are published.
+
+    Parameters
+    ----------
+    statistics
+        A statistic, a list of them, or a mapping from names to them.
+    by
+        The declared groups, as in ``{"sex": ["F", "M"]}``: a schema, or columns with their labels or domains. With
+        several columns a group is a combination of them.
+
+    Guarantee
+    ---------
+    The sum of the guarantees of the statistics (sequential composition). Groups cost nothing more: adding or removing
+    a record changes one group only. Under ``"replace"`` a record can leave a group and enter another, whose sizes are
+    then not public; that is refused.
+
+    Examples
+    --------
+    >>> from bruit.releases import Count, Mean
+    >>> about = Release({"people": Count(epsilon=0.5), "age": Mean("age", bounds=(0, 100), epsilon=0.5)})
+    >>> about.guarantee.epsilon
+    1.0
+    >>> results = about.publish(about.fold({"age": [31, 40, 22]}), rng=7)
+    >>> list(results)
+    ['people', 'age']
+    """
+
+    FORMAT = "bruit.release/1"
+
+    def __init__(self, statistics: Statistics, by: Any = None) -> None:
+        self._statistics = _named(statistics)
+        self._by = None if by is None else _groups(by)
+        if self._by is not None and any(statistic.public for statistic in self._statistics.values()):
+            raise ParameterError(
+                'Under "replace" a record may change its group, so that sizes of groups are not public: '
+                'release by group with neighbours="add-remove". A histogram of the groups works under both.'
+            )
+        _ = self.guarantee
+
+    @property
+    def statistics(self) -> dict[str, Statistic]:
+        """The statistics by name."""
+        return dict(self._statistics)
+
+    @property
+    def by(self) -> Schema | None:
+        """The columns that say which group a record is in, and their values."""
+        return self._by
+
+    @cached_property
+    def groups(self) -> tuple[Any, ...]:
+        """One label for each group; for several columns the labels of a combination with commas between them."""
+        if self._by is None:
+            return ()
+        labels = [attribute.labels for attribute in self._by.values()]
+        return labels[0] if len(labels) == 1 else tuple(", ".join(map(str, row)) for row in itertools.product(*labels))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all results together promise."""
+        return sequential(statistic.guarantee for statistic in self._statistics.values())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        by = () if self._by is None else tuple(map(batching.clean_name, self._by))
+        read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by)
+        return tuple(dict.fromkeys(read))
+
+    def fold(self, source: Any) -> RawTally:
+        """What all statistics need of the data, in one pass: whole numbers without noise, which add and show nothing.
+
+        Parameters
+        ----------
+        source
+            A table: a mapping, a frame, a path, or anything else that `bruit.engines.fold` reads. Or one column, as an
+            array-like or an iterator of arrays, for statistics that name no column. `bruit.engines.read` says how CSV
+            is written.
+        """
+        whole = engines.Source.of(source)
+        table, columns = self._opened(in_memory(whole.data))
+        return engines.fold(engines.Source(table, whole.text, whole.progress), self._tally, columns=columns)
+
+    def publish(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> Results:
+        """The results, drawn after all of them were booked at once.
+
+        What can fail is done before that. Afterwards nothing is raised, warned or returned that depends on the data
+        except through the noise.
+
+        Parameters
+        ----------
+        raw
+            What `fold` returns.
+        ledger
+            The ledger to book in, or a part of it. Without one nothing is booked, and keeping account is up to you.
+        rng
+            None for secure noise; a whole number for reproducible results, which are marked as simulated because
+            whoever knows the number can undo the noise; or an `Entropy`.
+        label
+            What the ledger writes down; public. By default the names of the statistics and the groups.
+        """
+        prepared = self._prepared(raw)
+        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
+            rng = Entropy.resolve(rng, "release", self.digest)
+        if ledger is not None:
+            self._book(ledger, label)
+        words = Words.resolve(rng, "release", self.digest).split(len(prepared))
+        statistics = self._statistics.items()
+        drawn = zip(statistics, prepared, words, strict=True)
+        return Results({name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn})
+
+    def lines(self, label: str | None = None) -> list[Line]:
+        """What a ledger books, one line for each statistic."""
+        return [
+            Line(statistic.guarantee, self._label(name, label)[:_LABEL], statistic.rho)
+            for name, statistic in self._statistics.items()
+        ]
+
+    def loss_between(self, first: Counts, second: Counts) -> Any:
+        """The losses of all statistics and groups together, as in `Statistic.loss_between`."""
+        pairs = zip(self._split(first), self._split(second), strict=True)
+        losses = [
+            statistic.loss_between(ours, theirs)
+            for statistic, parts in zip(self._statistics.values(), pairs, strict=True)
+            for ours, theirs in zip(*parts, strict=True)
+        ]
+        return None if any(loss is None for loss in losses) else sum(losses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents: everything that decides what is published."""
+        statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self._statistics.items()]
+        by = {} if self._by is None else {"by": [attribute.to_dict() for attribute in self._by.values()]}
+        return {"statistics": statistics, **by}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Release:
+        """The inverse of `to_dict`; a file written by hand may have ``"by": {"sex": ["F", "M"]}``."""
+        rule = 'A release must have a list "statistics", each with a kind, and "by" where there are groups.'
+        with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(rule)):
+            statistics = [dict(item) for item in body["statistics"]]
+            names = [item.pop("name", None) for item in statistics]
+            known = [Statistic.from_dict(item) for item in statistics]
+            by = body.get("by")
+            attributes = (
+                by
+                if by is None or isinstance(by, Mapping)
+                else Schema({item.name: item.domain for item in map(Attribute.from_dict, by)})
+            )
+            if len(set(names)) < len(names) and any(names):
+                raise FormatError("The statistics of a release must have different names.")
+            return cls({name or item.title: item for name, item in zip(names, known, strict=True)}, attributes)
+
+    def to_json(self) -> str:
+        """A document of format ``bruit.release/1``."""
+        return documents.seal(self.FORMAT, self.to_dict(), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Release:
+        """The inverse of `to_json`; a file written by hand needs neither format nor digest."""
+        body = documents.parsed(text, "release")
+        return cls.from_dict(documents.unseal(text, cls.FORMAT) if "digest" in body else body)
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify this release; raw tallies carry it."""
+        return documents.digest(self.to_dict())
+
+    def __repr__(self) -> str:
+        by = "" if self._by is None else f", by {', '.join(self._by)}"
+        return f"<Release: {', '.join(self._statistics)}{by}; {self.guarantee}>"
+
+    def _opened(self, source: Any) -> tuple[Any, list[str] | None]:
+        """The source as a table, and the columns to read of it; None for all."""
+        unnamed = [item for item in self._statistics.values() if item.reads_column and not item.columns]
+        if unnamed and (self.columns or _is_table(source)):
+            kind = type(unnamed[0]).__name__
+            raise ParameterError(f'This is a table, so name the column that is meant, as in {kind}("age", …).')
+        if self.columns:
+            return source, list(self.columns)
+        if _is_table(source):
+            return source, None
+        batches = _each_array(source) if isinstance(source, Iterator) else {VALUES: source}
+        return batches, [VALUES]
+
+    def _tally(self, batch: dict[str, Any]) -> RawTally:
+        parts = [batch] if self._by is None else self._parts(batch)
+        counts = [self._count(item, part) for item in self._statistics.values() for part in parts]
+        return RawTally(design=self.digest, counts=np.concatenate(counts))
+
+    def _count(self, statistic: Statistic, batch: dict[str, Any]) -> Counts:
+        named = len(statistic.columns) == 1
+        with in_column(statistic.columns[0]) if named else contextlib.nullcontext():
+            return statistic.count(batch)
+
+    def _parts(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
+        """The records of each group."""
+        codes = np.zeros(batching.rows(batch), np.int64)
+        for attribute in self._by.values() if self._by else ():
+            codes = codes * attribute.size + attribute.encode(batch[batching.clean_name(attribute.name)])
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(len(self.groups) + 1))
+        return [
+            {name: _take(column, order[low:high]) for name, column in batch.items()}
+            for low, high in itertools.pairwise(ends)
+        ]
+
+    def _split(self, counts: Counts) -> list[list[Counts]]:
+        """The counts of each statistic, for each group."""
+        many = max(1, len(self.groups))
+        ends = list(itertools.accumulate(item.size * many for item in self._statistics.values()))
+        return [np.split(part, many) for part in np.split(counts, ends[:-1])]
+
+    def _prepared(self, raw: RawTally) -> list[list[Counts]]:
+        if not isinstance(raw, RawTally):
+            raise DataTypeError("publish needs a RawTally: make one with fold(data).")
+        if raw.design != self.digest:
+            raise DesignError("This raw tally was folded for another release.", expected=self.digest, actual=raw.design)
+        pairs = zip(self._statistics.values(), self._split(raw.reveal(design=self.digest)), strict=True)
+        return [[statistic.prepare(part) for part in parts] for statistic, parts in pairs]
+
+    def _book(self, ledger: LedgerLike, label: str | None) -> None:
+        """Spend, or be refused."""
+        ledger.book(self.lines(label))
+
+    def _publish(self, statistic: Statistic, parts: list[Counts], words: Words) -> Result:
+        if self._by is None:
+            return statistic.publish(parts[0], words)
+        results = [statistic.publish(part, own) for part, own in zip(parts, words.split(len(parts)), strict=True)]
+        return by_group(list(self._by), self.groups, results)
+
+    def _label(self, name: str, label: str | None) -> str:
+        if label is not None:
+            return label if len(self._statistics) == 1 else f"{label}: {name}"
+        return name if self._by is None else f"{name} by {', '.join(self._by)}"
+
+
+@overload
+def release(
+    source: Any,
+    what: Statistic,
+    *,
+    by: Any = ...,
+    ledger: LedgerLike | None = ...,
+    rng: Randomness = ...,
+    label: str | None = ...,
+) -> Result: ...
+
+
+@overload
+def release(
+    source: Any,
+    what: Any,
+    *,
+    by: Any = ...,
+    ledger: LedgerLike | None = ...,
+    rng: Randomness = ...,
+    label: str | None = ...,
+) -> Results: ...
+
+
+def release(
+    source: Any,
+    what: Any,
+    *,
+    by: Any = None,
+    ledger: LedgerLike | None = None,
+    rng: Randomness = None,
+    label: str | None = None,
+) -> Result | Results:
+    """Publish statistics of a table with noise: one pass over the data, one booking, then the noise.
+
+    Parameters
+    ----------
+    source
+        A table, or one column for statistics that name none; as in `Release.fold`.
+    what
+        A statistic; or several, as a list or by name; or a `Release`; or the path of a file that describes one, in the
+        format ``bruit.release/1``.
+    by
+        The declared groups, as in ``{"sex": ["F", "M"]}``.
+    ledger, rng, label
+        As in `Release.publish`.
+
+    Returns
+    -------
+    Result or Results
+        A `Result` for a statistic, and else results by name.
+
+    Examples
+    --------
+    >>> from bruit.releases import Mean
+    >>> table = {"age": [31, 40, 22, 57], "sex": ["F", "M", "F", "M"]}
+    >>> mean = release(table, Mean("age", bounds=(0, 100), epsilon=1.0), by={"sex": ["F", "M"]}, rng=7)
+    >>> mean.labels, mean.guarantee.epsilon
+    (('F', 'M'), 1.0)
+    """
+    request = _release_of(what, by)
+    results = request.publish(request.fold(source), ledger, rng, label=label)
+    return next(iter(results.values())) if isinstance(what, Statistic) else results
+
+
+def _release_of(what: Any, by: Any) -> Release:
+    if isinstance(what, str | os.PathLike):
+        what = Release.from_json(Path(what).read_bytes())
+    if not isinstance(what, Release):
+        return Release(what, by)
+    if by is not None:
+        raise ParameterError("This release has its own groups: leave by out.")
+    return what
+
+
+def _named(statistics: Any) -> dict[str, Statistic]:
+    if isinstance(statistics, Statistic):
+        statistics = [statistics]
+    rule = (
+        'A release needs statistics, such as Mean("age", bounds=(0, 100), epsilon=0.5), alone, in a list, or by name.'
+    )
+    if not isinstance(statistics, Mapping | Iterable) or isinstance(statistics, str):
+        raise ParameterTypeError(rule)
+    pairs = list(statistics.items() if isinstance(statistics, Mapping) else _titled(statistics))
+    if not pairs or not all(isinstance(item, Statistic) for _, item in pairs):
+        raise ParameterTypeError(rule)
+    if not all(isinstance(name, str) and name and name.isprintable() for name, _ in pairs):
+        raise ParameterTypeError("The names of statistics must be printable texts.")
+    if len(dict(pairs)) < len(pairs):
+        raise ParameterError('Two of these statistics have the same title: name them, as in {"first": …, "second": …}.')
+    return dict(pairs)
+
+
+def _titled(statistics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    for item in statistics:
+        title = str(getattr(item, "title", ""))
+        yield (title if title.isprintable() else repr(title)), item
+
+
+def _groups(by: Any) -> Schema:
+    if isinstance(by, str):
+        raise ParameterError(
+            f'The groups must be declared, as in by={{{by!r}: ["F", "M"]}}: reading them from the data would tell '
+            "which groups occur, and that is not covered by any noise."
+        )
+    if not isinstance(by, Schema | Mapping):
+        raise ParameterTypeError('by must declare the groups, as in by={"sex": ["F", "M"]}.')
+    schema = by if isinstance(by, Schema) else Schema(by)
+    if any(attribute.domain.missing == "drop" for attribute in schema.values()):
+        raise ParameterError('A record without a group cannot be dropped here: declare missing="category" or "refuse".')
+    if math.prod(attribute.size for attribute in schema.values()) > 10**6:
+        raise ParameterError("There must be at most a million groups.")
+    return schema
+
+
+def _is_table(source: Any) -> bool:
+    table = isinstance(source, str | os.PathLike | Mapping)
+    return table or hasattr(source, "read") or hasattr(source, "columns") or hasattr(source, "column_names")
+
+
+def _each_array(source: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    for item in source:
+        yield {VALUES: item}
+
+
+def _take(values: Any, rows: Any) -> Any:
+    if isinstance(values, DictionaryColumn):
+        return DictionaryColumn(values.entries, values.positions[rows])
+    return values[rows]

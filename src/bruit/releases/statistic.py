@@ -1,0 +1,325 @@
+"""A statistic: whole numbers counted from records, the noise that one record's change needs, and a published result.
+
+A statistic is a value. `count` is the only code that sees records; `change` bounds what one record moves; `publish`
+draws the noise and sees nothing else. `Release` reads the data once for several statistics, books them and publishes.
+
+`AdditiveStatistic` is for sums with Laplace or Gaussian noise: what is published is a function of the noisy sums, so
+nothing without noise can reach a result, and the privacy loss is that of the sums.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks
+from bruit.domains.schema import domain_from_dict
+from bruit.engines import batch as batching
+from bruit.entropy import Randomness, Words
+from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
+from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger import Line
+from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
+from bruit.releases.result import Floats, Result
+
+if TYPE_CHECKING:
+    from bruit.releases.release import Release
+
+__all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "LedgerLike", "Statistic"]
+
+#: Whom the guarantee of a central release speaks of.
+CentralNeighbours = Literal["add-remove", "replace"]
+#: The words for it, for checks.
+CENTRAL: tuple[CentralNeighbours, ...] = ("add-remove", "replace")
+#: So many records are summed without a cut, whatever they are.
+MOST_RECORDS = 2**40
+#: The name of the one column of data that come without names.
+VALUES = "values"
+
+_KINDS: dict[str, type[Statistic]] = {}
+
+
+class LedgerLike(Protocol):
+    """What a spend is booked in: a `Ledger`, one `Part` of it, or a `Booking`."""
+
+    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> object:
+        """Book one spend before its noise is drawn, or refuse it."""
+        ...
+
+    def book(self, lines: Sequence[Line]) -> object:
+        """Book several spends at once, or refuse them all."""
+        ...
+
+
+class Change(NamedTuple):
+    """The most that one record changes the numbers that noise is added to: in L1, and as the square of L2."""
+
+    l1: int
+    l2_squared: int
+
+
+class Statistic(ABC):
+    """A statistic of raw records that is published with noise.
+
+    A subclass is a frozen dataclass with a `kind`, and has `size`, `count` and `publish`; those of bruit, and every
+    subclass whose module is imported, can be read from a document by their `kind`.
+    """
+
+    #: The name of the statistic, in documents and results.
+    kind: ClassVar[str] = ""
+    #: Whether it needs a column, or only the rows.
+    reads_column: ClassVar[bool] = True
+
+    column: str | None
+    epsilon: float
+    delta: float = 0.0
+    neighbours: CentralNeighbours = "add-remove"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__dict__.get("kind"):
+            _KINDS[cls.kind] = cls
+
+    @property
+    def name(self) -> str:
+        """What is published, in a word."""
+        return self.kind
+
+    @property
+    def title(self) -> str:
+        """What is published, of which column."""
+        return self.name if self.column is None else f"{self.name} of {self.column}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that `count` reads."""
+        return () if self.column is None else (batching.clean_name(self.column),)
+
+    @property
+    def public(self) -> bool:
+        """Whether the number of records is public."""
+        return self.neighbours == "replace"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The ε and δ asked, which the noise that is drawn does not exceed, roundings included."""
+        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)
+
+    @property
+    def rho(self) -> float | None:
+        """The ρ-zCDP that the statistic proves of itself, which its ledger books; None where only (ε, δ) is known.
+
+        That of any pure statistic, ε²/2, unless a subclass proves less.
+        """
+        return None if self.delta else pure_rho(self.epsilon)
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many whole numbers are counted."""
+
+    def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
+        """What one record changes, between neighbours; with n records where n is public.
+
+        By default that of a histogram: a record is in one cell, and a replaced one leaves it for another.
+        """
+        return Change(2, 2) if neighbours == "replace" else Change(1, 1)
+
+    @abstractmethod
+    def count(self, batch: Mapping[str, Any]) -> Counts:
+        """The whole numbers of some records: columns by name, each an array or a `DictionaryColumn`."""
+
+    def values(self, batch: Mapping[str, Any]) -> Any:
+        """The statistic's own column of a batch."""
+        return batch[self.columns[0] if self.columns else VALUES]
+
+    def prepare(self, counts: Counts) -> Counts:
+        """What `publish` needs of the counts of all records. It runs before anything is booked, and may fail."""
+        return counts
+
+    @abstractmethod
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """The result, from what `prepare` returns, with noise. It must not fail, nor warn, for any data."""
+
+    def expected_error(self, n: int | None = None) -> Any:
+        """The standard deviation of the noise in each value, for n records where it depends on them; NaN if unknown."""
+        return float("nan")
+
+    @property
+    def error(self) -> Any:
+        """The standard deviation of the noise in each value, where it does not depend on the number of records."""
+        return self.expected_error()
+
+    def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
+        """The largest privacy loss between two counts: of ln P(outcome | first)/P(outcome | second), either way.
+
+        For checks, which know both. None where it has no closed form.
+        """
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents: the kind, and every field that is declared; a δ of 0 is left out."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        named = {name: value for name, value in fields.items() if value is not None and (name, value) != ("delta", 0)}
+        return {"kind": self.kind, **{name: _plain(value) for name, value in named.items()}}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Self:
+        """The inverse of `to_dict`, for any statistic that is known here."""
+        with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(_rule(body))):
+            options = {name: _field(value) for name, value in body.items() if name != "kind"}
+            statistic = _KINDS[body["kind"]](**options)
+        if not isinstance(statistic, cls):
+            raise FormatError(f"This is not a statistic of the class {cls.__name__}.")
+        return statistic
+
+    @property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify the release of this statistic alone; its raw tallies carry it."""
+        return self.alone.digest
+
+    def fold(self, source: Any) -> RawTally:
+        """The counts of all records, as in `Release.fold`, for a release of this statistic alone."""
+        return self.alone.fold(source)
+
+    def release(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> Result:
+        """The result, as in `Release.publish`, for a release of this statistic alone."""
+        (result,) = self.alone.publish(raw, ledger, rng, label=label).values()
+        return result
+
+    @cached_property
+    def alone(self) -> Release:
+        """The release of this statistic alone."""
+        from bruit.releases.release import Release
+
+        return Release(self)
+
+    def _result(self, values: Any, simulated: bool, **options: Any) -> Result:
+        """A result of this statistic; the labels are its name unless they are among the options."""
+        return Result(
+            name=self.name,
+            values=values,
+            guarantee=self.guarantee,
+            simulated=simulated,
+            statistic=self.to_dict(),
+            **{"labels": (self.name,), "error": float("nan"), **options},
+        )
+
+    def _check_privacy(self) -> None:
+        """ε, δ and the neighbours make sense, and no record is dropped where their number is public."""
+        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "delta", _checks.non_negative(delta=self.delta))
+        if self.delta >= 1:
+            raise ParameterError(f"delta must be 0, or a small number below 1, got {self.delta}.")
+        _checks.one_of(CENTRAL, neighbours=self.neighbours)
+
+    def _check_missing(self, missing: Any) -> None:
+        _checks.one_of(("refuse", "drop"), missing=missing)
+        if missing == "drop" and self.public:
+            raise ParameterError(
+                'Under "replace" the number of records is public, so none may be dropped: '
+                'fill the gaps first, or use neighbours="add-remove".'
+            )
+
+
+class AdditiveStatistic(Statistic):
+    """Whole-number sums, discrete Laplace or Gaussian noise on each, and arithmetic on the noisy sums."""
+
+    @property
+    def rho(self) -> float:
+        """The ρ-zCDP of the noise: that of (ε, δ) for Gaussian noise, ε²/2 for Laplace noise."""
+        return epsilon_to_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
+
+    def noise(self, n: int | None = None) -> Noise:
+        """The noise on each sum; with n records where n is public."""
+        change = self.change(self.neighbours, n)
+        if self.delta:
+            return DiscreteGaussian.calibrate(change.l2_squared, self.epsilon, self.delta)
+        return DiscreteLaplace.calibrate(change.l1, self.epsilon)
+
+    def expected_error(self, n: int | None = None) -> Any:
+        """The standard deviation of the noise on each sum."""
+        return self.noise(n).error
+
+    def sums(self, counts: Counts) -> Integers:
+        """What noise is added to: by default the counts."""
+        return counts
+
+    @abstractmethod
+    def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
+        """The result, from noisy sums, and n where it is public."""
+
+    def public_size(self, counts: Counts) -> int | None:
+        """The number of records, where it is public and needed."""
+        return None
+
+    def loss_between(self, first: Counts, second: Counts) -> Fraction | None:
+        """The exact loss: the distance (L1) of the sums over the scale; None for Gaussian noise, whose loss has no end.
+
+        The numbers of records agree if they are public.
+        """
+        noise = self.noise(self.public_size(first))
+        if not isinstance(noise, DiscreteLaplace):
+            return None
+        pairs = zip(cut(self.sums(first)), cut(self.sums(second)), strict=True)
+        return sum(abs(int(ours) - int(theirs)) for ours, theirs in pairs) / noise.scale
+
+    def prepare(self, counts: Counts) -> Counts:
+        """The counts; a public number of records that is impossible, or has no noise, is refused."""
+        self.noise(self.public_size(counts))
+        return counts
+
+    def publish(self, counts: Counts, words: Words) -> Result:
+        """The sums, cut to ±2⁶¹, with noise, and the result of them."""
+        n = self.public_size(counts)
+        noise, sums = self.noise(n), cut(self.sums(counts))
+        return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
+
+
+def whole(*numbers: Any) -> Integers:
+    """Python's whole numbers as an array."""
+    return np.array(numbers, np.int64)
+
+
+def checked_size(n: int) -> int:
+    """A public number of records that may be divided by, and whose sums are exact."""
+    if n < 1:
+        raise DataError("There must be at least one record.")
+    if n > MOST_RECORDS:
+        raise LimitError("There must be at most 2⁴⁰ records, about a million millions.")
+    return n
+
+
+def histogram_of(codes: NDArray[Any], size: int) -> Counts:
+    """How many records have each code."""
+    return np.bincount(codes, minlength=size).astype(np.int64, copy=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def _field(value: Any) -> Any:
+    """A field of a document: a domain, a tuple, or a plain value."""
+    if isinstance(value, Mapping) and "kind" in value:
+        return domain_from_dict(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rule(body: Any) -> str:
+    kinds = ", ".join(sorted(_KINDS))
+    known = isinstance(body, Mapping) and body.get("kind") in _KINDS
+    return "A statistic has a field that its kind does not have." if known else f"A statistic must be one of {kinds}."
