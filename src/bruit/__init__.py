@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bruit.oracles import choose, oracle, people_needed
     from bruit.privacy import Guarantee, Ledger
     from bruit.registry import register
-    from bruit.releases import release
+    from bruit.releases.release import release
 
 __version__ = "0.1.0.dev0"
 

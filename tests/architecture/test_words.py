@@ -1,4 +1,4 @@
-"""Names hold nouns of the subject, and a private module has more than one user; what is left to do is counted."""
+"""Names hold nouns of the subject, and a private module has more than one user."""
 
 from __future__ import annotations
 
@@ -12,22 +12,6 @@ SOURCE = Path(bruit.__file__).parent
 
 #: Words that do not tell what a binding holds.
 VAGUE = {"found", "made", "told", "asked", "given", "one", "each"}
-
-#: How many such bindings a package still has; it only goes down, and a package with none is not listed.
-PENDING = {
-    "attacks": 25,
-    "audit": 13,
-    "cards": 3,
-    "cli": 18,
-    "collection": 69,
-    "estimation": 13,
-    "laws": 1,
-    "learning": 38,
-    "numbers": 4,
-    "oracles": 12,
-    "releases": 38,
-    "testing": 12,
-}
 
 
 def bindings(tree: ast.AST) -> list[str]:
@@ -52,7 +36,7 @@ def test_a_binding_is_named_after_what_it_holds() -> None:
     counts: Counter[str] = Counter()
     for path in SOURCE.rglob("*.py"):
         counts[path.relative_to(SOURCE).parts[0]] += len(vague(ast.parse(path.read_text())))
-    assert {name: count for name, count in counts.items() if count} == PENDING
+    assert {name: count for name, count in counts.items() if count} == {}
 
 
 def test_the_test_of_words_sees_every_kind_of_binding() -> None:
@@ -70,27 +54,6 @@ def test_the_test_of_words_sees_every_kind_of_binding() -> None:
         ["found", "made", "told", "asked", "each", "given", "_one", "one", "found", "one"]
     )
     assert vague(ast.parse("call(found=1); row['one']; x.told; each(one)")) == []
-
-
-#: Private modules with a single user that are not merged yet; the list only gets shorter.
-SINGLE = {
-    "attacks._classifiers",
-    "cli._asking",
-    "learning._cells",
-    "learning._class_estimates",
-    "learning._labels",
-    "learning._lloyd",
-    "learning._products",
-    "numbers._channels",
-    "oracles._pooled_support",
-    "oracles._seed_pool",
-    "oracles._subset_rows",
-    "releases._gaussian",
-    "releases._joint",
-    "releases._quantile_plan",
-    "releases._quantile_tree",
-    "releases._scale",
-}
 
 
 def modules() -> dict[str, Path]:
@@ -122,7 +85,7 @@ def single_users(sources: dict[str, ast.AST]) -> set[str]:
 
 def test_no_private_module_has_a_single_user() -> None:
     sources = {name: ast.parse(path.read_text()) for name, path in modules().items()}
-    assert single_users(sources) == SINGLE
+    assert single_users(sources) == set()
 
 
 def test_the_test_of_private_modules_counts_users() -> None:

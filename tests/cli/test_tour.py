@@ -110,7 +110,7 @@ def test_the_law_is_whole_numbers_whose_ratio_keeps_the_stated_epsilon(result: T
     trust = result.facts.trust
     assert trust.own + 6 * trust.other == trust.total
     assert trust.holds
-    assert trust.stated <= trust.asked
+    assert trust.stated <= trust.requested
     assert f"{trust.own:,}" in text
     assert f"{trust.other:,}" in text
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
 from bruit.cli import console
-from bruit.errors import MissingExtraError, ParameterError, translated
+from bruit.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.cli._engine import Engine
@@ -45,29 +43,6 @@ def read(data: Any, text: dict[str, Any], progress: Any = None) -> Any:
     from bruit import engines
 
     return engines.read(data, **text, progress=progress)
-
-
-def bounds(given: tuple[str, str], option: str = "--bounds") -> tuple[float, float]:
-    """Two numbers; those that are written as whole numbers stay whole, and then have a cell each.
-
-    >>> bounds(("17", "90")), bounds(("0.0", "1"))
-    ((17, 90), (0.0, 1))
-    """
-    low, high = (_number(text.strip(), option) for text in given)
-    if not low < high:
-        raise ParameterError(f"{option} must be a lower and a higher number, got {low} and {high}.")
-    return low, high
-
-
-def _number(text: str, option: str) -> float:
-    rule = f"{option} must be two finite numbers, as in 17 90."
-    if re.fullmatch(r"[+-]?[0-9]{1,15}", text):
-        return int(text)
-    with translated(ValueError, lambda _: ParameterError(rule)):
-        number = float(text)
-    if not math.isfinite(number):
-        raise ParameterError(rule)
-    return number
 
 
 def plan(path: Path) -> Plan:

@@ -77,9 +77,9 @@ class ScoreModel:
         centred = self.scores - self.mean()
         seen = float(self.counts @ centred**2) / max(self.n - 1, 1)
         # Reports that happen to coincide show no spread, and yet no report varies less than this.
-        return max(seen, float(self._given().min()))
+        return max(seen, float(self._conditional_variance().min()))
 
-    def _given(self) -> Floats:
+    def _conditional_variance(self) -> Floats:
         """The variance of the score of a report, given the cell."""
         return score_variance(self.channel(), self.scores)
 
@@ -89,7 +89,7 @@ class ScoreModel:
         Where no scores are unbiased for it, it is an upper estimate, at most the variance over all reports.
         """
         channel = self.channel()
-        by_cell = self._given()
+        by_cell = self._conditional_variance()
         scores, exact = noise_scores(channel, self.scores)
         # An average over people lies between the least and the greatest; its estimate need not.
         average = float(np.clip(self.counts @ scores / self.n, by_cell.min(), by_cell.max())) + self.rounding_noise

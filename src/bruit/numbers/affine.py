@@ -116,11 +116,11 @@ class LawModel(ScoreModel):
         assert self.grid_channel is not None  # noqa: S101 -- None only because fields before it have defaults
         return self.grid_channel
 
-    def _given(self) -> Floats:
+    def _conditional_variance(self) -> Floats:
         return moments(self._known, self.scores)[1]
 
     def _noise(self) -> float:
-        by_cell = self._given()
+        by_cell = self._conditional_variance()
         shapes = self._known.shapes()
         if shapes is None:
             # Nothing is known about it but that it is below the variance over all reports.

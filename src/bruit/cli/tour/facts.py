@@ -70,7 +70,7 @@ class Price:
 class Trust:
     """The integers behind the survey, and what two audits make of them."""
 
-    asked: float
+    requested: float
     stated: float
     own: int
     other: int
@@ -171,7 +171,7 @@ class Facts:
         proof = exact(oracle)
         total = math.lcm(oracle.p.denominator, oracle.q.denominator)
         return Trust(
-            asked=oracle.epsilon,
+            requested=oracle.epsilon,
             stated=proof.stated,
             own=int(oracle.p * total),
             other=int(oracle.q * total),

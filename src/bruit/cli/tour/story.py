@@ -136,14 +136,14 @@ def trust(facts: Facts) -> Block:
             f"A broken twin, which states ε = {EPSILON:g} and draws as if it were {TWIN:g}, shows at least "
             f"{evidence.twin_bound:.3f}: it is {'caught' if evidence.twin_caught else 'NOT caught'}.",
         ),
-        (f"the law at ε = {evidence.asked:g}", "value"),
+        (f"the law at ε = {evidence.requested:g}", "value"),
         (
             ("A, the weight of one's own answer", f"{evidence.own:,}"),
             ("B, the weight of each other answer", f"{evidence.other:,}"),
             ("sum of the weights", f"{evidence.total:,}"),
             ("A/B", f"{ratio:.24f}"),
-            (f"e^{evidence.asked:g}", f"{_DIGITS.exp(Decimal(evidence.asked)):.24f}"),
-            ("ε asked for", f"{evidence.asked!r}"),
+            (f"e^{evidence.requested:g}", f"{_DIGITS.exp(Decimal(evidence.requested)):.24f}"),
+            ("ε asked for", f"{evidence.requested!r}"),
             ("ε stated", f"{evidence.stated!r}"),
         ),
     )
