@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from bruit import documents
 from bruit.cards import Card, Question
 from bruit.cards.question import MOST_VALUES, check_values, texts
-from bruit.domains.domain import Codes, Domain, code_dtype
+from bruit.domains.codes import Codes, code_dtype
+from bruit.domains.domain import Domain
 from bruit.engines import memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words

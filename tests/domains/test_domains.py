@@ -9,7 +9,8 @@ import pytest
 
 from bruit import engines
 from bruit.domains import MISSING_LABEL, Attribute, Categories, Grid, Schema
-from bruit.domains.domain import DictionaryColumn, code_dtype
+from bruit.domains.codes import code_dtype
+from bruit.domains.domain import DictionaryColumn
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
 
 SECRET = "s3cr3t-value"

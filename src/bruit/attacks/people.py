@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Schema
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, ParameterError
 

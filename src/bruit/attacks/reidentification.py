@@ -23,7 +23,7 @@ from bruit.collection import Plan
 from bruit.collection.composite import Part
 from bruit.collection.design import Reports
 from bruit.domains import Attribute, Schema
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.tables import Table, Tabular, counted

@@ -23,7 +23,7 @@ from bruit.attacks.result import AttackResult, rows, scored
 from bruit.collection import Plan
 from bruit.collection.design import Reports
 from bruit.collection.fake import Fake
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, MissingExtraError, ParameterError, ParameterTypeError

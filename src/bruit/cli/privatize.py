@@ -110,7 +110,7 @@ def _plan(
 
 def _with_options(error: Exception, plan: Plan) -> BruitError:
     """The error about missing answers, with the options that help."""
-    from bruit.domains.domain import REFUSED
+    from bruit.domains.missing import REFUSED
 
     column = str(error).partition(REFUSED)[0]
     if plan.d > 1:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.collection.design import Design, Folded, Reports
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Words
 
 

@@ -21,7 +21,8 @@ from bruit.collection.composite import Composite
 from bruit.collection.criterion import Floats
 from bruit.collection.mechanisms import Mechanism
 from bruit.domains import Schema
-from bruit.domains.domain import Codes, Domain
+from bruit.domains.codes import Codes
+from bruit.domains.domain import Domain
 from bruit.engines import memory
 from bruit.engines.form import Form, together
 from bruit.entropy import Words

@@ -30,7 +30,7 @@ from bruit.collection.design import Answer, Chance, Reports, Unit
 from bruit.collection.fake_column import Drawn, FakeColumn
 from bruit.collection.sample import divided, some
 from bruit.domains import Schema
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.codes import Codes, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
 from bruit.estimation import Estimate, Tally, Target

@@ -24,7 +24,7 @@ from bruit.collection.criterion import Floats
 from bruit.collection.design import Chance
 from bruit.collection.methods import ADAPTIVE
 from bruit.domains import Attribute
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture

@@ -25,7 +25,7 @@ from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
 from bruit.domains import Attribute, Schema
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (

@@ -24,7 +24,7 @@ from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
 from bruit.domains import Schema
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target

@@ -10,7 +10,7 @@ from typing import Any
 from bruit.collection.columns import ColumnDesign
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Folded, Reports, Unit, variance_of
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Words
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts

@@ -19,7 +19,7 @@ from bruit.collection.columns import ColumnDesign
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Reports, Unit, variance_of
 from bruit.domains import Schema
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target

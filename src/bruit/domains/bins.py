@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Codes, Missing, column, keep_present
+from bruit.domains.codes import Codes
+from bruit.domains.domain import column
 from bruit.domains.grid import Grid, checked_bounds
+from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
 
 

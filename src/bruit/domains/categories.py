@@ -19,19 +19,9 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains import hints
-from bruit.domains.domain import (
-    ABSENT,
-    GAPS_OF_CATEGORIES,
-    MISSING_LABEL,
-    Codes,
-    DictionaryColumn,
-    Missing,
-    checked_codes,
-    code_dtype,
-    column,
-    is_missing,
-    keep_present,
-)
+from bruit.domains.codes import Codes, code_dtype
+from bruit.domains.domain import DictionaryColumn, checked_codes, column
+from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
 from bruit.errors import (
     BruitError,
     DataError,

@@ -12,19 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import (
-    ABSENT,
-    GAPS_OF_CATEGORIES,
-    MISSING_LABEL,
-    ZONED,
-    Codes,
-    DictionaryColumn,
-    Missing,
-    checked_codes,
-    column,
-    is_missing,
-    keep_present,
-)
+from bruit.domains.codes import Codes
+from bruit.domains.domain import ZONED, DictionaryColumn, checked_codes, column
+from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
 from bruit.errors import (
     BruitError,
     DataError,

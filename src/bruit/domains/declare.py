@@ -17,8 +17,9 @@ from typing import NamedTuple, get_args
 from bruit import _checks
 from bruit.domains.categories import Categories
 from bruit.domains.dates import Dates, Period
-from bruit.domains.domain import Domain, Missing
+from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
+from bruit.domains.missing import Missing
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, translated
 
 #: How questions are spelt, for help texts and messages.

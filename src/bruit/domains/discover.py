@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.domains.categories import Categories
-from bruit.domains.domain import Domain, Missing, column, is_missing
+from bruit.domains.domain import Domain, column
 from bruit.domains.grid import Grid
+from bruit.domains.missing import Missing, is_missing
 from bruit.errors import DataError, DataTypeError
 
 

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import DataError, DataTypeError, MissingError, translated
-
-#: What to do with a missing value: refuse the data, leave the person out, or count it as a category of its own.
-Missing = Literal["refuse", "drop", "category"]
-Codes = NDArray[np.unsignedinteger[Any]]
-
-#: The label of the category for missing values, where the policy asks for one.
-MISSING_LABEL = "(missing)"
-#: How `drop` marks a missing value among the codes while they are being made; no domain is this large.
-ABSENT = np.iinfo(np.int64).max
+from bruit.domains.codes import Codes
+from bruit.domains.missing import Missing
+from bruit.errors import DataError, DataTypeError, translated
 
 
 class DictionaryColumn(NamedTuple):
@@ -65,15 +57,6 @@ class Domain(Protocol):
         ...
 
 
-def code_dtype(size: int) -> np.dtype[np.unsignedinteger[Any]]:
-    """The smallest unsigned dtype that holds the codes 0..size−1.
-
-    >>> code_dtype(256), code_dtype(257)
-    (dtype('uint8'), dtype('uint16'))
-    """
-    return np.min_scalar_type(size - 1)
-
-
 def column(values: Any, what: str = "values") -> NDArray[Any]:
     """Data as a one-dimensional array: one person is ``[value]``, never a scalar."""
     if isinstance(values, str | bytes):
@@ -108,15 +91,6 @@ def checked_codes(codes: Any, size: int) -> NDArray[Any]:
     return array
 
 
-def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA."""
-    if value is None:
-        return True
-    if isinstance(value, str | int):
-        return False
-    return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
-
-
 def in_memory(table: Any) -> Any:
     """A lazy frame of polars as a frame whose rows are in memory; anything else as it is."""
     kind = type(table)
@@ -139,33 +113,6 @@ def for_numpy(values: Any) -> Any:
     if hasattr(values, "to_pylist") and (values.null_count or "dictionary" in str(values.type)):
         return values.to_pylist()
     return values
-
-
-#: What can be done about missing values, for messages: of categories, and of numbers.
-GAPS_OF_CATEGORIES = (
-    'Declare missing="category", which makes a gap an answer of its own, or leave these people out, as '
-    'missing="drop" does where there is one question.'
-)
-GAPS_OF_NUMBERS = (
-    "Fill them with a number that you choose without looking at the data, or leave these people out, as "
-    'missing="drop" does where there is one question.'
-)
-
-
-#: What is wrong with missing entries where the policy refuses them.
-REFUSED = "values contain missing entries, and the declared policy is to refuse them."
-
-
-def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, way_out: str) -> Codes:
-    """Apply the policy to codes in which ABSENT marks a missing value."""
-    absent = codes == ABSENT
-    if missing == "category":
-        codes[absent] = size - 1
-    elif missing == "drop":
-        codes = codes[~absent]
-    elif absent.any():
-        raise MissingError(f"{REFUSED} {way_out}")
-    return codes.astype(code_dtype(size))
 
 
 def _listed(values: Any, what: str) -> Any:

@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import hints
-from bruit.domains.domain import (
-    ABSENT,
-    GAPS_OF_NUMBERS,
-    MISSING_LABEL,
-    Codes,
-    DictionaryColumn,
-    Missing,
-    column,
-    keep_present,
-)
+from bruit.domains.codes import Codes
+from bruit.domains.domain import DictionaryColumn, column
+from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
 from bruit.errors import (
     BruitError,
     DataError,

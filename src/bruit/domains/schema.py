@@ -15,8 +15,9 @@ from bruit import _checks, documents
 from bruit.domains import discover
 from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories, Label
+from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
-from bruit.domains.domain import Codes, Domain, in_memory
+from bruit.domains.domain import Domain, in_memory
 from bruit.domains.grid import Grid
 from bruit.errors import (
     DataError,

@@ -5,10 +5,10 @@ narwhals, pyspark) is imported when such data are handed over, and not before.
 """
 
 from bruit.engines.batch import BATCH
+from bruit.engines.csv_options import TextOptions
 from bruit.engines.discover import read_schema
 from bruit.engines.running import all_metadata, fold, map, metadata_of
 from bruit.engines.sources import Source, batches, is_spark, read
-from bruit.engines.text import TextOptions
 
 __all__ = [
     "BATCH",

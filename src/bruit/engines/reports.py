@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from bruit.engines import arrays, running, sources
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH
+from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Parsed, Rows, together
-from bruit.engines.text import TextOptions
 from bruit.errors import DataError, DataTypeError
 
 Forms = Mapping[str, Form]
@@ -162,19 +162,19 @@ def _each_piece(items: Iterable[Any], forms: Forms) -> Iterator[Rows]:
 
 def _lines(file: sources.File, forms: Forms) -> Iterator[Rows]:
     """The rows of a text; its header is read at once."""
-    from bruit.engines import delimited
+    from bruit.engines import csv
 
     path = file.source if isinstance(file.source, str) else "The input"
-    with delimited.errors(path, file.text):
-        stream = delimited.Stream(file.source, file.text, packed=file.packed)
+    with csv.errors(path, file.text):
+        stream = csv.Stream(file.source, file.text, packed=file.packed)
         header, _ = stream.header_of_reports()
-        chosen = batching.choose(header, list(forms), hint=delimited.hint)
+        chosen = batching.choose(header, list(forms), hint=csv.hint)
     most = max(BLOCK, 2 * (len(header) + sum(form.most_text for form in forms.values())))
     slots = np.full(len(header), -1, np.int64)
     slots[list(chosen.values())] = np.arange(len(chosen))
 
     def rows() -> Iterator[Rows]:
-        with delimited.errors(path, file.text), contextlib.closing(stream):
+        with csv.errors(path, file.text), contextlib.closing(stream):
             for block, skipped in _blocks(stream, most):
                 rows = _rows(block, Lines(ord(file.text.delimiter), slots, most), forms)
                 yield rows._replace(refused=rows.refused + skipped)

@@ -29,9 +29,9 @@ def opened(sink: Any, metadata: Mapping[str, str] | None) -> Iterator[Write]:
     if isinstance(sink, list):
         yield sink.append
     elif isinstance(sink, str) and sink == "-":
-        from bruit.engines import delimited
+        from bruit.engines import csv
 
-        with delimited.writing(sys.stdout.buffer) as write:
+        with csv.writing(sys.stdout.buffer) as write:
             yield write
         sys.stdout.buffer.flush()
     elif isinstance(sink, str | os.PathLike):
@@ -57,9 +57,9 @@ def _file(path: Path, metadata: dict[str, str]) -> Iterator[Write]:
             with parquet.writing(partial, metadata) as write:
                 yield write
         else:
-            from bruit.engines import delimited
+            from bruit.engines import csv
 
-            with partial.open("wb") as stream, delimited.writing(stream) as write:
+            with partial.open("wb") as stream, csv.writing(stream) as write:
                 yield write
 
 

@@ -17,7 +17,7 @@ from bruit.domains.domain import DictionaryColumn, in_memory
 from bruit.engines import arrays
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
-from bruit.engines.text import TextOptions
+from bruit.engines.csv_options import TextOptions
 from bruit.errors import DataError, DataTypeError, ParameterError
 
 #: Told how many rows are done, and of how many where that is known.
@@ -191,9 +191,9 @@ def _file_pieces(opened: File, columns: list[str] | None) -> tuple[int | None, I
         from bruit.engines import parquet
 
         return parquet.pieces(opened.source, columns, opened.text.missing_elsewhere)
-    from bruit.engines import delimited
+    from bruit.engines import csv
 
-    return None, delimited.pieces(opened.source, columns, opened.text, packed=opened.packed)
+    return None, csv.pieces(opened.source, columns, opened.text, packed=opened.packed)
 
 
 def is_parquet(path: str) -> bool:

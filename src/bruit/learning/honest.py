@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from bruit import documents
 from bruit.collection import Plan
 from bruit.domains import Schema
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
 from bruit.laws.rounding import log_ceiling

@@ -24,7 +24,7 @@ from bruit import _checks, documents
 from bruit.collection import Plan, methods
 from bruit.domains import Attribute, Grid, Schema
 from bruit.domains import domain as domains
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
 from bruit.learning._base import is_mapping, seed_of

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.cards import Question
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError

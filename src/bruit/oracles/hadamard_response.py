@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.estimation.hadamard import HadamardModel, block_sums, block_variance

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.hyperplanes import ProjectiveSpace

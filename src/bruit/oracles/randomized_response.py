@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.categories import Label
-from bruit.domains.domain import Codes, Missing
+from bruit.domains.codes import Codes
+from bruit.domains.missing import Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError

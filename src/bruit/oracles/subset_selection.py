@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError

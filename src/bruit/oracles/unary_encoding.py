@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains import Categories
-from bruit.domains.domain import Codes, Missing
+from bruit.domains.codes import Codes
+from bruit.domains.missing import Missing
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated

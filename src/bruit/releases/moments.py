@@ -21,7 +21,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.domain import Missing
+from bruit.domains.missing import Missing
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio

@@ -8,7 +8,7 @@ there; under a secure key, by what it holds as well. So whatever Spark runs agai
 rows come in the same order, and if they do not, nobody gets the noise of another. The `TaskKey` of the job travels with
 the function: whoever can read the job's closures can undo the noise, as they can read the rows.
 
-`tasks` is what tasks do, `travel` what goes between them and the driver, `jobs` how a job is
+`tasks` is what tasks do, `pickling` what goes between them and the driver, `jobs` how a job is
 watched and its errors told, `order` which rows keep their order, `lines` CSV. pyspark is imported in these
 and nowhere else, and only when it is used.
 """
@@ -30,10 +30,10 @@ import pyarrow as pa
 from bruit.engines import arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
+from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Rows
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
-from bruit.engines.spark import jobs, lines, order, tasks, travel
-from bruit.engines.text import TextOptions
+from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
 
@@ -68,7 +68,7 @@ class _Narrow(NamedTuple):
 def fold(source: Source, function: Callable[[Batch], Any], columns: Iterable[str] | None) -> Any:
     """As `bruit.engines.fold`, for a DataFrame."""
     narrow = _narrow(source, columns)
-    job = tasks.Job(travel.function(function), narrow.names, source.text.missing_elsewhere)
+    job = tasks.Job(pickling.function(function), narrow.names, source.text.missing_elsewhere)
     return _folded(narrow.frame, job, lambda: function(narrow.empty), source.progress)
 
 
@@ -76,7 +76,7 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     """As `bruit.engines.reports.fold`, for a DataFrame."""
     placed, chosen = _placed(source.data, list(forms))
     names = {name: f"c{place}" for name, place in chosen.items()}
-    job = tasks.Job(travel.function(function), names, frozenset(), dict(forms))
+    job = tasks.Job(pickling.function(function), names, frozenset(), dict(forms))
     nobody = Rows({name: form.empty(0) for name, form in forms.items()}, 0)
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
@@ -88,7 +88,7 @@ def _folded(frame: Any, job: tasks.Job, nothing: Callable[[], Any], progress: Pr
         parts = parts.repartition(groups).mapInArrow(tasks.merged, tasks.PART_SCHEMA)
     with jobs.running(frame.sparkSession, progress):
         rows = parts.collect()
-    return travel.received(rows[0][0]) if rows else nothing()
+    return pickling.received(rows[0][0]) if rows else nothing()
 
 
 def mapped(
@@ -126,7 +126,7 @@ def mapped(
         )
     narrow = _narrow(source, columns)
     form = tasks.form_of(sinks.checked(function(narrow.empty, Words())))
-    pair = travel.function((function, words.task_key()))
+    pair = pickling.function((function, words.task_key()))
     job = tasks.Job(pair, narrow.names, source.text.missing_elsewhere)
     # The number of the partition itself is an expression of Spark's; it is not that of the task.
     numbered = narrow.frame.selectExpr("*", f"spark_partition_id() AS {tasks.PARTITION}")

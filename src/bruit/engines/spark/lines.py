@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from bruit.engines import delimited
+from bruit.engines import csv
+from bruit.engines.csv_options import TextOptions
 from bruit.engines.sources import READABLE, suffix
-from bruit.engines.text import TextOptions
 from bruit.errors import DataError, ParameterError
 
 #: The encodings that Spark reads, by Python's names.
@@ -38,7 +38,7 @@ def read(session: Any, path: str, address: str, text: TextOptions) -> Any:
     if options.encoding not in _ENCODINGS:
         known = ", ".join(_ENCODINGS)
         raise ParameterError(f"Spark reads CSV in the encodings {known}: convert the file, or use another engine.")
-    names = delimited.header(path, options, packed=kind != plain)
+    names = csv.header(path, options, packed=kind != plain)
     if len(names) == 1:
         _refuse_blank_lines(session, address, options)
     places = [f"c{place}" for place in range(len(names))]
@@ -66,7 +66,7 @@ def read_reports(session: Any, path: str, address: str) -> Any:
     kind = suffix(path, READABLE)
     plain = kind.removesuffix(".gz")
     options = TextOptions().for_suffix(plain)
-    names, above = delimited.header_of_reports(path, options, packed=kind != plain)
+    names, above = csv.header_of_reports(path, options, packed=kind != plain)
     lines = session.read.option("lineSep", "\n").text(address)
     numbered = lines.selectExpr("CAST(value AS BINARY)", "_metadata.file_block_start")
     places = [f"c{place}" for place in range(len(names))]

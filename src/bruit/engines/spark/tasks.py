@@ -18,7 +18,7 @@ from bruit.engines import arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
 from bruit.engines.form import Form, Rows, together
-from bruit.engines.spark import travel
+from bruit.engines.spark import pickling
 from bruit.errors import BruitError, DataTypeError, translated
 
 #: The one column of a folded part, and its type as Spark writes it.
@@ -53,7 +53,7 @@ def folded(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
 def merged(batches: Iterable[Any]) -> Iterator[Any]:
     """One row with the sum of those that there are."""
     with quiet():
-        yield from _part(travel.received(blob) for batch in batches for blob in batch.column(0).to_pylist())
+        yield from _part(pickling.received(blob) for batch in batches for blob in batch.column(0).to_pylist())
 
 
 def _part(results: Iterator[Any]) -> Iterator[Any]:
@@ -61,7 +61,7 @@ def _part(results: Iterator[Any]) -> Iterator[Any]:
     total = next(results, nothing)
     if total is not nothing:
         total = functools.reduce(lambda first, second: first + second, results, total)
-        yield pa.RecordBatch.from_pydict({PART: pa.array([travel.result(total)], pa.binary())})
+        yield pa.RecordBatch.from_pydict({PART: pa.array([pickling.result(total)], pa.binary())})
 
 
 def mapped(job: Job, form: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
@@ -142,7 +142,7 @@ def form_of(columns: Batch) -> dict[str, Any]:
 
 def _function(job: Job) -> Any:
     memory._note_worker()
-    return travel.received(job.function)
+    return pickling.received(job.function)
 
 
 def _pieces(job: Job, batches: Iterable[Any]) -> Iterator[Batch]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.domain import Codes, code_dtype
+from bruit.domains.codes import Codes, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError

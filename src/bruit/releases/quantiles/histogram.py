@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.domain import ABSENT, GAPS_OF_NUMBERS, keep_present
 from bruit.domains.grid import checked_bounds
+from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, keep_present
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total

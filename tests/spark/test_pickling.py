@@ -14,7 +14,7 @@ import pytest
 import bruit
 from bruit import Plan, engines
 from bruit.engines import spark
-from bruit.engines.spark import tasks, travel
+from bruit.engines.spark import pickling, tasks
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataTypeError, RandomnessError
 from bruit.estimation.tally import RawTally, Tally
@@ -31,14 +31,14 @@ def grid_counts(batch: dict[str, Any]) -> RawTally:
 def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     cells = np.random.default_rng(1).choice(CELLS, OCCUPIED, replace=False)
     frame = frame_of({"x": np.repeat(cells, 3)}, 1)
-    job = tasks.Job(travel.function(grid_counts), {"x": "x"}, frozenset())
+    job = tasks.Job(pickling.function(grid_counts), {"x": "x"}, frozenset())
 
     def work(found: Any) -> Any:
         return tasks.folded(job, found)
 
     ((blob,),) = frame.mapInArrow(work, tasks.PART_SCHEMA).collect()
     assert 8 * OCCUPIED < len(blob) < 8 * OCCUPIED + 400
-    found = travel.received(blob).reveal(design="d")
+    found = pickling.received(blob).reveal(design="d")
     assert np.flatnonzero(found).tolist() == sorted(cells.tolist())
     assert found.size == CELLS
     assert found.sum() == 3 * OCCUPIED
@@ -62,7 +62,7 @@ def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     ],
 )
 def test_whole_numbers_arrive_as_they_were(array: Any) -> None:
-    found = travel.received(travel.result({"sums": array}))["sums"]
+    found = pickling.received(pickling.result({"sums": array}))["sums"]
     assert found.dtype == array.dtype
     assert found.shape == array.shape
     assert np.array_equal(found, array)
@@ -71,7 +71,7 @@ def test_whole_numbers_arrive_as_they_were(array: Any) -> None:
 
 def test_what_is_not_whole_numbers_travels_as_ever() -> None:
     sums = {"f": np.array([0.5, np.nan]), "t": np.array(["a", None], object), "m": np.ma.array([1, 2], mask=[0, 1])}
-    found = travel.received(travel.result(sums))
+    found = pickling.received(pickling.result(sums))
     assert found["f"].tobytes() == sums["f"].tobytes()
     assert found["t"].tolist() == ["a", None]
     assert found["m"].mask.tolist() == [False, True]
@@ -80,9 +80,9 @@ def test_what_is_not_whole_numbers_travels_as_ever() -> None:
 def test_a_tally_of_an_oracle_takes_eight_bytes_per_value_or_less_and_stays_frozen() -> None:
     for counts, most in ((np.arange(1000), 8000), (np.bincount([7], minlength=1000), 8)):
         tally = Tally(design="d" * 64, counts=counts, n=int(counts.sum()))
-        blob = travel.result(tally)
+        blob = pickling.result(tally)
         assert len(blob) < most + 500
-        found = travel.received(blob)
+        found = pickling.received(blob)
         assert found == tally
         assert not found.counts.flags.writeable
 
@@ -92,7 +92,7 @@ def test_raw_sums_travel_back_only_and_are_shown_nowhere(
 ) -> None:
     raw = RawTally(design="d", counts=[271828])
     with caplog.at_level(logging.DEBUG):
-        found = travel.received(travel.result([raw]))
+        found = pickling.received(pickling.result([raw]))
         logging.getLogger("test").warning("%s", found)
         frame = frame_of({"x": [271828, 271828]}, 2)
         total = engines.fold(frame, lambda batch: RawTally(design="d", counts=batch["x"]))
@@ -116,7 +116,7 @@ def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
     """Every task, and every retry, would draw the same from its copy."""
     frame = frame_of({"x": [1, 2]}, 1)
     with pytest.raises(RandomnessError, match="pickled"):
-        travel.result(stream)
+        pickling.result(stream)
 
     def directly(batch: dict[str, Any], words: Words) -> dict[str, Any]:
         return {"n": batch["x"], "drawn": np.full(len(batch["x"]), bool(stream))}
@@ -130,11 +130,11 @@ def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
 
 def test_the_key_of_a_job_travels_out_only() -> None:
     key = Words().task_key()
-    function, there = travel.received(travel.function((len, key)))
+    function, there = pickling.received(pickling.function((len, key)))
     assert function is len
     assert there.to_bytes() == key.to_bytes()
     with pytest.raises(RandomnessError, match="by the engine alone"):
-        travel.result(key)
+        pickling.result(key)
 
 
 def test_a_job_uses_its_words_up(frame_of: Frames) -> None:

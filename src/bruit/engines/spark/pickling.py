@@ -1,6 +1,6 @@
 """What travels between the driver and Spark's workers, pickled: functions out, sums back.
 
-Two things travel here that nothing else may pickle. *Out* goes the `TaskKey` of a job, by which its tasks get words.
+Two things pickling here that nothing else may pickle. *Out* goes the `TaskKey` of a job, by which its tasks get words.
 *Back* comes a `RawTally`, in clear: its bytes cross the network as the rows themselves do. Only `received` opens it, in
 the task that adds up parts and on the driver, and what it gives is redacted again. A function that holds a `RawTally`,
 an `Entropy` or `Words`, and a result that holds any of the last two, are refused.

@@ -24,7 +24,7 @@ from bruit.domains.hints import one_letter_apart
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
-from bruit.engines.text import TextOptions
+from bruit.engines.csv_options import TextOptions
 from bruit.errors import DataError, FormatError
 from bruit.tables import counted
 

@@ -16,7 +16,8 @@ import pyarrow.csv as pc
 import pytest
 
 from bruit import engines
-from bruit.engines import BATCH, TextOptions, delimited
+from bruit.engines import BATCH, TextOptions
+from bruit.engines import csv as engine
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError
 
 
@@ -101,7 +102,7 @@ def test_blank_lines_are_counted_over_the_borders_of_blocks(end: str, monkeypatc
     texts = ["" if i % 3 else "a" * (i % 7) for i in range(400)]
     expected = [text or None for text in texts]
     for block in range(16, 48):
-        monkeypatch.setattr(delimited, "_BLOCK", block)
+        monkeypatch.setattr(engine, "_BLOCK", block)
         assert read(end.join(["x", *texts, ""]).encode()) == {"x": expected}
 
 
@@ -159,7 +160,7 @@ def test_a_stream_that_gives_a_few_bytes_at_a_time_is_read_whole() -> None:
 
 def test_a_line_end_in_a_quoted_cell_is_no_end_of_a_row_where_blocks_are_cut() -> None:
     cell = "a\n" + "b" * 1000
-    count = 2 * delimited._BLOCK // len(cell)
+    count = 2 * engine._BLOCK // len(cell)
     assert read(b"x,y\n" + f'"{cell}",1\n'.encode() * count)["x"] == [cell] * count
 
 
@@ -252,8 +253,8 @@ DAMAGED: dict[str, tuple[bytes, str]] = {
     "an open quote in the header": (b'x,"y\nsecret,2\n', "empty|first line"),
     "another encoding": ("x,y\nsecret é,1\n".encode("latin-1"), "not encoded in utf-8"),
     "another encoding in the header": ("é\nsecret\n".encode("latin-1"), "not encoded in utf-8"),
-    "a row without end": (b"x\n1\n" + b'"secret' * (delimited._BLOCK // 2), "MiB"),
-    "a header without end": (b"secret" * delimited._BLOCK, "too long"),
+    "a row without end": (b"x\n1\n" + b'"secret' * (engine._BLOCK // 2), "MiB"),
+    "a header without end": (b"secret" * engine._BLOCK, "too long"),
     "a Parquet file": (b"PAR1secret", "Parquet"),
 }
 
