@@ -1,23 +1,19 @@
-"""What all tests share: mechanisms that a test registers are forgotten when it ends."""
+"""Which tests are heavy: those that are marked, and those that `heavy.txt` lists."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-
-@pytest.fixture(autouse=True)
-def _forget_registered_mechanisms() -> Iterator[None]:
-    before = {id(registry): set(registry.meanings) for registry in _registries()}
-    yield
-    for registry in _registries():
-        known = before.get(id(registry))
-        for name in set(registry.meanings) - known if known else ():
-            registry.remove(name)
+HEAVY = [
+    line for line in (Path(__file__).parent / "heavy.txt").read_text().splitlines() if line and not line.startswith("#")
+]
 
 
-def _registries() -> list:
-    packages = {"bruit.oracles": "Oracle", "bruit.numbers": "Number"}
-    return [getattr(sys.modules[name], kind).kinds for name, kind in packages.items() if name in sys.modules]
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the list names, before anything is left out."""
+    for item in items:
+        if item.nodeid.startswith(tuple(HEAVY)):
+            item.add_marker("audit")

@@ -87,7 +87,7 @@ def test_numbers_without_a_header_are_refused_by_every_command_that_reads_a_tabl
     (tmp_path / "t.csv").write_text("41,0\n52,1\n")
     for command in (
         ("privatize", "t.csv", "41=0..100", "-e", 1, "-o", "r.csv"),
-        ("release", "t.csv", "-c", 41, "-e", 1, "--mean", "--bounds", 0, 100),
+        ("release", "t.csv", "--mean", "41=0..100", "-e", 1),
         ("release", "t.csv", "--count", "-e", 1),
     ):
         told = run(*command, code=3)

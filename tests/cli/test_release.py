@@ -269,10 +269,10 @@ def test_bad_data_are_refused_without_showing_them_and_without_a_spend(run, tmp_
 def test_missing_values_are_refused_unless_they_are_provided_for(run, tmp_path):
     (tmp_path / "gaps.csv").write_text("age,sex\n" + "31,F\n,F\n40,\n?,M\n" * 50)
     ask = ("gaps.csv", "--mean", "age=0..120", "-e", 5)
-    assert "--missing drop" in run("release", *ask, "--missing-text", "?", code=3).err
-    told = run("release", *ask, "--missing", "drop", "--missing-text", "?", "--json").json()
+    assert "--missing drop" in run("release", *ask, "--csv", "missing=?", code=3).err
+    told = run("release", *ask, "--missing", "drop", "--csv", "missing=?", "--json").json()
     assert abs(told["values"][0]["value"] - 35.5) < 10
-    grouped = run("release", *ask, "--missing", "drop", "--missing-text", "?", "--by", "sex=F,M", code=3)
+    grouped = run("release", *ask, "--missing", "drop", "--csv", "missing=?", "--by", "sex=F,M", code=3)
     assert "belong to none" in grouped.err
     count = ("gaps.csv", "--histogram", "sex=F,M", "--missing", "category", "-e", 5, "--json")
     assert run("release", *count).json()["values"][2]["label"] == "(missing)"
@@ -318,7 +318,7 @@ def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
 def test_standard_input_delimiters_and_encodings_are_read(shell):
     data = "âge;x\n" + "10;1\n20;2\n" * 500
     ask = ("release", "-", "--mean", "âge=0..30", "-e", 5)
-    told = shell(*ask, "--delimiter", ";", "--encoding", "latin-1", "--json", stdin=data.encode("latin-1"))
+    told = shell(*ask, "--csv", "delimiter=;", "--csv", "encoding=latin-1", "--json", stdin=data.encode("latin-1"))
     assert abs(told.json()["values"][0]["value"] - 15) < 1
 
 

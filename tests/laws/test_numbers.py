@@ -72,7 +72,7 @@ class Biased(BoundedLaplace):
     """Averages what was reported, as if the law did not pull it to the middle."""
 
     @property
-    def scores(self) -> Any:  # type: ignore[override]
+    def message_scores(self) -> Any:  # type: ignore[override]
         return self.outputs
 
 

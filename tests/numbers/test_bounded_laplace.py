@@ -91,7 +91,7 @@ def test_the_affine_method_varies_less_and_says_how_biased_it_is():
     tally = mechanism.simulate(np.full(64, 1000), rng=3)
     unbiased, affine = mechanism.estimate(tally), mechanism.estimate(tally, method="affine")
     assert affine.variance < unbiased.variance / 3
-    assert unbiased.bias_bound == mechanism.domain.step / 2  # what rounding to the nearest cell can shift
+    assert unbiased.bias_bound == float(mechanism.domain.step) / 2  # what rounding to the nearest cell can shift
     assert 0.05 < affine.bias_bound - unbiased.bias_bound < 0.1
     bias = mechanism.probabilities() @ affine.model.scores - mechanism.points
     assert np.abs(bias).max() == pytest.approx(affine.bias_bound - unbiased.bias_bound, rel=1e-6)

@@ -54,7 +54,7 @@ def read(
     quote: str = '"',
     progress: Progress | None = None,
 ) -> Source:
-    """Data together with how to read them, for every verb that takes a source.
+    r"""Data together with how to read them, for every verb that takes a source.
 
     Parameters
     ----------
