@@ -64,7 +64,7 @@ def test_a_law_too_large_to_write_down_is_audited_by_its_closed_form(method):
 def test_a_plan_that_states_less_than_it_leaks_is_found_out(monkeypatch, method, unit):
     plan = made(method)
     lie = Guarantee(epsilon=plan.guarantees[unit].epsilon * 0.6, neighbours=unit)
-    monkeypatch.setitem(plan.__dict__, "guarantees", {unit: lie})
+    monkeypatch.setitem(plan.__dict__, "guarantees", {**plan.guarantees, unit: lie})
     assert not exact_plan(plan, unit).holds
     assert not empirical_plan(plan, unit, trials=100_000, level=1 - 1e-7, rng=1).passes(lie)
 
