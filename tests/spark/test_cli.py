@@ -71,8 +71,8 @@ def test_forged_lines_are_refused_one_by_one_as_by_the_local_engine(people: Path
 
 def test_release_agrees_with_the_local_engine(people: Path) -> None:
     for asked in (
-        ["-c", "age", "--mean", "--bounds", "0", "100", "--by", "smokes", "--groups", "no,yes"],
-        ["-c", "smokes", "--histogram", "--values", "no,yes"],
+        ["--mean", "age=0..100", "--by", "smokes=no,yes"],
+        ["--histogram", "smokes=no,yes"],
     ):
         words = ["release", people, "-e", "1", "--seed", "3", *asked]
         assert said(*words)["values"] == said(*words, *SPARK)["values"]
