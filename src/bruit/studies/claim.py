@@ -43,7 +43,7 @@ DOCUMENTS: dict[str, str] = {
 REFERENCES: tuple[str, ...] = (
     "H. Asi, J. C. Duchi, Near instance-optimality in differential privacy, arXiv:2005.10630, 2020",
     "R. Bassily, A. Smith, Local, private, efficient protocols for succinct histograms, STOC 2015, pp. 127–135",
-    "F. Ding, M. Hardt, J. Miller, L. Schmidt, Retiring Adult: new datasets for fair machine learning, NeurIPS 34, 2021",
+    "F. Ding, M. Hardt, J. Miller, L. Schmidt, Retiring Adult: new datasets for fair machine learning, NeurIPS 2021",
     "J. C. Duchi, M. I. Jordan, M. J. Wainwright, Local privacy and statistical minimax rates, FOCS 2013, pp. 429–438",
     "C. Dwork, F. McSherry, K. Nissim, A. Smith, Calibrating noise to sensitivity in private data analysis, TCC 2006, "
     "pp. 265–284",

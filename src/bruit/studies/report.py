@@ -229,6 +229,7 @@ _HEADER = """\
 # Claims
 
 What the courses and reports that bruit follows claim, where exactly, and what the studies say of it: {summary}.
-*Improved* means right on its own terms, and the evidence says what does better; *corrected* means nearly right, with the right form in the evidence; *open* means that these
-results cannot settle it. How to run them: [Studies](studies.md).
+*Improved* means right on its own terms, and the evidence says what does better; *corrected* means nearly right, with
+the right form in the evidence; *open* means that these results cannot settle it. How to run
+them: [Studies](studies.md).
 """

@@ -82,6 +82,8 @@ def _observed_share(results: Results) -> Verdict:
 
 def _log_three(results: Results) -> Verdict:
     ratio = results.where(part="law").mean("worst_ratio")
+    if abs(ratio - 3) > 1e-12:
+        return refuted(f"The greatest ratio between two true answers is {ratio:g}, so ε = {math.log(ratio):.4f}.")
     return confirmed(
         f"In exact fractions the greatest ratio between two true answers is {ratio:g}, so ε = ln 3 = "
         f"{math.log(ratio):.4f}.",
@@ -91,6 +93,8 @@ def _log_three(results: Results) -> Verdict:
 
 def _printed_ratio(results: Results) -> Verdict:
     row = results.where(part="law")
+    if row.mean("printed_ratio") == row.mean("worst_ratio"):
+        return confirmed(f"The printed middle term is {row.mean('printed_ratio'):g}, the greatest ratio.")
     return corrected(
         f"The printed middle term is Pr[M(oui)=oui]/Pr[M(oui)=oui] = {row.mean('printed_ratio'):g}; the ratio that is "
         "3 is Pr[M(oui)=oui]/Pr[M(non)=oui].",
@@ -101,23 +105,12 @@ def _printed_ratio(results: Results) -> Verdict:
 
 def _number_or_share(results: Results) -> Verdict:
     rows = results.where(part="coins", share=0.3)
+    if abs(rows.mean("estimate") - 0.3) > abs(rows.mean("estimate") - 0.3 * N):
+        return confirmed(f"With {0.3 * N:.0f} cheaters it gives {rows.mean('estimate'):.1f} on average.")
     return corrected(
         f"2r − ½ estimates the share, not the number: with {0.3 * N:.0f} cheaters among {N:,} students it gives "
         f"{rows.mean('estimate'):.3f} on average; the number is N(2r − ½).",
         estimate=rows.mean("estimate"),
-    )
-
-
-def _constant_variance(results: Results) -> Verdict:
-    ratios = [part.summary("error").sd ** 2 / variance_of(0.5) for _, part in results.where(part="coins").by("share")]
-    low, high = min(ratios), max(ratios)
-    evidence = f"Observed variance over 3/(4N) lies between {low:.2f} and {high:.2f} over f from 0 to 1"
-    if low < 0.7 or high > 1.4:
-        return refuted(f"{evidence}.", low=low, high=high)
-    return confirmed(
-        f"{evidence}: for the students who answered, the variance is 3/(4N) and does not depend on f.",
-        low=low,
-        high=high,
     )
 
 
@@ -214,10 +207,6 @@ STUDY = Study(
               f"{_SLIDE}, second bullet under the table", _printed_ratio),
         Claim("warner-number", "f̂ = 2r − ½ estimates the original number of yes.", "LDP slides",
               f"{_SLIDE}, “Estimation f̂ du nbre. original de oui”", _number_or_share),
-        Claim("warner-variance", "With p = 3/4 and q = 1/4 the variance q(1−q)/(N(p−q)²) + f(1−p−q)/(N(p−q)) is the "
-              "same for every f, which answers the slides' open question on the variance.", "several-attributes slides",
-              "slide “M_GRR : Réponse Randomisée Généralisée”, last formula, at k = 2 and ε = ln 3",
-              _constant_variance),
     ],
     plots=[
         Plot("estimates", "Error of the estimate over surveys: the mean is at 0 and the dispersion is that of the "
