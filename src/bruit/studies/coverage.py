@@ -73,7 +73,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: the first one",
          ("figure:warner/coins",)),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: both",
-         missing="surveys whose second coin is not fair, with their ε and variance"),
+         ("bruit.studies.warner.Coins", "figure:warner/second-coin")),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "GRR", ("bruit.oracles.RandomizedResponse",)),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "bars of its law for ε = 1, k = 9, x = 6",
          ("bruit.oracles.RandomizedResponse.matrix",), "the figure"),
