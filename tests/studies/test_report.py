@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bruit.studies import run
+from bruit.studies import DOCUMENTS, REFERENCES, run
 from bruit.studies.report import Report
 
 
@@ -90,3 +90,10 @@ def test_the_claims_for_a_program_carry_their_figures(report):
     rows = report.to_list()
     assert [row["verdict"] for row in rows] == ["confirmed", "refuted"]
     assert set(rows[0]["figures"]) == {"mean"}
+
+
+def test_the_documents_and_what_they_build_on_stand_on_the_page_with_title_and_year(report):
+    for page in (report.to_html(), report.to_markdown()):
+        assert all(text.replace("'", "&#39;") in page or text in page for text in REFERENCES)
+        assert "student project" in page
+    assert all(re.search(r"\b(19|20)\d\d\b", text) for text in (*REFERENCES, *DOCUMENTS.values()))

@@ -9,13 +9,25 @@ How to add one: ``README.md`` in this folder.
 ['warner', 'krr']
 """
 
-from bruit.studies.claim import DOCUMENTS, Claim, Verdict, confirmed, corrected, not_judged, refuted
+from bruit.studies.claim import (
+    DOCUMENTS,
+    REFERENCES,
+    Claim,
+    Verdict,
+    confirmed,
+    corrected,
+    improved,
+    not_judged,
+    open_question,
+    refuted,
+)
 from bruit.studies.results import Curve, NoData, Results, Summary
 from bruit.studies.runner import read, run
 from bruit.studies.study import Block, Plot, Skipped, Study
 
 __all__ = [
     "DOCUMENTS",
+    "REFERENCES",
     "Block",
     "Claim",
     "Curve",
@@ -30,7 +42,9 @@ __all__ = [
     "confirmed",
     "corrected",
     "find",
+    "improved",
     "not_judged",
+    "open_question",
     "read",
     "refuted",
     "run",

@@ -10,7 +10,7 @@ from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.studies.results import NoData, Results
 
-Kind: TypeAlias = Literal["confirmed", "corrected", "refuted", "not judged"]
+Kind: TypeAlias = Literal["confirmed", "improved", "corrected", "refuted", "open", "not judged"]
 #: The kinds of verdict, in the order in which pages list them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -30,7 +30,8 @@ DOCUMENTS: dict[str, str] = {
         "J.-F. Couchot, Apprentissages machine et confidentialité différentielle, course slides, 4 December 2023"
     ),
     "CIKM 2021": (
-        "H. H. Arcolezi, J.-F. Couchot, B. Al Bouna, X. Xiao, Random sampling plus fake data, CIKM 2021, pp. 47–57"
+        "H. H. Arcolezi, J.-F. Couchot, B. Al Bouna, X. Xiao, Random sampling plus fake data: multidimensional "
+        "frequency estimates with local differential privacy, CIKM 2021, pp. 47–57"
     ),
     "PVLDB 2023": (
         "H. H. Arcolezi, S. Gambs, J.-F. Couchot, C. Palamidessi, On the risks of collecting multidimensional data "
@@ -38,12 +39,42 @@ DOCUMENTS: dict[str, str] = {
     ),
 }
 
+#: The works that these documents cite for what is judged here: who, what, where and when.
+REFERENCES: tuple[str, ...] = (
+    "H. Asi, J. C. Duchi, Near instance-optimality in differential privacy, arXiv:2005.10630, 2020",
+    "R. Bassily, A. Smith, Local, private, efficient protocols for succinct histograms, STOC 2015, pp. 127–135",
+    "F. Ding, M. Hardt, J. Miller, L. Schmidt, Retiring Adult: new datasets for fair machine learning, NeurIPS 2021",
+    "J. C. Duchi, M. I. Jordan, M. J. Wainwright, Local privacy and statistical minimax rates, FOCS 2013, pp. 429–438",
+    "C. Dwork, F. McSherry, K. Nissim, A. Smith, Calibrating noise to sensitivity in private data analysis, TCC 2006, "
+    "pp. 265–284",
+    "C. Dwork, A. Roth, The algorithmic foundations of differential privacy, Foundations and Trends in Theoretical "
+    "Computer Science 9, 211–407, 2014",
+    "Ú. Erlingsson, V. Pihur, A. Korolova, RAPPOR: randomized aggregatable privacy-preserving ordinal response, CCS "
+    "2014, pp. 1054–1067",
+    "Q. Geng, P. Kairouz, S. Oh, P. Viswanath, The staircase mechanism in differential privacy, IEEE Journal of "
+    "Selected Topics in Signal Processing 9(7), 1176–1184, 2015",
+    "P. Kairouz, K. Bonawitz, D. Ramage, Discrete distribution estimation under local privacy, ICML 2016, "
+    "pp. 2436–2444",
+    "J. Vaidya et al., Differentially private naive Bayes classification, WI-IAT 2013",
+    "N. Wang et al., Collecting and analyzing multidimensional data with local differential privacy, ICDE 2019, "
+    "pp. 638–649",
+    "T. Wang, J. Blocki, N. Li, S. Jha, Locally differentially private protocols for frequency estimation, USENIX "
+    "Security 2017, pp. 729–745",
+    "S. L. Warner, Randomized response: a survey technique for eliminating evasive answer bias, Journal of the "
+    "American Statistical Association 60(309), 63–69, 1965",
+    "E. Yilmaz, M. Al-Rubaie, J. M. Chang, Locally differentially private naive Bayes classification, "
+    "arXiv:1905.01039, 2019",
+    "J. Zhang, Z. Zhang, X. Xiao, Y. Yang, M. Winslett, Functional mechanism: regression analysis under differential "
+    "privacy, arXiv:1208.0219, 2012",
+)
+
 
 @dataclass(frozen=True)
 class Verdict:
     """What the results say of a claim: the kind, the evidence in one sentence, and its figures by name.
 
-    Made by `confirmed`, `corrected` (the sentence gives the right form), `refuted` and `not_judged` (data are missing).
+    Made by `confirmed`, `improved` (right, and the sentence says what does better), `corrected` (the sentence gives the
+    right form), `refuted`, `open_question` (these results cannot settle it) and `not_judged` (data are missing).
     """
 
     kind: Kind
@@ -62,6 +93,11 @@ def confirmed(sentence: str, **figures: float) -> Verdict:
     return Verdict("confirmed", sentence, figures)
 
 
+def improved(sentence: str, **figures: float) -> Verdict:
+    """The claim holds on its own terms, and the sentence says what does better."""
+    return Verdict("improved", sentence, figures)
+
+
 def corrected(sentence: str, **figures: float) -> Verdict:
     """The claim is nearly right; the sentence gives the right form."""
     return Verdict("corrected", sentence, figures)
@@ -70,6 +106,11 @@ def corrected(sentence: str, **figures: float) -> Verdict:
 def refuted(sentence: str, **figures: float) -> Verdict:
     """The claim does not hold."""
     return Verdict("refuted", sentence, figures)
+
+
+def open_question(sentence: str, **figures: float) -> Verdict:
+    """These results cannot settle it: too few runs, or another program than the document's."""
+    return Verdict("open", sentence, figures)
 
 
 def not_judged(reason: str) -> Verdict:

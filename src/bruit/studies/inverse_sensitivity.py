@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
+from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted
 from bruit.tables import Table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SHAPES = ("uniform", "narrow", "skewed", "two groups")
 MECHANISMS = ("laplace", "inverse-sensitivity")
 #: Records lie in 0..1 and are kept to 1/1000 where a median is asked for.
 BOUNDS, CELLS = (0.0, 1.0), 1001
-_REPORT, _SLIDES = "internship report", "learning slides"
+_REPORT = "internship report"
 
 
 def _records(shape: str, n: int, generator: np.random.Generator) -> Floats:
@@ -102,95 +102,6 @@ def _private(_: Results) -> Verdict:
     return confirmed(f"For median, mean and variance, with ρ = 0 and 0.1, {evidence}.", loss=float(worst))
 
 
-def _median(results: Results) -> Verdict:
-    ratios = {shape: _ratio(results, statistic="median", shape=shape, epsilon=1.0) for shape in SHAPES}
-    worst = max(ratios, key=lambda shape: ratios[shape][0])
-    best = min(ratios, key=lambda shape: ratios[shape][0])
-    value, error = ratios[worst]
-    evidence = (
-        f"its error is {1 / ratios[best][0]:,.0f} times smaller than that of Laplace noise for “{best}” data and "
-        f"{1 / value:.1f} times for “{worst}” (ε = 1)"
-    )
-    if value + 4 * error > 1:
-        return corrected(f"For the median {evidence}: not everywhere.", worst=value)
-    return confirmed(f"For the median, {evidence}.", worst=value, best=ratios[best][0])
-
-
-def _mean(results: Results) -> Verdict:
-    ratio, error = _ratio(results, statistic="mean", epsilon=1.0)
-    if ratio - 4 * error <= 1:
-        return confirmed(f"For the mean its error is {ratio:.2f} times that of Laplace noise at ε = 1.", ratio=ratio)
-    return corrected(
-        f"Not for the mean, whose sensitivity is about the same for all data: at ε = 1, over the four shapes, its "
-        f"error is {ratio:.1f} times that of Laplace noise, because it pays ε/2 for choosing.",
-        ratio=ratio,
-    )
-
-
-def _variance(results: Results) -> Verdict:
-    ratios = {shape: _ratio(results, statistic="variance", shape=shape, epsilon=1.0) for shape in SHAPES}
-    evidence = ", ".join(f"{shape} {ratio:.1f}" for shape, (ratio, _) in ratios.items())
-    worst = max(ratio - 4 * error for ratio, error in ratios.values())
-    if worst > 1:
-        return corrected(
-            f"Not for all data; variance, error over that of Laplace noise at ε = 1: {evidence}.", worst=worst
-        )
-    return confirmed(
-        f"Variance, error over that of Laplace noise at ε = 1: {evidence}; never clearly above 1.", worst=worst
-    )
-
-
-def _sensitivity(statistic: Any, n: int) -> tuple[Fraction, Fraction]:
-    """The most that one record added to n, and one replaced among n, change a statistic of numbers in 0..1.
-
-    By enumeration of the ends and the middle: mean and variance are extreme at ends.
-    """
-    places = [Fraction(0), Fraction(1, 2), Fraction(1)]
-    added = replaced = Fraction(0)
-    for records in itertools.combinations_with_replacement(places, n):
-        before = statistic(records)
-        added = max([added, *(abs(statistic((*records, new)) - before) for new in places)])
-        replaced = max([replaced, *(abs(statistic((new, *records[1:])) - before) for new in places)])
-    return added, replaced
-
-
-def _exact_variance(records: Any) -> Fraction:
-    n = len(records)
-    return sum((x * x for x in records), Fraction(0)) / n - (sum(records, Fraction(0)) / n) ** 2
-
-
-def _variance_sensitivity(_: Results) -> Verdict:
-    n = 5
-    added, replaced = _sensitivity(_exact_variance, n)
-    right = added == Fraction(n, (n + 1) ** 2) and replaced == Fraction(n - 1, n * n)
-    if not right:
-        return refuted(f"For n = {n} and the width 1 it is {added} to add one and {replaced} to replace one.")
-    return corrected(
-        f"n(U−L)/(n+1) has the unit of the data, not of a variance. Enumerated for n = {n} and U−L = 1: {added} to add "
-        f"one record and {replaced} to replace one, that is n(U−L)²/(n+1)² and (n−1)(U−L)²/n². For the insulin of "
-        f"Pima's 268 diabetics the printed one gives {_insulin():.1f} times too little noise.",
-        added=float(added),
-        replaced=float(replaced),
-    )
-
-
-def _insulin() -> float:
-    """The right sensitivity over the printed one, for the insulin (14..846) of the 268 people of Pima with diabetes."""
-    n, width = 268, 846 - 14
-    return (n * width**2 / (n + 1) ** 2) / (n * width / (n + 1))
-
-
-def _mean_sensitivity(_: Results) -> Verdict:
-    n = 5
-    added, replaced = _sensitivity(lambda records: sum(records, Fraction(0)) / len(records), n)
-    if added != Fraction(1, n + 1):
-        return refuted(f"For n = {n} it is {added} times the width.")
-    return confirmed(
-        f"Enumerated for n = {n} and U−L = 1: {added} to add one record; it is {replaced} to replace one.",
-        added=float(added),
-    )
-
-
 def _draw(results: Results) -> Any:
     from bruit.figures import style
 
@@ -262,16 +173,6 @@ STUDY = Study(
     claims=[
         Claim("inverse-dp", "The ρ-smooth inverse sensitivity mechanism is ε-DP.", _REPORT, "§3.1, theorem 3.1.0.1",
               _private),
-        Claim("inverse-median", "It is nearly optimal: better than noise for the worst case, for the median.", _REPORT,
-              "§3.2, title", _median),
-        Claim("inverse-mean", "It is nearly optimal: better than noise for the worst case, for the mean.", _REPORT,
-              "§3.2, title", _mean),
-        Claim("inverse-variance", "It is nearly optimal: better than noise for the worst case, for the variance.",
-              _REPORT, "§3.2, title", _variance),
-        Claim("mean-sensitivity", "The sensitivity of a mean of n numbers in L..U, to add one, is (U−L)/(n+1).",
-              _SLIDES, "slide “Evaluer Pr[Y_j] et Pr[X_i|Y_j]”, third block", _mean_sensitivity),
-        Claim("variance-sensitivity", "The sensitivity of the variance is n(U−L)/(n+1).", _SLIDES,
-              "slide “Evaluer Pr[Y_j] et Pr[X_i|Y_j]”, last line", _variance_sensitivity),
     ],
     plots=[
         Plot("shapes", "Mean errors with their 95 % intervals. The median gains most; the mean gains nothing.", _draw),

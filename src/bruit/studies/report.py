@@ -17,7 +17,7 @@ from typing import Any
 
 from bruit import __version__, documents
 from bruit.errors import MissingExtraError
-from bruit.studies.claim import DOCUMENTS, KINDS, Claim, Verdict
+from bruit.studies.claim import DOCUMENTS, KINDS, REFERENCES, Claim, Verdict
 from bruit.studies.results import NoData, Results
 from bruit.studies.runner import FOLDER, read
 from bruit.studies.study import Study
@@ -26,8 +26,10 @@ from bruit.tables import Table, counted, typeset
 #: What each verdict says, for the page.
 MEANINGS = {
     "confirmed": "the results agree",
+    "improved": "right on its own terms; the evidence says what does better",
     "corrected": "nearly right; the evidence gives the right form",
     "refuted": "the results contradict it",
+    "open": "these results cannot settle it",
     "not judged": "a part of the study could not be run",
 }
 
@@ -136,6 +138,7 @@ class Report:
             kinds=KINDS,
             meanings=MEANINGS,
             documents=self.documents,
+            references=REFERENCES,
             counted=counted,
             typeset=typeset,
             slug=_slug,
@@ -161,6 +164,7 @@ class Report:
                     lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
             lines.append("")
         lines += ["## The documents\n", *(f"- *{name}*: {text}." for name, text in self.documents.items())]
+        lines += ["\n## What they build on\n", *(f"- {text}." for text in REFERENCES)]
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -225,5 +229,7 @@ _HEADER = """\
 # Claims
 
 What the courses and reports that bruit follows claim, where exactly, and what the studies say of it: {summary}.
-*Corrected* means nearly right, with the right form in the evidence. How to run them: [Studies](studies.md).
+*Improved* means right on its own terms, and the evidence says what does better; *corrected* means nearly right, with
+the right form in the evidence; *open* means that these results cannot settle it. How to run
+them: [Studies](studies.md).
 """

@@ -272,10 +272,20 @@ def variance_sensitivity(_: Results) -> Verdict:
     )
 
 
+def _records(d: int, r: float) -> Floats:
+    """Every record of a grid of [0, r]^d."""
+    return np.array(list(itertools.product(np.linspace(0, r, 5), repeat=d)))
+
+
+def _choices(people: int, k: int) -> list[tuple[int, ...]]:
+    """Every way to draw k starting points among so many records."""
+    return list(itertools.combinations(range(people), k))
+
+
 def kmeans_sensitivities(_: Results) -> Verdict:
     """Every record of a grid of [0, r]^d joins fixed centres: what it adds to counts and to sums, in L1."""
     d, r, steps = 4, 1.0, 5
-    records = np.array(list(itertools.product(np.linspace(0, r, 5), repeat=d)))
+    records = _records(d, r)
     centres = np.array([[0.2] * d, [0.5] * d, [0.9] * d])
     nearest = ((records[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     counts = np.eye(len(centres))[nearest]
@@ -302,7 +312,7 @@ def random_start(_: Results) -> Verdict:
     k, people = 3, 150
     # Every choice of k among a few records and a newcomer, counted.
     few = 7
-    with_newcomer = [few in choice for choice in itertools.combinations(range(few + 1), k)]
+    with_newcomer = [few in choice for choice in _choices(few + 1, k)]
     counted, chosen = Fraction(sum(with_newcomer), len(with_newcomer)), Fraction(k, people + 1)
     if not counted:
         return confirmed("Records that are drawn at random do not show who took part.")

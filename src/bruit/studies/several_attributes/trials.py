@@ -119,23 +119,6 @@ def _exact(plan: Plan, data: str, rng: Entropy) -> Row:
     }
 
 
-def formulas(data: str, calibration: str, epsilon: float) -> tuple[float, float]:
-    """The variance of RS+FD[GRR] as on the slide and without its second 1/N, the mean over values and attributes."""
-    _, counts = people(data)
-    inner = _plan(data, calibration, epsilon, "RS+FD[GRR]").inner_epsilon
-    d, a = len(counts), math.exp(float(inner or 0))
-    printed, mended = [], []
-    for count in counts.values():
-        n, k, f = int(count.sum()), count.size, count / count.sum()
-        p, q = a / (a + k - 1), 1 / (a + k - 1)
-        ones, zeros = ((chance * k + d - 1) / (d * k) for chance in (p, q))
-        scale = d**2 / (n * (p - q) ** 2)
-        inside, outside = f * ones * (1 - ones), (1 - f) * zeros * (1 - zeros)
-        printed.append(float((scale * (inside + outside / n)).mean()))
-        mended.append(float((scale * (inside + outside)).mean()))
-    return float(np.mean(printed)), float(np.mean(mended))
-
-
 # What judges and figures ask of the results.
 
 

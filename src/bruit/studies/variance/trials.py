@@ -68,15 +68,27 @@ def unary_variance(p: NDArray[Any], epsilon: float, frequency: float) -> NDArray
 
 
 def _coverage(*, epsilon: float, frequency: float, n: int) -> list[Row]:
-    """How often a 95 % interval built on Var* holds the frequency in the population: an exact binomial sum."""
+    """How often a 95 % interval built on Var* holds the frequency among the n people who answered through OUE.
+
+    The people stay the same, so that nothing but the noise is seen: an exact sum over how many holders and how many
+    others support the value.
+    """
     from scipy import special
 
-    p, q = (1 / (1 + math.exp(sign * epsilon)) for sign in (-1, 1))
-    observed = frequency * p + (1 - frequency) * q
-    reach = 1.959964 * math.sqrt(q * (1 - q) / n)  # of the observed share, about its mean
-    low, high = math.ceil(n * (observed - reach)), math.floor(n * (observed + reach))
-    inside = special.bdtr(high, int(n), observed) - (special.bdtr(low - 1, int(n), observed) if low > 0 else 0.0)
-    return [{"covered": float(inside)}]
+    p, q, holders = 0.5, 1 / (1 + math.exp(epsilon)), round(frequency * n)
+    others = int(n) - holders
+    mean, reach = holders * p + others * q, 1.959964 * math.sqrt(n * q * (1 - q))
+    own = np.arange(holders + 1)
+    weights = np.diff(special.bdtr(own, holders, p), prepend=0.0)
+    low, high = (_at_most(limit - own, others, q) for limit in (math.ceil(mean - reach) - 1, math.floor(mean + reach)))
+    return [{"covered": float(weights @ (high - low))}]
+
+
+def _at_most(k: NDArray[Any], n: int, p: float) -> NDArray[np.float64]:
+    """P(Bin(n, p) ≤ k), for any whole k."""
+    from scipy import special
+
+    return np.where(k < 0, 0.0, np.asarray(special.bdtr(np.clip(k, 0, n), n, p)))
 
 
 def _split_or_sample(*, d: int, frequency: float) -> list[Row]:

@@ -1,0 +1,73 @@
+"""The page of coverage is what the studies say, and nothing on it points nowhere."""
+
+import importlib.util
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+from bruit.errors import ParameterError
+from bruit.studies import all_studies
+from bruit.studies.coverage import ITEMS, Item, claimed
+
+ROOT = Path(__file__).parents[2]
+STUDIES = all_studies()
+KNOWN = {
+    "study": {study.name for study in STUDIES},
+    "figure": {f"{study.name}/{plot.name}" for study in STUDIES for plot in study.plots},
+    "claim": {claim.id for study in STUDIES for claim in study.claims},
+}
+
+
+def points_nowhere(target):
+    """Whether a target is neither a name of bruit, a study, a figure, a claim nor a file of the repository."""
+    kind, _, name = target.partition(":")
+    if name:
+        return name not in KNOWN.get(kind, ())
+    if "/" in target:
+        return not (ROOT / target).exists()
+    try:
+        return pkgutil.resolve_name(target) is None
+    except (AttributeError, ImportError, ValueError):
+        return True
+
+
+def test_nothing_points_nowhere():
+    targets = {target for item in (*ITEMS, *claimed(STUDIES)) for target in item.works}
+    assert [target for target in sorted(targets) if points_nowhere(target)] == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "bruit.oracles.Nothing",
+        "bruit.nothing",
+        "study:none",
+        "figure:krr/none",
+        "claim:none",
+        "page:krr",
+        "docs/nothing.md",
+    ],
+)
+def test_what_points_nowhere_is_caught(target):
+    assert points_nowhere(target)
+
+
+def test_every_figure_of_a_study_that_a_document_has_is_named_at_most_once_per_item():
+    for item in ITEMS:
+        assert len(set(item.works)) == len(item.works)
+
+
+def test_an_item_without_a_place_that_works_says_what_is_missing():
+    with pytest.raises(ParameterError, match="says what is missing"):
+        Item("LDP slides", "slide 1", "a picture")
+    assert Item("LDP slides", "slide 1", "a picture", missing="all").state == "missing"
+    assert Item("LDP slides", "slide 1", "a picture", ("study:krr",), "a half").state == "partly"
+    assert Item("LDP slides", "slide 1", "a picture", ("study:krr",)).state == "works"
+
+
+def test_the_page_is_what_the_tool_writes():
+    spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "tools" / "coverage_page.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert (ROOT / "docs" / "coverage.md").read_text() == tool.page(), "run python tools/coverage_page.py"
