@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import Categories, Missing
 from bruit.domains.categories import Label
+from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
@@ -135,6 +136,16 @@ class Oracle(LocalMechanism):
     def faked_settings(cls, epsilon: float, size: int) -> dict[str, Any]:
         """The settings of least error where most reports are fakes."""
         return {}
+
+    # What asking again takes.
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The oracle with the same messages and sets at another ε."""
+        return replace(self, epsilon=epsilon)
+
+    def refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Write a block of reports: a memo with chance `keep`, else a message that is any, all equally likely."""
+        raise ParameterError(f"{self.name} has no way to draw a message evenly, so that it cannot be repeated.")
 
     # What each oracle fills in.
 
