@@ -343,7 +343,7 @@ def test_a_design_that_cannot_be_is_refused_with_its_reason(oracle, epoch, rule)
 
 
 def test_an_oracle_that_cannot_draw_evenly_is_refused(monkeypatch):
-    monkeypatch.setattr(RandomizedResponse, "refresh", Oracle.refresh)
+    monkeypatch.setattr(RandomizedResponse, "_refresh", Oracle._refresh)
     with pytest.raises(ParameterError, match="GRR has no way to draw a message evenly"):
         Repeated(RandomizedResponse(epsilon=1.0, k=3), 2.0)
 

@@ -107,7 +107,7 @@ class MessageOracle(MessageReports, Oracle):
         own = self._members(codes, np.where(inside, words // step, 0).astype(np.int64))
         out[:] = np.where(inside, own, ((words - kept) // outside).astype(np.int64))
 
-    def refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
         """Any message is as likely as any other, those in no value's set included."""
         refresh_messages(memos, self._cells(), keep, entropy, out)
 

@@ -154,7 +154,7 @@ class RandomizedResponse(MessageReports, SupportOracle):
         """The same values at another ε; odds give way to it."""
         return replace(self, epsilon=epsilon, odds=None)
 
-    def refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
         """Any value is as likely as any other."""
         refresh_messages(memos, self.size, keep, entropy, out)
 

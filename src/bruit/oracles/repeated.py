@@ -20,13 +20,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains.domain import Codes
-from bruit.engines import memory
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.laws.rounding import log_ceiling
 from bruit.oracles.base import Oracle
@@ -114,8 +112,7 @@ class Repeated:
                 f"epoch must be at least the epsilon of one report, {self.oracle.epsilon:g}, got {self.epoch:g}."
             )
         # Nobody's memos: an oracle that cannot draw a message evenly refuses them.
-        nobody = self.oracle.form.empty(0)
-        self.oracle.refresh(nobody, self.keep, Entropy(0), nobody)
+        self.oracle.refresh(self.oracle.form.empty(0), self.keep, Words(0))
 
     @cached_property
     def memo(self) -> Oracle:
@@ -169,13 +166,7 @@ class Repeated:
         known = self.oracle.form.strict(memos)
         if not self.oracle.valid(known).all():
             raise ParameterError("memos must be those that this design gave.")
-        out = np.empty_like(known)
-
-        def write(index: int, block: slice) -> None:
-            self.oracle.refresh(known[block], self.keep, words.part(index).stream(), out[block])
-
-        memory.each_block(len(known), write)
-        return out
+        return self.oracle.refresh(known, self.keep, words)
 
     # What is promised.
 

@@ -192,7 +192,7 @@ class SubsetSelection(PackedOracle):
         included = entropy.integers(law.total, codes.size) < np.uint64(law.members * law.inside)
         self._rows.draw(codes, included, entropy, out)
 
-    def refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
+    def _refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
         """Any set of ω values is as likely as any other: it has the first value with chance ω/k."""
         kept = decide(keep, entropy.words(len(memos)), entropy)
         included = entropy.integers(self.size, len(memos)) < np.uint64(self.omega)

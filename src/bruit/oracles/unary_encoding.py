@@ -223,7 +223,7 @@ class UnaryEncoding(PackedOracle):
             raise ParameterError("UE has the p and q that were chosen, at no other ε: use OUE or SUE.")
         return replace(self, epsilon=epsilon)
 
-    def refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
+    def _refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
         """Each bit is kept or becomes a fair coin, by itself: it is flipped with chance (1 − keep)/2."""
         step = max(1, SLICE_WORDS // out.shape[1])
         for start in range(0, len(memos), step):

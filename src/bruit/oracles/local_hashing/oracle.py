@@ -338,7 +338,7 @@ class LocalHashing(SupportOracle):
         """The same buckets and functions at another ε."""
         return replace(self, epsilon=epsilon, kind="LH")
 
-    def refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
         """The function of a memo stays; its bucket is kept or becomes any, all equally likely."""
         out[:] = memos
         bucket = np.empty(len(memos), memos.dtype["bucket"])
