@@ -101,6 +101,8 @@ TABLE = {"a": ["0", "1", "2"] * 4, "b": ["x", "y"] * 6}
 CODES, AGES, TEXTS = np.arange(20) % 4, np.linspace(0.0, 10.0, 20), ["u", "v"] * 10
 X, Y = np.linspace(0.0, 1.0, 20).reshape(10, 2), np.arange(10) % 2
 RAW = Count(epsilon=1.0).fold(AGES)
+PANEL = oracles.Repeated(GRR, 2.0)
+MEMOS = PANEL.memoize(CODES)
 
 
 def words_of(entropy: Entropy) -> Words:
@@ -132,6 +134,11 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "mechanism.LocalMechanism.randomize": lambda e: GRR.randomize(CODES, words_of(e)),
     "mechanism.LocalMechanism.simulate": lambda e: GRR.simulate([5] * 4, rng=e),
     "oracles.subset_selection.SubsetSelection.simulate_marginal": lambda e: SUBSETS.simulate_marginal([5] * 6, rng=e),
+    "oracles.base.Oracle.refresh": lambda e: SUBSETS.refresh(SUBSETS.privatize([1, 2]), Fraction(1, 2), words_of(e)),
+    "oracles.repeated.Repeated.memoize": lambda e: PANEL.memoize(CODES, rng=e),
+    "oracles.repeated.Repeated.answer": lambda e: PANEL.answer(MEMOS, rng=e),
+    "oracles.repeated.Repeated.remember": lambda e: PANEL.remember(CODES, words_of(e)),
+    "oracles.repeated.Repeated.report": lambda e: PANEL.report(MEMOS, words_of(e)),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),
     "collection.plan.Plan.simulate": lambda e: FAKES.simulate({"a": [3, 2, 1], "b": [3, 3]}, rng=e),

@@ -86,6 +86,25 @@ class BitsLaw(Loss):
         """The largest ratio between the probabilities of one report under two values, exactly."""
         return self.p * (1 - self.q) / ((1 - self.p) * self.q)
 
+    def keep_chance(self, report: BitsLaw) -> Fraction:
+        """How often a bit of this law is kept, and else a fair coin tossed, for the bits to have the law `report`.
+
+        Above 1 where no chance does. p must be ½ in both laws, or 1 − q in both.
+        """
+        half = Fraction(1, 2)
+        keep = (half - report.q) / (half - self.q)
+        if half + keep * (self.p - half) != report.p:
+            raise ParameterError("Bits that are tossed again have another p than these: p must be ½, or 1 − q.")
+        return keep
+
+    def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
+        """The largest ratio between the probabilities of so many reports of one row under two values, exactly."""
+        # All reports have the own bit set and the other clear.
+        same, flipped = ((1 + keep) / 2) ** rounds, ((1 - keep) / 2) ** rounds
+        own_set, other_set = (x * same + (1 - x) * flipped for x in (self.p, self.q))
+        own_clear, other_clear = ((1 - x) * same + x * flipped for x in (self.p, self.q))
+        return own_set * other_clear / (other_set * own_clear)
+
     def row(self, code: int | None) -> list[Fraction]:
         """P(message | value) for all messages, exactly; of bits of which none is anybody's own where `code` is None."""
         chances = [self.p if value == code else self.q for value in range(self.sets.values)]

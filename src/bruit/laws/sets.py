@@ -43,6 +43,11 @@ class Sets(ABC):
         """How many outcomes the law has in all."""
 
     @property
+    def alphabet(self) -> int:
+        """How many messages there are; with hashing, to one function."""
+        return self.outcomes
+
+    @property
     def capacity(self) -> int:
         """How many values there is room for: the field `values`, unless a rule says otherwise."""
         return int(self.__dict__["values"])
@@ -230,6 +235,11 @@ class Subset(Sets):
     def outcomes(self) -> int:
         """One per value: the first member, which `member` and `other` complete."""
         return self.values
+
+    @property
+    def alphabet(self) -> int:
+        """All sets of the size, or of any."""
+        return math.comb(self.values, self.size) if self.size else 1 << self.values
 
     def member(self, code: int, number: int, words: Words) -> int:
         """Any set with this value."""

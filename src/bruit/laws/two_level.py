@@ -105,6 +105,25 @@ class TwoLevelLaw(Loss):
         """The largest ratio between the probabilities of one outcome under two values, exactly."""
         return Fraction(self.inside, self.outside)
 
+    def keep_chance(self, report: TwoLevelLaw) -> Fraction:
+        """How often a message of this law is kept, and else any drawn, for the outcome to have the law `report`.
+
+        Above 1 where no chance does: `report` then tells more than this law.
+        """
+        # (1−λ)·A/Z + λ/K = A₁/Z₁, with A/Z − 1/K = (K−s)(A−B)/(KZ) on both sides.
+        gap, other = self.inside - self.outside, report.inside - report.outside
+        return Fraction(other * self.total, gap * report.total)
+
+    def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
+        """The largest ratio between the probabilities of so many reports of one message under two values, exactly."""
+        if keep == 1:
+            return self.ratio
+        # (A·E + Z)/(B·E + Z), E = R^T − 1 and R = 1 + K(1−λ)/λ; of subsets A, B and Z count per outcome, so scale E.
+        messages = self.sets.alphabet
+        excess = (1 + messages * keep / (1 - keep)) ** rounds - 1
+        excess *= Fraction(self.outcomes, messages)
+        return (self.inside * excess + self.total) / (self.outside * excess + self.total)
+
     def probability(self, *, inside: bool) -> Fraction:
         """The exact probability of one outcome inside or outside the value's set."""
         return Fraction(self.inside if inside else self.outside, self.total)

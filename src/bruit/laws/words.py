@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -66,3 +67,17 @@ def weighted(weights: Sequence[int], words: Words) -> int:
     [0, 1]
     """
     return bisect_right(list(accumulate(weights)), uniform(sum(weights), words))
+
+
+def bernoulli(chance: Fraction, words: Words) -> bool:
+    """True with exactly this chance, whatever its denominator: digits to the base 2⁶⁴ are compared until two differ.
+
+    >>> bernoulli(Fraction(1, 3), iter([2**64 // 3, 2**64 // 3 - 1])), bernoulli(Fraction(0), iter([]))
+    (True, False)
+    """
+    while chance:
+        digit, chance = divmod(chance * WORDS, 1)
+        word = next(words)
+        if word != digit:
+            return word < digit
+    return False

@@ -8,6 +8,7 @@ from bruit.oracles.messages import SetOracle
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
+from bruit.oracles.repeated import Repeated
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
 
@@ -20,6 +21,7 @@ __all__ = [
     "Oracle",
     "ProjectiveGeometry",
     "RandomizedResponse",
+    "Repeated",
     "SetOracle",
     "SubsetSelection",
     "UnaryEncoding",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import Categories, Missing
 from bruit.domains.categories import Label
+from bruit.engines import memory
+from bruit.entropy import Entropy, Words
 from bruit.errors import ParameterError
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
@@ -136,7 +138,32 @@ class Oracle(LocalMechanism):
         """The settings of least error where most reports are fakes."""
         return {}
 
+    # What asking again takes.
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The oracle with the same messages and sets at another ε."""
+        return replace(self, epsilon=epsilon)
+
+    def refresh(self, memos: NDArray[Any], keep: Fraction, words: Words) -> NDArray[Any]:
+        """Reports of memos: each is the memo with chance `keep`, else any message, all equally likely.
+
+        Block i of these people uses up part i of the words.
+        """
+        if type(self)._refresh is Oracle._refresh:
+            raise ParameterError(f"{self.name} has no way to draw a message evenly, so that it cannot be repeated.")
+        out = np.empty_like(memos)
+
+        def write(index: int, block: slice) -> None:
+            self._refresh(memos[block], keep, words.part(index).stream(), out[block])
+
+        memory.each_block(len(memos), write)
+        return out
+
     # What each oracle fills in.
+
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Write one block of `refresh`; an oracle without it cannot be repeated."""
+        raise NotImplementedError
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of this oracle beyond ε and the domain."""

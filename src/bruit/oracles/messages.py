@@ -30,6 +30,7 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import TwoLevelLaw
 from bruit.mechanism import MessageReports
 from bruit.oracles.base import Masses, Oracle, SupportOracle
+from bruit.oracles.refreshing import refresh_messages
 
 if TYPE_CHECKING:
     from bruit.kernels.two_level import Weights
@@ -105,6 +106,10 @@ class MessageOracle(MessageReports, Oracle):
         inside = words < kept
         own = self._members(codes, np.where(inside, words // step, 0).astype(np.int64))
         out[:] = np.where(inside, own, ((words - kept) // outside).astype(np.int64))
+
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Any message is as likely as any other, those in no value's set included."""
+        refresh_messages(memos, self._cells(), keep, entropy, out)
 
     @property
     def guessability(self) -> float:

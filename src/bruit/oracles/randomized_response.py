@@ -10,7 +10,7 @@ both, and what is done does not depend on the value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -32,6 +32,7 @@ from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
 from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
+from bruit.oracles.refreshing import refresh_messages
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -149,6 +150,14 @@ class RandomizedResponse(MessageReports, SupportOracle):
         if self.odds is not None:
             return TwoLevelLaw.scale(*self.odds, sets)
         return TwoLevelLaw.calibrate(self.epsilon, sets)
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The same values at another ε; odds give way to it."""
+        return replace(self, epsilon=epsilon, odds=None)
+
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+        """Any value is as likely as any other."""
+        refresh_messages(memos, self.size, keep, entropy, out)
 
     def _settings(self) -> dict[str, Any]:
         return {} if self.odds is None else {"odds": list(self.odds)}

@@ -32,6 +32,7 @@ from bruit.laws import Subset, TwoLevelLaw
 from bruit.mechanism import whole_counts
 from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
+from bruit.oracles.refreshing import decide
 
 #: `matrix` writes one column per subset; above this number of subsets there is none.
 MATRIX_LIMIT = 2048
@@ -190,6 +191,13 @@ class SubsetSelection(PackedOracle):
         law = self.law
         included = entropy.integers(law.total, codes.size) < np.uint64(law.members * law.inside)
         self._rows.draw(codes, included, entropy, out)
+
+    def _refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
+        """Any set of ω values is as likely as any other: it has the first value with chance ω/k."""
+        kept = decide(keep, entropy.words(len(memos)), entropy)
+        included = entropy.integers(self.size, len(memos)) < np.uint64(self.omega)
+        self._rows.draw(np.zeros(len(memos), np.uint8), included, entropy, out)
+        out[kept] = memos[kept]
 
     def valid(self, reports: Rows) -> NDArray[np.bool_]:
         """Those with ω members, and no bit beyond the last value."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -29,10 +29,11 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts
 from bruit.laws import BitsLaw, Subset
-from bruit.laws.words import WORD_BITS
+from bruit.laws.words import WORD_BITS, WORDS
 from bruit.mechanism import FakeKind
 from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
+from bruit.oracles.refreshing import decide
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]
@@ -216,6 +217,35 @@ class UnaryEncoding(PackedOracle):
         bits.settle(entropy.words(undecided), other, lanes, tied)
         out[:] = lanes.view(np.uint8)[: out.size].reshape(out.shape)
         kernel.own_bits(codes, words[bits.PLANES * lanes.size :], own, 0xFF >> -self.size % 8, out)
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The same kind at another ε; probabilities that somebody chose have no ε to change."""
+        if self.kind == "UE":
+            raise ParameterError("UE has the p and q that were chosen, at no other ε: use OUE or SUE.")
+        return replace(self, epsilon=epsilon)
+
+    def _refresh(self, memos: Rows, keep: Fraction, entropy: Entropy, out: Rows) -> None:
+        """Each bit is kept or becomes a fair coin, by itself: it is flipped with chance (1 − keep)/2."""
+        step = max(1, SLICE_WORDS // out.shape[1])
+        for start in range(0, len(memos), step):
+            part = slice(start, start + step)
+            flips = self._flips((1 - keep) / 2, entropy, out[part].size).reshape(out[part].shape)
+            flips[:, -1] &= 0xFF >> -self.size % 8
+            np.bitwise_xor(memos[part], flips, out=out[part])
+
+    @staticmethod
+    def _flips(chance: Fraction, entropy: Entropy, size: int) -> NDArray[np.uint8]:
+        """So many bytes of bits, each set with exactly this chance."""
+        from bruit.kernels import bits
+
+        lanes = np.empty((size + 7) // 8, np.uint64)
+        tied = np.empty_like(lanes)
+        words = memory.block_words(entropy, bits.PLANES * lanes.size)
+        undecided = bits.bernoulli(words, np.uint64(math.floor(chance * WORDS)), lanes, tied)
+        # A tied bit is set with the chance that the digits after the first eight write.
+        chosen = decide(chance * 2**bits.PLANES % 1, entropy.words(undecided), entropy)
+        bits.settle(np.where(chosen, np.uint64(0), np.uint64(WORDS - 1)), np.uint64(1), lanes, tied)
+        return lanes.view(np.uint8)[:size]
 
     def valid(self, reports: Rows) -> NDArray[np.bool_]:
         """Those without a bit beyond the last value."""

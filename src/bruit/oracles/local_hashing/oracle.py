@@ -37,6 +37,7 @@ from bruit.oracles.base import Joint, Masses, Oracle, SupportOracle
 from bruit.oracles.local_hashing.lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles.local_hashing.pool import SeedPool
 from bruit.oracles.local_hashing.pool_error import PooledModel, PoolError
+from bruit.oracles.refreshing import refresh_messages
 
 Kind = Literal["OLH", "BLH", "LH"]
 
@@ -332,6 +333,17 @@ class LocalHashing(SupportOracle):
         memory.draw_again(words[:n], law.total, entropy)
         keep, outside = np.uint64(law.inside - law.outside), np.uint64(law.outside)
         randomized_response.randomize(own, words[:n], keep, outside, out["bucket"])
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The same buckets and functions at another ε."""
+        return replace(self, epsilon=epsilon, kind="LH")
+
+    def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
+        """The function of a memo stays; its bucket is kept or becomes any, all equally likely."""
+        out[:] = memos
+        bucket = np.empty(len(memos), memos.dtype["bucket"])
+        refresh_messages(np.ascontiguousarray(memos["bucket"]), self.g, keep, entropy, bucket)
+        out["bucket"] = bucket
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         """Those whose bucket exists, and their seed where there is a pool."""

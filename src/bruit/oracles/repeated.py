@@ -1,0 +1,209 @@
+"""The same people again: longitudinal collection with memoisation (L-GRR, RAPPOR or L-SUE, L-OSUE, LOLOHA, dBitFlipPM).
+
+Whoever reports the same value twelve times with fresh noise is known by the mean of the reports. So a message is drawn
+once in an *epoch*, the memo, and every report of the epoch shows the memo with a chance, or else any message at all.
+All reports together tell no more than the memo.
+
+One report is a report of the oracle itself: the chance is the exact fraction that makes it so. Estimates, variances,
+intervals, attacks, cards and audits of a round are therefore those of the oracle, and nothing here repeats them.
+Memoised subset selection is as good in one round as subset selection without memory, whatever the ε of an epoch.
+
+Rejected: the two rounds of randomised response as L-GRR is published, which take the second law from a formula that is
+right for two values only; at 50 values their variance is 26 times larger. Rejected: a memo derived from a key and the
+current value, because equal memos then show which values are equal, and the ε of an epoch holds no longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol, Self, runtime_checkable
+
+from numpy.typing import NDArray
+
+from bruit import _checks, documents
+from bruit.domains.domain import Codes
+from bruit.entropy import Randomness, Words
+from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.laws.rounding import log_ceiling
+from bruit.oracles.base import Oracle
+from bruit.oracles.named import from_dict
+from bruit.privacy.composition import sequential
+from bruit.privacy.guarantee import Guarantee
+
+#: The most rounds of an epoch whose ε is computed from whole numbers; what more cost is at most that of the epoch.
+ROUNDS_LIMIT = 4096
+
+
+@runtime_checkable
+class RefreshedLaw(Protocol):
+    """A law whose messages can be shown again with a chance: two levels, or bits."""
+
+    def keep_chance(self, report: Any) -> Fraction:
+        """How often a message is kept for the outcome to have the law `report`."""
+        ...
+
+    def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
+        """The largest ratio of so many reports of one message, exactly."""
+        ...
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Ask the same people again: each report is one of `oracle`, and all of an epoch tell at most `epoch`.
+
+    A person draws a memo from the value at the first report of an epoch, stores it, and uses it in every round of that
+    epoch whatever the value becomes. Estimates therefore speak of the values at the first reports. Epochs are public:
+    the same for everybody, or at least not chosen by the value.
+
+    Parameters
+    ----------
+    oracle
+        What one report is: GRR, SUE, OUE, SS, HR, PGR, hashing, or a `SetOracle`. Its ε is that of a single report.
+    epoch
+        The most that all reports of one epoch may tell together, at least the ε of the oracle. Equal to it, every
+        report of an epoch is the memo itself.
+
+    Guarantee
+    ---------
+    `guarantees` has ``"report"`` and ``"epoch"``; `after` gives the ε of so many reports of one epoch, which is exact,
+    at most that of the epoch, and may be more than the sum of single reports. `over` gives that of several epochs, for
+    any two histories of values of one person with the same times of reports. ``repeated.proof.md`` has the argument.
+    Two memos in one epoch, as after a memory was lost, cost as much as two epochs. With hashing, the function of
+    a memo is in every report of the epoch: it links the reports of a person, and tells nothing of the value.
+
+    Error
+    -----
+    One round has the variance of the oracle. The mean of T rounds has (V − W)/T + W, where W is the variance of the
+    oracle at ε `epoch`: the memo does not average out.
+
+    References
+    ----------
+    Erlingsson, Ú., Pihur, V., Korolova, A. (2014), RAPPOR: randomized aggregatable privacy-preserving ordinal response.
+    Ding, B., Kulkarni, J., Yekhanin, S. (2017), Collecting telemetry data privately.
+    Arcolezi, H. H. et al. (2022), Improving the utility of locally differentially private protocols for longitudinal
+    and multidimensional frequency estimates.
+    Arcolezi, H. H. et al. (2023), Frequency estimation of evolving data under local differential privacy.
+
+    Examples
+    --------
+    >>> from bruit.oracles import RandomizedResponse
+    >>> panel = Repeated(RandomizedResponse(epsilon=1.0, k=50), epoch=2.0)
+    >>> memos = panel.memoize([7, 7, 49], rng=7)
+    >>> reports = [panel.answer(memos, rng=round) for round in range(12)]
+    >>> panel.oracle.tally(reports[0]).n
+    3
+    >>> print(panel.after(12))
+    ε = 2 (local, one answer changed)
+    >>> [round(panel.after(rounds).epsilon, 3) for rounds in (1, 2, 3)]
+    [1.0, 1.903, 1.995]
+    """
+
+    oracle: Oracle
+    epoch: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.oracle, Oracle):
+            raise ParameterTypeError("oracle must be an Oracle, such as bruit.oracle(...) gives.")
+        object.__setattr__(self, "epoch", _checks.epsilon(epoch=self.epoch))
+        if self.epoch < self.oracle.epsilon or self.keep > 1:
+            raise ParameterError(
+                f"epoch must be at least the epsilon of one report, {self.oracle.epsilon:g}, got {self.epoch:g}."
+            )
+        # Nobody's memos: an oracle that cannot draw a message evenly refuses them.
+        self.oracle.refresh(self.oracle.form.empty(0), self.keep, Words(0))
+
+    @cached_property
+    def memo(self) -> Oracle:
+        """The oracle that a memo is drawn by: the same messages at the ε of the epoch."""
+        if self.epoch == self.oracle.epsilon:
+            return self.oracle
+        return self.oracle.at_epsilon(self.epoch)
+
+    @cached_property
+    def keep(self) -> Fraction:
+        """How often a report shows the memo and not any message; of bits, each bit. 1 − λ, exactly."""
+        return self._law.keep_chance(self.oracle.law)
+
+    @property
+    def _law(self) -> RefreshedLaw:
+        law = self.memo.law
+        if not isinstance(law, RefreshedLaw):
+            raise ParameterError(f"{self.oracle.name} cannot be repeated: its law is of neither two levels nor bits.")
+        return law
+
+    # What a person does.
+
+    def memoize(self, values: Any, rng: Randomness = None) -> NDArray[Any]:
+        """The memos of an epoch, one per person: to be stored by the person and shown to nobody.
+
+        Parameters
+        ----------
+        values, rng
+            As for `Oracle.privatize`.
+        """
+        return self.remember(self.oracle.encode(values), Words.resolve(rng, "memoize", self.digest))
+
+    def answer(self, memos: NDArray[Any], rng: Randomness = None) -> NDArray[Any]:
+        """The reports of one round, one per memo; with fresh randomness in every round.
+
+        Parameters
+        ----------
+        memos
+            As `memoize` gives them.
+        rng
+            As for `Oracle.privatize`. A number must be another one in every round: the same one gives the same reports.
+        """
+        return self.report(memos, Words.resolve(rng, "answer", self.digest))
+
+    def remember(self, codes: Codes, words: Words) -> NDArray[Any]:
+        """Memos of codes that `oracle.encode` gave; block i of these people uses up part i of the words."""
+        return self.memo.randomize(codes, words)
+
+    def report(self, memos: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Reports of memos; block i of these people uses up part i of the words."""
+        known = self.oracle.form.strict(memos)
+        if not self.oracle.valid(known).all():
+            raise ParameterError("memos must be those that this design gave.")
+        return self.oracle.refresh(known, self.keep, words)
+
+    # What is promised.
+
+    @cached_property
+    def guarantees(self) -> dict[str, Guarantee]:
+        """What one report tells of the value behind the memo, and what all reports of an epoch do, however many."""
+        return {"report": self.oracle.guarantee, "epoch": self.memo.guarantee}
+
+    def after(self, rounds: int) -> Guarantee:
+        """What so many reports of one epoch tell together: the exact ε, rounded up."""
+        rounds = _checks.integer(low=1, rounds=rounds)
+        if rounds > ROUNDS_LIMIT:
+            return self.guarantees["epoch"]
+        ratio = self._law.repeated_ratio(self.keep, rounds)
+        return Guarantee(epsilon=log_ceiling(ratio), neighbours="value")
+
+    def over(self, epochs: int, rounds: int | None = None) -> Guarantee:
+        """What so many epochs tell together, of so many rounds each, or of any number; for any two histories."""
+        epochs = _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)
+        single = self.guarantees["epoch"] if rounds is None else self.after(rounds)
+        whole = Guarantee(epsilon=single.epsilon, neighbours="person")
+        return sequential([whole] * epochs)
+
+    # Identity.
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify this design; memories carry it."""
+        return documents.digest(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"repeated": self.oracle.to_dict(), "epoch": self.epoch}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Self:
+        """The inverse of `to_dict`."""
+        rule = "This document does not describe a repeated oracle that this version knows."
+        with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
+            return cls(from_dict(body["repeated"]), body["epoch"])
