@@ -41,7 +41,9 @@ print(f"Mean age: {age.value:.2f} years ({low:.2f} to {high:.2f})")
 # %%
 hours = releases.release(
     people,
-    releases.Quantiles("hours-per-week", bounds=bruit.Grid(1, 99), epsilon=0.2, quantiles=[i / 10 for i in range(1, 10)]),
+    releases.Quantiles(
+        "hours-per-week", bounds=bruit.Grid(1, 99), epsilon=0.2, quantiles=[i / 10 for i in range(1, 10)]
+    ),
     ledger=budget,
     rng=SEED,
 )

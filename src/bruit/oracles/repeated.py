@@ -23,7 +23,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.laws.rounding import log_ceiling
