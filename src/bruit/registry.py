@@ -59,12 +59,20 @@ class Registry(Generic[Kind]):
         """Make a class known by a name, in any case; without a meaning, to documents only."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ParameterError("name must be letters and digits, beginning with a letter; - may stand between them.")
-        if name in self:
+        if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
         self._entries[name] = Entry(kind, dict(settings or {}))
         if meaning is not None:
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
+
+    def _is_same(self, name: str, kind: type[Kind]) -> bool:
+        """Whether a name stands for this class already, perhaps as an earlier run of a notebook's cell made it."""
+        known = self._entries.get(name)
+        return known is not None and (known.kind.__module__, known.kind.__qualname__) == (
+            kind.__module__,
+            kind.__qualname__,
+        )
 
     def remove(self, name: str) -> None:
         """Forget a name."""

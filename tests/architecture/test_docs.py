@@ -7,15 +7,21 @@ folder, with warnings as errors. A block that must not run is preceded by
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib.util
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+
+from bruit.numbers import Number
+from bruit.oracles import Oracle
+from bruit.releases import statistic
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -117,7 +123,23 @@ def _name(path: Path) -> str:
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run(path, path.read_text(encoding="utf-8"))
+    with _unregistered():
+        run(path, path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _unregistered() -> Iterator[None]:
+    """Within the block, mechanisms and statistics may be made known that are forgotten when it ends."""
+    before = {registry: set(registry) for registry in (Oracle.kinds, Number.kinds)}
+    kinds = dict(statistic._KINDS)
+    try:
+        yield
+    finally:
+        for registry, names in before.items():
+            for name in set(registry) - names:
+                registry.remove(name)
+        statistic._KINDS.clear()
+        statistic._KINDS.update(kinds)
 
 
 def test_few_examples_are_excused_from_running_and_each_says_why() -> None:

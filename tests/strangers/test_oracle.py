@@ -33,7 +33,12 @@ SCHEMA = {"town": TOWNS, "month": [f"{i:02}" for i in range(11)]}
 
 @pytest.fixture(autouse=True)
 def _known():
+    if Paley.name in Oracle.kinds:
+        Oracle.kinds.remove(Paley.name)
     bruit.register(Paley)
+    yield
+    if Paley.name in Oracle.kinds:
+        Oracle.kinds.remove(Paley.name)
 
 
 @pytest.fixture
