@@ -458,10 +458,8 @@ def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
 
 def tell(results: Results, level: float, rows: int, again: str, remarks: list[str]) -> None:
     """Show the first rows, or all if `rows` is 0; `again` is the command that shows the others for nothing."""
-    *first, last = results.values()
-    for result in [*first, last]:
-        table = result.table(level)
-        table = replace(table, notes=[*table.notes, *(remarks if result is last else [])])
-        console.show(table, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
+    tables = [result.table(level) for result in results.values()]
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *remarks])
+    console.show(*tables, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
     if again and any(0 < rows < len(result) for result in results.values()):
         console.say(f"  {again}", "dim", whole=True)

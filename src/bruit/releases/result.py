@@ -118,7 +118,10 @@ class Result(Tabular):
             columns.append(Column("interval", rows, interval_of(level), write=ends, parts=_ENDS))
         notes = [f"guarantee: {self.guarantee}", *self.notes]
         about = {key: value for key, value in self._facts(level).items() if key != "notes"}
-        title = f"Released {self.name}" + (", simulated" if self.simulated else "")
+        column = self.statistic.get("column")
+        kind, by, groups = self.name.partition(" by ")
+        subject = f"{kind}{'' if column is None else f' of {column}'}{by}{groups}"
+        title = f"Released {subject}" + (", simulated" if self.simulated else "")
         return Table(title, columns, notes, about, noun="value")
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
