@@ -162,7 +162,7 @@ ITEMS: tuple[Item, ...] = (
          "the sensitivity of a histogram as a claim"),
     Item(_LEARNING, "slide “Algorithme de Vaidya”", "Vaidya's naive Bayes, corrected", ("bruit.learning.NaiveBayes",)),
     Item(_LEARNING, "slide “Algorithme de Vaidya”", "Vaidya's naive Bayes as printed",
-         missing="beside the corrected form"),
+         ("bruit.studies.as_printed.VaidyaAsPrinted", "figure:central-or-local/naive-bayes")),
     Item(_LEARNING, "slide “Remarques et implantation”, listing", "DP-GNB on the income of Adult",
          ("bruit.learning.NaiveBayes",), "the listing itself, with diffprivlib"),
     Item(_LEARNING, "slide “GNB vs M_Stair + GNB vs DP-GNB”", "accuracy over ε",
