@@ -512,6 +512,13 @@ CENTRAL_OR_LOCAL = [
     Planted("functional-example", "confirmed", laws={_EXACT + "worst_changes": lambda *_, **__: (8.0, 8.0)}),
     Planted("kmeans-sensitivities", "confirmed"),
     Planted("kmeans-sensitivities", "refuted", laws={_EXACT + "_records": lambda d, r: np.full((1, d), 2 * r)}),
+    Planted("learning-histogram-sensitivity", "confirmed"),
+    Planted("learning-histogram-sensitivity", "refuted", laws={_EXACT + "histogram_change": lambda **_: 2}),
+    Planted("kmeans-assignment", "corrected"),
+    Planted("kmeans-assignment", "confirmed", laws={_EXACT + "_assigned": lambda points, centres: (0,) * len(points)}),
+    Planted("kmeans-assignment", "refuted", laws={_EXACT + "_assigned": lambda points, centres: (points[0] > 0,) * 6}),
+    Planted("kmeans-update", "confirmed"),
+    Planted("kmeans-update", "refuted", laws={_EXACT + "_centre": lambda points: (0.5, len(points))}),
     Planted("kmeans-start", "corrected"),
     Planted("kmeans-start", "confirmed", laws={_EXACT + "_choices": lambda *_: [(0, 1, 2)]}),
 ]
