@@ -179,5 +179,5 @@ ITEMS: tuple[Item, ...] = (
     Item(_LEARNING, "slide “K-means avec DiffPrivLib”", "the listing on Iris", ("bruit.learning.KMeans",),
          "the listing itself, with diffprivlib"),
     Item(_LEARNING, "slide “Exemple avec des données discrètes−1”, reference 2", "locally private naive Bayes",
-         ("bruit.learning.LocalPrivatizer",), "class and feature reported through oracles and estimated without bias"),
+         ("bruit.learning.LocalNaiveBayes",), "numbers, which the reference has too"),
 )  # fmt: skip
