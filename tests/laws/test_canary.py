@@ -25,7 +25,15 @@ from bruit import attacks, engines, learning, releases
 from bruit.collection import Plan
 from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
-from bruit.learning import KMeans, LinearRegression, LocalPrivatizer, NaiveBayes, honest_split, randomize_labels
+from bruit.learning import (
+    KMeans,
+    LinearRegression,
+    LocalNaiveBayes,
+    LocalPrivatizer,
+    NaiveBayes,
+    honest_split,
+    randomize_labels,
+)
 from bruit.numbers import Piecewise
 from bruit.oracles import RandomizedResponse
 from bruit.testing import check_canary
@@ -282,6 +290,17 @@ def _of_models() -> Iterator[tuple[str, Verb, list[Any]]]:
         yield from _of_fitted(name, of_arrays, of_names, target(NUMBERS))
 
 
+def _of_categories() -> Iterator[tuple[str, Verb, list[Any]]]:
+    """The model of categories alone: what it learns from, and what it is asked."""
+    model = LocalNaiveBayes(bounds={"x": sorted(set(WORDS))}, classes=[0, 1])
+    tables = {"a mapping": lambda column: {"x": column}, "a frame": _frame, "rows": _rows}
+    for kind, table in tables.items():
+        fit = lambda column, table=table: model.fit(table(column), [0] * len(column))  # noqa: E731 -- one of many
+        yield f"LocalNaiveBayes fits {kind}", fit, WORDS
+        ask = lambda column, table=table: model.fit({"x": WORDS}, [0] * len(WORDS)).predict(table(column))  # noqa: E731
+        yield f"LocalNaiveBayes predicts {kind}", ask, WORDS
+
+
 def _of_fitted(name: str, of_arrays: Any, of_names: Any, target: Any) -> Iterator[tuple[str, Verb, list[Any]]]:
     from sklearn.base import clone
 
@@ -468,7 +487,16 @@ def _of_columns() -> Iterator[tuple[str, Verb, list[Any]]]:
             yield f"{name} from {kind}", verb, good
 
 
-CASES = [*_of_plans(), *_of_frames(), *_of_models(), *_of_targets(), *_of_releases(), *_of_attacks(), *_of_columns()]
+CASES = [
+    *_of_plans(),
+    *_of_frames(),
+    *_of_models(),
+    *_of_categories(),
+    *_of_targets(),
+    *_of_releases(),
+    *_of_attacks(),
+    *_of_columns(),
+]
 
 
 @pytest.mark.parametrize(("verb", "good"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

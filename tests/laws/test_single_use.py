@@ -169,6 +169,9 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "learning.naive_bayes.model.NaiveBayes.__init__": lambda e: learning.NaiveBayes(
         epsilon=1.0, bounds=(0, 1), classes=[0, 1], rng=e
     ).fit(X, Y),
+    "learning.local_naive_bayes.LocalNaiveBayes.__init__": lambda e: learning.LocalNaiveBayes(
+        epsilon=1.0, bounds={"x": [0, 1]}, classes=[0, 1], rng=e
+    ).fit({"x": [0, 1] * 200}, [0, 1] * 200),
     "learning.honest.honest_split": lambda e: learning.honest_split(
         X, Y, privatizer(Entropy(1)), classes=[0, 1], epsilon=1.0, random_state=0, rng=e
     ),

@@ -15,6 +15,7 @@ from scipy import special
 from bruit.studies import Results, all_studies, attributes_under_attack, deciles
 from bruit.studies._attack_parts import PUBLISHED, published
 from bruit.studies.attack import NEEDED
+from bruit.studies.decile_lemmas import Bound
 from bruit.studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, STAIRCASE
 from bruit.studies.several_attributes import trials as several
 from bruit.studies.variance import COURSE
@@ -413,7 +414,8 @@ DECILES = [
     Planted("histogram-dp", "refuted", laws={"bruit.releases.HistogramQuantiles.loss": 2.0}),
     Planted("histogram-listing", "corrected", _listing(0.3)),
     Planted("histogram-listing", "confirmed", _listing(0.005)),
-    Planted("above-threshold-alpha", "confirmed"),
+    Planted("above-threshold-alpha", "corrected"),
+    Planted("above-threshold-alpha", "confirmed", laws={"bruit.studies.deciles.printed_alpha": lambda *_: 29.5}),
     Planted("above-threshold-alpha", "refuted", laws={"bruit.releases.AboveThreshold.accuracy": lambda *_: 1000}),
     Planted("histogram-alpha", "corrected"),
     Planted("histogram-alpha", "confirmed", laws={"bruit.releases.quantiles.above_threshold_accuracy": lambda *_: 85}),
@@ -426,6 +428,27 @@ DECILES = [
     Planted("histogram-any-quantile", "improved", _ranks(500.0)),
     Planted("histogram-any-quantile", "confirmed", _ranks(5.0)),
     Planted("histogram-any-quantile", "refuted", _ranks(9000.0)),
+]
+
+_LEMMAS = "bruit.studies.decile_lemmas."
+DECILE_LEMMAS = [
+    *(
+        Planted(f"lemma-deciles-{law}", kind, laws={} if bound is None else {_LEMMAS + "empirical_decile": bound})
+        for law in ("uniform", "normal")
+        for kind, bound in (
+            ("corrected", None),
+            ("confirmed", lambda *_: Bound(0.9, 0.8, 0.8)),
+            ("refuted", lambda *_: Bound(0.5, 0.8, 0.4)),
+            ("refuted", lambda *_: Bound(0.5, -1.0, 0.8)),
+        )
+    ),
+    *(
+        Planted(f"lemma-enough-{law}", kind, laws={} if bound is None else {_LEMMAS + "enough_records": bound})
+        for law in ("uniform", "normal")
+        for kind, bound in (("confirmed", None), ("refuted", lambda *_: Bound(0.5, 0.8, 0.4)))
+    ),
+    Planted("theorem-normal", "refuted"),
+    Planted("theorem-normal", "confirmed", laws={_LEMMAS + "normal_theorem": lambda *_: 0.9}),
 ]
 
 INVERSE_SENSITIVITY = [
@@ -489,13 +512,20 @@ CENTRAL_OR_LOCAL = [
     Planted("functional-example", "confirmed", laws={_EXACT + "worst_changes": lambda *_, **__: (8.0, 8.0)}),
     Planted("kmeans-sensitivities", "confirmed"),
     Planted("kmeans-sensitivities", "refuted", laws={_EXACT + "_records": lambda d, r: np.full((1, d), 2 * r)}),
+    Planted("learning-histogram-sensitivity", "confirmed"),
+    Planted("learning-histogram-sensitivity", "refuted", laws={_EXACT + "histogram_change": lambda **_: 2}),
+    Planted("kmeans-assignment", "corrected"),
+    Planted("kmeans-assignment", "confirmed", laws={_EXACT + "_assigned": lambda points, centres: (0,) * len(points)}),
+    Planted("kmeans-assignment", "refuted", laws={_EXACT + "_assigned": lambda points, centres: (points[0] > 0,) * 6}),
+    Planted("kmeans-update", "confirmed"),
+    Planted("kmeans-update", "refuted", laws={_EXACT + "_centre": lambda points: (0.5, len(points))}),
     Planted("kmeans-start", "corrected"),
     Planted("kmeans-start", "confirmed", laws={_EXACT + "_choices": lambda *_: [(0, 1, 2)]}),
 ]
 
 PLANTED = [
     *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *COUNTERMEASURE,
-    *ATTRIBUTES_UNDER_ATTACK, *DECILES, *INVERSE_SENSITIVITY, *CENTRAL_OR_LOCAL,
+    *ATTRIBUTES_UNDER_ATTACK, *DECILES, *DECILE_LEMMAS, *INVERSE_SENSITIVITY, *CENTRAL_OR_LOCAL,
 ]  # fmt: skip
 
 CLAIMS = {claim.id: claim for study in all_studies() for claim in study.claims}

@@ -9,10 +9,19 @@ if TYPE_CHECKING:
     from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
     from bruit.learning.linear_regression import LinearRegression
+    from bruit.learning.local_naive_bayes import LocalNaiveBayes
     from bruit.learning.naive_bayes import NaiveBayes
     from bruit.learning.privatizer import LocalPrivatizer
 
-__all__ = ["KMeans", "LinearRegression", "LocalPrivatizer", "NaiveBayes", "honest_split", "randomize_labels"]
+__all__ = [
+    "KMeans",
+    "LinearRegression",
+    "LocalNaiveBayes",
+    "LocalPrivatizer",
+    "NaiveBayes",
+    "honest_split",
+    "randomize_labels",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -24,9 +33,9 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    from bruit.learning import honest, kmeans, linear_regression, naive_bayes, privatizer
+    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer
 
-    homes = (honest, kmeans, linear_regression, naive_bayes, privatizer)
+    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer)
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 

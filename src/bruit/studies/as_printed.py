@@ -1,18 +1,20 @@
-"""Two listings of a course as they were printed, mistakes included; for study, not for use.
+"""Algorithms of the documents as they were printed, mistakes included; for study, not for use.
 
-The right versions are `bruit.releases.HistogramQuantiles` and `bruit.releases.quantiles.accuracy`.
+The right versions are `bruit.releases.HistogramQuantiles`, `bruit.releases.quantiles.accuracy` and
+`bruit.learning.NaiveBayes`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.entropy import Entropy
 from bruit.estimation.tally import Counts
 from bruit.releases import HistogramQuantiles
 from bruit.releases.quantiles.accuracy import MOST_N, _at_most
@@ -76,3 +78,69 @@ def accuracy_as_printed(n: int, *, epsilon: float, cells: int, gamma: float, dec
     few = 2 * _at_most(n, gamma / 2, alpha)
     eta = 2 - _at_most(n, share + gamma / 2, n * share) + _at_most(n, 1 - share + gamma / 2, n * (1 - share))
     return float(1 - beta - eta - few)
+
+
+class ClassLaws(NamedTuple):
+    """The share of each class, and the mean and variance of each number (columns) in each class (rows)."""
+
+    prior: Floats
+    mean: Floats
+    variance: Floats
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The number of the likeliest class of each row."""
+        away = (np.asarray(X, float)[:, None, :] - self.mean) ** 2 / self.variance + np.log(self.variance)
+        return np.asarray(np.argmax(np.log(self.prior) - away.sum(axis=2) / 2, axis=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VaidyaAsPrinted:
+    """Naive Bayes for numbers with the noise that the course prints for Vaidya's algorithm, mistakes included.
+
+    Each of d attributes and the classes have ε/(d + 1). In a class of n records the mean has Laplace noise for
+    (U − L)/(n + 1), the variance for n(U − L)/(n + 1), and the count Laplace(0, 1). What the noise makes of a variance
+    or count may be negative; the slides say nothing of it, and the least positive value of a grid of 1,000 cells, or 1,
+    stands there.
+
+    It is **not private at the ε it is given**, nor at any other: the count loses 1 whatever ε is, and the widths of the
+    other noises depend on n, which is private, so that far results tell n (`loss_at`).
+    """
+
+    epsilon: float
+    bounds: tuple[tuple[float, ...], tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        _checks.positive(epsilon=self.epsilon)
+
+    @property
+    def share(self) -> float:
+        """ε/(d + 1)."""
+        return self.epsilon / (len(self.bounds[0]) + 1)
+
+    def scales(self, n: int) -> tuple[Floats, Floats]:
+        """The printed scales of the noise on means and variances of a class of n records."""
+        width = np.subtract(self.bounds[1], self.bounds[0])
+        return width / (n + 1) / self.share, n * width / (n + 1) / self.share
+
+    def fit(self, X: Any, y: Any, classes: int, rng: Entropy) -> ClassLaws:
+        """Noisy shares, means and variances of the classes 0, 1, …"""
+        draw, low, high = rng.generator(), *(np.asarray(bound, float) for bound in self.bounds)
+        counts, means, variances = [], [], []
+        for number in range(classes):
+            rows = np.clip(np.asarray(X, float)[np.asarray(y) == number], low, high)
+            of_mean, of_variance = self.scales(len(rows))
+            means.append(rows.mean(axis=0) + draw.laplace(0, of_mean))
+            variances.append(np.maximum(rows.var(axis=0) + draw.laplace(0, of_variance), ((high - low) / 1000) ** 2))
+            counts.append(max(len(rows) + draw.laplace(0, 1), 1.0))
+        return ClassLaws(np.array(counts) / sum(counts), np.array(means), np.array(variances))
+
+    def loss_at(self, distance: float, n: int) -> float:
+        """What one more record at the mean of n others loses where the noisy mean is so many widths U − L away.
+
+        The mean stays, the scale shrinks from 1/(n + 1) to 1/(n + 2): the logarithm of the ratio of the two densities.
+
+        >>> model = VaidyaAsPrinted(epsilon=1.0, bounds=((0.0,), (1.0,)))
+        >>> [round(model.loss_at(distance, 100), 2) for distance in (1, 10, 100)]
+        [0.49, 4.99, 49.99]
+        """
+        return distance * self.share - math.log((n + 2) / (n + 1))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, improved, refuted
+from bruit.studies.decile_lemmas import CLAIMS
 from bruit.tables import Table
 
 if TYPE_CHECKING:
@@ -145,6 +146,11 @@ def _listing(results: Results) -> Verdict:
     )
 
 
+def printed_alpha(index: int, epsilon: float, beta: float) -> float:
+    """α of the lemma as printed, whose k is the index that AboveThreshold returns: 0 for the first question."""
+    return 8 * ((math.log(index) if index else -math.inf) + math.log(2 / beta)) / epsilon
+
+
 def _lemma(_: Results) -> Verdict:
     """The lemma against the exact law: the least α with which its proof's event has probability 1 − β."""
     from bruit.releases import AboveThreshold
@@ -154,8 +160,17 @@ def _lemma(_: Results) -> Verdict:
     enough = AboveThreshold(epsilon=1.0, threshold=0).accuracy(STEPS, 0.05)
     if enough > printed:
         return refuted(f"For k = {STEPS}, β = 0.05, ε = 1 it takes α = {enough}, above {printed:.1f}.", needed=enough)
+    evidence = f"for k = {STEPS:,}, β = 0.05 and ε = 1 it says α = {printed:.1f}, and α = {enough} is already enough"
+    first = printed_alpha(0, 1.0, 0.05)
+    if math.isinf(first):
+        return corrected(
+            f"It holds with k the number of questions: {evidence}. The text has the index that is returned in its "
+            "place, which is 0 for the first question, so that α would be −∞ there.",
+            printed=printed,
+            enough=enough,
+        )
     return confirmed(
-        f"For k = {STEPS:,}, β = 0.05 and ε = 1 it says α = {printed:.1f}; α = {enough} is already enough.",
+        f"It holds: {evidence}.",
         printed=printed,
         enough=enough,
     )
@@ -352,12 +367,14 @@ STUDY = Study(
         Claim("histogram-dp", "HistogramMethod is ε-DP.", _REPORT, "§2.2.1, theorem 2.2.1.1", _private),
         Claim("histogram-listing", "The listing computes the nine deciles.", _REPORT,
               "§2.2.1, listing HistogramMethod, lines 7 to 14", _listing),
-        Claim("above-threshold-alpha", "AboveThreshold is accurate to α = 8(ln k + ln(2/β))/ε with probability 1 − β.",
+        Claim("above-threshold-alpha", "AboveThreshold is accurate to α = 8(ln k + ln(2/β))/ε with probability 1 − β, "
+              "k being what it returns.",
               _REPORT, "§2.2.1, lemma 2.2.1.1", _lemma),
         Claim("histogram-alpha", "In the accuracy of HistogramMethod, α = 8(ln k + ln(2/β))/ε.", _REPORT,
               "§2.2.3, theorem 2.2.3.1, first line of the system", _epsilon_share),
         Claim("histogram-theorem", "The i-th decile lies within γ with probability at least 1 − β − η − μ, as printed.",
               _REPORT, "§2.2.3, theorem 2.2.3.1", _printed_theorem),
+        *CLAIMS,
         Claim("histogram-cost", "HistogramMethod as printed costs O(nk) for n records and k steps.", _REPORT, "§2.2.2",
               _complexity),
         Claim("normal-deciles", "The deciles of N(0, 1) are √2·erf⁻¹(0.2i − 1).", _REPORT, "§2.2.4, lemma 2.2.4.1",

@@ -323,3 +323,69 @@ def random_start(_: Results) -> Verdict:
         f"for n = {few}: {counted}), and never if it does not join, so that no ε covers their publication.",
         chosen=float(chosen),
     )
+
+
+def histogram_change(values: int, people: int) -> int:
+    """The most that one more record changes all counts of a histogram together, over all records, counted."""
+    worst = 0
+    for records in itertools.combinations_with_replacement(range(values), people):
+        before = np.bincount(records, minlength=values)
+        for record in range(values):
+            after = np.bincount((*records, record), minlength=values)
+            worst = max(worst, int(np.abs(after - before).sum()))
+    return worst
+
+
+def histogram_sensitivity(_: Results) -> Verdict:
+    """A record is in one cell."""
+    change = histogram_change(values=3, people=4)
+    if change > 1:
+        return refuted(f"One more record changes the counts by {change} together.", change=change)
+    return confirmed(
+        f"Over all tables of 4 records and 3 values one more changes all counts together by {change}. (A record that "
+        "is replaced changes two counts, by 2 in all.)",
+        change=change,
+    )
+
+
+#: Six points on a line in two groups, and the centres that they are assigned to.
+_POINTS_OF_TWO_GROUPS, _TWO_CENTRES = (0.0, 0.1, 0.2, 0.8, 0.9, 1.0), (0.1, 0.9)
+
+
+def _assigned(points: tuple[float, ...], centres: tuple[float, ...]) -> tuple[int, ...]:
+    """The number of the nearest centre of each point."""
+    return tuple(min(range(len(centres)), key=lambda place: abs(point - centres[place])) for point in points)
+
+
+def assignment(_: Results) -> Verdict:
+    """Who else takes part changes nobody's group; but a list of groups shows who is in which."""
+    points, centres = _POINTS_OF_TWO_GROUPS, _TWO_CENTRES
+    groups, moved = _assigned(points, centres), _assigned((1.0, *points[1:]), centres)
+    if groups[1:] != moved[1:]:
+        return refuted("Another record changes the group of those who stay.")
+    if groups == moved:
+        return confirmed("The list of groups does not depend on the records at all.")
+    return corrected(
+        "Right as long as it stays inside: given the centres, nobody's group depends on the others. But the listing of "
+        "“K-means avec DiffPrivLib” prints labels_, the group of each record, without noise: one that moves across "
+        f"changes its own entry for sure ({groups[0]} to {moved[0]}), which no ε covers.",
+        changed=sum(a != b for a, b in zip(groups, moved, strict=True)),
+    )
+
+
+def update(_: Results) -> Verdict:
+    """What exact centres and counts tell: the record that came, in full."""
+    before, after = (_centre(points) for points in (_POINTS_OF_TWO_GROUPS[3:], (*_POINTS_OF_TWO_GROUPS[3:], 0.7)))
+    newcomer = float(after[0] * after[1] - before[0] * before[1])
+    if abs(newcomer - 0.7) > 1e-9:
+        return refuted(f"The two updates give {newcomer:.2f}, and the record is 0.70.", newcomer=newcomer)
+    return confirmed(
+        f"They do: two updates without noise, {before[1]} records at {before[0]:.2f} and {after[1]} at {after[0]:.3f}, "
+        f"give the record that came, {newcomer:.2f}.",
+        newcomer=newcomer,
+    )
+
+
+def _centre(points: tuple[float, ...]) -> tuple[float, int]:
+    """What an update publishes of a group: its mean and its size."""
+    return sum(points) / len(points), len(points)

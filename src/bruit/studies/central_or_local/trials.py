@@ -78,6 +78,7 @@ def trial(*, part: str, epsilon: float, rng: Entropy) -> dict[str, float]:
 
 def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
     from bruit.learning import LinearRegression, NaiveBayes, honest_split  # first: it tells what to install
+    from bruit.studies.as_printed import VaidyaAsPrinted
 
     from sklearn import linear_model, model_selection, naive_bayes  # isort: skip
 
@@ -103,6 +104,8 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
         # As in the listing: a prediction below 0.5 counts as 0. Classes stay what they are.
         answers = np.asarray(model.fit(features, labels).predict(questions)) >= 0.5
         scores[name] = float(np.mean(answers == y[test]))
+    printed = VaidyaAsPrinted(epsilon=epsilon, bounds=bounds).fit(X[train], y[train], 2, rng)
+    scores["vaidya_printed"] = float(np.mean(printed.predict(X[test]) == y[test]))
     return scores | {"local_epsilon": local.train_guarantee.epsilon}
 
 
