@@ -4,6 +4,7 @@ from bruit.oracles.base import Oracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.memory import Memory
 from bruit.oracles.messages import SetOracle
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.projective_geometry import ProjectiveGeometry
@@ -18,6 +19,7 @@ __all__ = [
     "Choices",
     "HadamardResponse",
     "LocalHashing",
+    "Memory",
     "Oracle",
     "ProjectiveGeometry",
     "RandomizedResponse",
