@@ -142,6 +142,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.repeated.Repeated.answer": lambda e: PANEL.answer(MEMOS, rng=e),
     "oracles.repeated.Repeated.remember": lambda e: PANEL.remember(CODES, words_of(e)),
     "oracles.repeated.Repeated.report": lambda e: PANEL.report(MEMOS, words_of(e)),
+    "oracles.repeated.Repeated.simulate": lambda e: PANEL.simulate([50] * 4, rounds=2, rng=e).frequency,
     "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),

@@ -10,6 +10,7 @@ from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.repeated import Repeated
+from bruit.oracles.series import Contrast, Series
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
 
@@ -17,6 +18,7 @@ __all__ = [
     "NAMES",
     "Choice",
     "Choices",
+    "Contrast",
     "HadamardResponse",
     "LocalHashing",
     "Memory",
@@ -24,6 +26,7 @@ __all__ = [
     "ProjectiveGeometry",
     "RandomizedResponse",
     "Repeated",
+    "Series",
     "SetOracle",
     "SubsetSelection",
     "UnaryEncoding",
