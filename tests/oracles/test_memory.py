@@ -166,6 +166,12 @@ def test_bad_numbers_are_refused(panel, tmp_path, bad):
         memory.report(3, **bad)
 
 
+def test_a_system_without_locks_is_told_so(panel, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "fcntl", None)
+    with pytest.raises(ParameterError, match="POSIX locks"):
+        Memory.create(tmp_path / "memory", panel)
+
+
 def test_nothing_that_is_printed_has_a_memo(panel, tmp_path):
     memory = Memory.create(tmp_path / "memory", panel)
     memory.report(3, round=0, person="Ada")

@@ -9,7 +9,6 @@ person's own, and is written for its owner alone.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +21,11 @@ from bruit import _checks, documents
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DesignError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.oracles.repeated import Repeated
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 #: The format of the file.
 FORMAT = "bruit.memory/1"
@@ -149,6 +153,8 @@ class Memory:
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Alone with a memory among all programs: a lock on a file beside it, for the memory itself is replaced."""
+    if fcntl is None:
+        raise ParameterError("A memory needs POSIX locks, which this system lacks: keep the array of memoize instead.")
     handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
