@@ -70,8 +70,8 @@ AWAY_FROM_HOME: dict[tuple[str, str], str] = {
 
 #: Pseudo-random numbers: whole packages that never touch a person's report on the secure side.
 PSEUDO_RANDOM_PACKAGES = {"studies", "attacks"}
-#: A function of this name, anywhere, draws people who do not exist.
-PSEUDO_RANDOM_FUNCTION = "simulate"
+#: A function of one of these names, anywhere, draws people who do not exist.
+PSEUDO_RANDOM_FUNCTIONS = {"simulate", "simulate_rounds", "simulate_messages"}
 #: (module, function) -> reason why it names `numpy.random` elsewhere.
 PSEUDO_RANDOM_PLACES: dict[tuple[str, str], str] = {
     ("entropy", "generator"): "makes the generator that simulate uses, seeded from a keystream",
@@ -203,7 +203,7 @@ def _judge_randomness(package: str, module: str, found: Import) -> tuple[str, ob
     if package in PSEUDO_RANDOM_PACKAGES:
         return "", None
     functions = [name.lstrip("_") for name in found.function.split(".")]
-    if PSEUDO_RANDOM_FUNCTION in functions:
+    if PSEUDO_RANDOM_FUNCTIONS & set(functions):
         return "", None
     if (module, functions[-1]) in PSEUDO_RANDOM_PLACES:
         return "", (module, functions[-1])

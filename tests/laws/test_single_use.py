@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -103,6 +104,8 @@ X, Y = np.linspace(0.0, 1.0, 20).reshape(10, 2), np.arange(10) % 2
 RAW = Count(epsilon=1.0).fold(AGES)
 PANEL = oracles.Repeated(GRR, 2.0)
 MEMOS = PANEL.memoize(CODES)
+FOLDER = tempfile.TemporaryDirectory()
+MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
 
 def words_of(entropy: Entropy) -> Words:
@@ -139,6 +142,8 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.repeated.Repeated.answer": lambda e: PANEL.answer(MEMOS, rng=e),
     "oracles.repeated.Repeated.remember": lambda e: PANEL.remember(CODES, words_of(e)),
     "oracles.repeated.Repeated.report": lambda e: PANEL.report(MEMOS, words_of(e)),
+    "oracles.repeated.Repeated.simulate": lambda e: PANEL.simulate([50] * 4, rounds=2, rng=e).frequency,
+    "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),
     "collection.plan.Plan.simulate": lambda e: FAKES.simulate({"a": [3, 2, 1], "b": [3, 3]}, rng=e),

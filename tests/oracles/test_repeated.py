@@ -85,6 +85,23 @@ def test_two_reports_may_cost_more_than_twice_one():
     assert panel.after(10**9) == panel.guarantees["epoch"]
 
 
+@pytest.mark.parametrize("name", ["GRR", "SS"])
+def test_many_reports_are_stated_from_above_and_at_once(name):
+    """The formula itself, with all its digits, on both sides of where the limit stands for it."""
+    panel = Repeated(bruit.oracle(name, epsilon=1.0, k=60), 2.0)
+    law, messages = panel.memo.law, panel.memo.law.sets.alphabet
+    base = 1 + messages * panel.keep / (1 - panel.keep)
+    limits = 0
+    for rounds in (1, 2, 5, 10, 50, 150, 300):
+        excess = (base**rounds - 1) * Fraction(law.outcomes, messages)
+        exact = (law.inside * excess + law.total) / (law.outside * excess + law.total)
+        stated = law.repeated_ratio(panel.keep, rounds)
+        assert exact <= stated <= exact * (1 + Fraction(1, 2**500))
+        limits += stated != exact
+    assert 0 < limits < 7
+    assert panel.after(4096) == panel.guarantees["epoch"]
+
+
 def test_epochs_add_up_and_speak_of_the_whole_history():
     panel = Repeated(RandomizedResponse(epsilon=0.1, k=3), 0.3)
     whole = panel.over(7)
@@ -264,6 +281,12 @@ def test_memoised_subset_selection_is_as_good_as_subset_selection():
     panel = Repeated(SubsetSelection(epsilon=2.0, k=24), 5.0)
     assert panel.oracle.variance(np.array([0.0]), 1)[0] == pytest.approx(0.585, rel=0.001)
     assert panel.memo.omega == panel.oracle.omega
+    n, values, squares = 400, np.arange(400) % 12, []
+    for seed in range(1700):
+        reports = panel.answer(panel.memoize(values, rng=seed), rng=seed)
+        squares.append(n * panel.oracle.estimate(panel.oracle.tally(reports)).frequency[12:] ** 2)
+    # The mean of 20 400 squares of nearly normal numbers has a deviation of 1 %.
+    assert np.mean(squares) == pytest.approx(0.585, rel=0.05)
 
 
 # Audits over rounds.

@@ -18,6 +18,9 @@ from bruit.laws.rounding import exp_floor
 from bruit.laws.sets import Sets
 from bruit.laws.words import WORDS, Words, below
 
+#: A ratio that is nearer to its limit than this many binary digits show is stated as the limit: 500, and 64 of weights.
+NEGLIGIBLE_BITS = 564
+
 
 @dataclass(frozen=True, kw_only=True)
 class TwoLevelLaw(Loss):
@@ -115,13 +118,20 @@ class TwoLevelLaw(Loss):
         return Fraction(other * self.total, gap * report.total)
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio between the probabilities of so many reports of one message under two values, exactly."""
+        """The largest ratio between the probabilities of so many reports of one message under two values.
+
+        Exactly; where it is nearer to A/B than one part in 2⁵⁰⁰, A/B, which is above it.
+        """
         if keep == 1:
             return self.ratio
         # (A·E + Z)/(B·E + Z), E = R^T − 1 and R = 1 + K(1−λ)/λ; of subsets A, B and Z count per outcome, so scale E.
         messages = self.sets.alphabet
-        excess = (1 + messages * keep / (1 - keep)) ** rounds - 1
-        excess *= Fraction(self.outcomes, messages)
+        base = 1 + messages * keep / (1 - keep)
+        digits = base.numerator.bit_length() - base.denominator.bit_length() - 1
+        # E ≥ 2^(digits·T) − 1, and the ratio is A/B less at most one part in A·E/Z; the power would fill the memory.
+        if rounds * digits > messages.bit_length() + NEGLIGIBLE_BITS:
+            return self.ratio
+        excess = (base**rounds - 1) * Fraction(self.outcomes, messages)
         return (self.inside * excess + self.total) / (self.outside * excess + self.total)
 
     def probability(self, *, inside: bool) -> Fraction:

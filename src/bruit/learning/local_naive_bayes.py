@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks, documents
 from bruit.collection import Plan, methods
 from bruit.domains import Categories, Schema
-from bruit.domains.domain import Codes
+from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally

@@ -4,11 +4,13 @@ from bruit.oracles.base import Oracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.memory import Memory
 from bruit.oracles.messages import SetOracle
 from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.repeated import Repeated
+from bruit.oracles.series import Contrast, Series
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
 
@@ -16,12 +18,15 @@ __all__ = [
     "NAMES",
     "Choice",
     "Choices",
+    "Contrast",
     "HadamardResponse",
     "LocalHashing",
+    "Memory",
     "Oracle",
     "ProjectiveGeometry",
     "RandomizedResponse",
     "Repeated",
+    "Series",
     "SetOracle",
     "SubsetSelection",
     "UnaryEncoding",

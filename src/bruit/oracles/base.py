@@ -159,6 +159,15 @@ class Oracle(LocalMechanism):
         memory.each_block(len(memos), write)
         return out
 
+    def simulate_rounds(
+        self, memo: Self, people: Counts, keep: Fraction, rounds: int, generator: np.random.Generator
+    ) -> list[Counts]:
+        """Counts of so many rounds of the same people, whose memos `memo` draws: here, report by report."""
+        codes = self.codes_of(np.repeat(np.arange(self.size), people))
+        seeds = [int(seed) for seed in generator.integers(2**63, size=rounds + 1)]
+        memos = memo.randomize(codes, Words(seeds[0]))
+        return [self.count(self.refresh(memos, keep, Words(seed))).counts for seed in seeds[1:]]
+
     # What each oracle fills in.
 
     def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:

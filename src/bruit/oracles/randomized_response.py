@@ -32,7 +32,7 @@ from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
 from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
-from bruit.oracles.refreshing import refresh_messages
+from bruit.oracles.refreshing import refresh_messages, simulate_messages
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -158,6 +158,12 @@ class RandomizedResponse(MessageReports, SupportOracle):
     def _refresh(self, memos: NDArray[Any], keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
         """Any value is as likely as any other."""
         refresh_messages(memos, self.size, keep, entropy, out)
+
+    def simulate_rounds(
+        self, memo: Self, people: Counts, keep: Fraction, rounds: int, generator: np.random.Generator
+    ) -> list[Counts]:
+        """By how many people have each memo, in a time that does not grow with the people."""
+        return simulate_messages(memo._simulate(people, generator), keep, rounds, generator)
 
     def _settings(self) -> dict[str, Any]:
         return {} if self.odds is None else {"odds": list(self.odds)}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bruit.engines import memory
 from bruit.entropy import Entropy
+from bruit.estimation.tally import Counts
 from bruit.laws.words import WORDS, bernoulli, stream, uniform
 
 Words = NDArray[np.uint64]
@@ -50,3 +51,10 @@ def refresh_messages(memos: NDArray[Any], choices: int, keep: Fraction, entropy:
     for place in late:
         further = stream(entropy)
         out[place] = memos[place] if bernoulli(chance, further) else uniform(choices, further)
+
+
+def simulate_messages(memos: Counts, keep: Fraction, rounds: int, generator: np.random.Generator) -> list[Counts]:
+    """How many people report each message in each round, where so many have each memo."""
+    even = np.full(memos.size, 1 / memos.size)
+    kept = [generator.binomial(memos, float(keep)) for _ in range(rounds)]
+    return [some + generator.multinomial(int(memos.sum() - some.sum()), even) for some in kept]

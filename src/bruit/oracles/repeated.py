@@ -15,20 +15,25 @@ current value, because equal memos then show which values are equal, and the ε 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains.codes import Codes
-from bruit.entropy import Randomness, Words
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.estimation.tally import Tally
 from bruit.laws.rounding import log_ceiling
+from bruit.mechanism import whole_counts
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import from_dict
+from bruit.oracles.series import Series
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 
@@ -189,6 +194,44 @@ class Repeated:
         single = self.guarantees["epoch"] if rounds is None else self.after(rounds)
         whole = Guarantee(epsilon=single.epsilon, neighbours="person")
         return sequential([whole] * epochs)
+
+    # What the collector does.
+
+    def series(self, tallies: Sequence[Tally], epochs: Sequence[int] | None = None) -> Series:
+        """Estimates of several rounds: of each, of their mean, and of differences.
+
+        Parameters
+        ----------
+        tallies
+            One tally of `oracle` for each round.
+        epochs
+            The number of the epoch of each round; without it all rounds are of one epoch.
+        """
+        known = tuple(tallies)
+        return Series(self.oracle, self.memo, known, tuple(epochs) if epochs is not None else (0,) * len(known))
+
+    def simulate(self, counts: Any, rounds: int, rng: Randomness = None) -> Series:
+        """A series of people of whom counts[v] have value v at their first report, with the law of real reports.
+
+        Parameters
+        ----------
+        counts
+            One number per value; or one row of them per epoch, all of the same number of people.
+        rounds
+            How many rounds each epoch has; everybody reports in each.
+        rng
+            As for `Oracle.simulate`.
+        """
+        rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
+        table = np.atleast_2d(np.asarray(counts))
+        people = [whole_counts(row, self.oracle.size) for row in table]
+        generator = Entropy.resolve(rng, "simulate", self.digest).generator()
+        tallies = [
+            Tally(design=self.oracle.digest, counts=drawn, n=int(row.sum()), simulated=True)
+            for row in people
+            for drawn in self.oracle.simulate_rounds(self.memo, row, self.keep, rounds, generator)
+        ]
+        return self.series(tallies, [epoch for epoch in range(len(people)) for _ in range(rounds)])
 
     # Identity.
 

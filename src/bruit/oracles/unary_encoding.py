@@ -233,6 +233,14 @@ class UnaryEncoding(PackedOracle):
             flips[:, -1] &= 0xFF >> -self.size % 8
             np.bitwise_xor(memos[part], flips, out=out[part])
 
+    def simulate_rounds(
+        self, memo: Self, people: Counts, keep: Fraction, rounds: int, generator: np.random.Generator
+    ) -> list[Counts]:
+        """By how many memos have each bit set; given the memos, bits are flipped independently."""
+        has, flip = memo._simulate(people, generator), float((1 - keep) / 2)
+        lacks = people.sum() - has
+        return [generator.binomial(has, 1 - flip) + generator.binomial(lacks, flip) for _ in range(rounds)]
+
     @staticmethod
     def _flips(chance: Fraction, entropy: Entropy, size: int) -> NDArray[np.uint8]:
         """So many bytes of bits, each set with exactly this chance."""
