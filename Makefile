@@ -27,7 +27,7 @@ tour: $(VENV)/.ready  ## A survey on real data in half a minute
 	$(BIN)/bruit tour
 
 test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
-	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) --dist worksteal $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory spark)
 
 $(VENVS)/spark/.ready: pyproject.toml
