@@ -6,6 +6,7 @@ import pytest
 import bruit
 from bruit import engines
 from bruit.collection import Plan
+from bruit.errors import DesignError
 
 SCHEMA = {"sex": ["F", "M"], "town": bruit.Categories(k=300), "age": bruit.Grid(17, 90)}
 
@@ -22,3 +23,11 @@ def test_a_file_of_reports_gives_the_tally_of_the_reports_in_memory(method, tmp_
     written = plan.privatize(people, to=path, rng=3)
     assert written == n
     assert engines.fold(path, plan.tally) == plan.tally(plan.privatize(people, rng=3))
+
+
+def test_a_tally_of_another_plan_is_refused_where_it_is_read(tmp_path):
+    plan, other = (Plan({"sex": ["F", "M"]}, epsilon) for epsilon in (1.0, 2.0))
+    (tmp_path / "t.json").write_text(other.tally({"sex": [0, 1]}).to_json())
+    assert other.tally(tmp_path / "t.json").n == 2
+    with pytest.raises(DesignError, match="another plan"):
+        plan.tally(tmp_path / "t.json")

@@ -199,7 +199,9 @@ def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> 
 def _tally(plan: Any, source: Any, headers: dict[str, dict[str, str]], opened: Callable[[Any], Any]) -> Tally:
     path = _path(source)
     if path is not None and path.suffix.lower() == ".json":
-        return Tally.from_json(path.read_bytes())
+        saved = Tally.from_json(path.read_bytes())
+        _check_digest(plan.digest, saved.design, f"The tally in {path}")
+        return saved
     if path is not None:
         _check_plan(plan.digest, path, headers)
 
@@ -219,7 +221,10 @@ def _check_plan(digest: str, path: Path, headers: dict[str, dict[str, str]]) -> 
     if not stated and beside.exists():  # CSV says nothing of itself
         stated = {str(path): _digest(beside)}
     for file, other in stated.items():
-        if other != digest:
-            raise DesignError(
-                f"The reports in {file} were made by another plan: use theirs (--plan).", expected=digest, actual=other
-            )
+        _check_digest(digest, other, f"The reports in {file}")
+
+
+def _check_digest(expected: str, actual: str, what: str) -> None:
+    if actual != expected:
+        verb = "was" if what.startswith("The tally") else "were"
+        raise DesignError(f"{what} {verb} made by another plan: use theirs (--plan).", expected=expected, actual=actual)
