@@ -149,6 +149,16 @@ def test_a_damaged_memory_is_refused(panel, tmp_path):
         module._write(path, panel.digest, {"": {"0": {"memo": memo, "reports": {}}}})
         with pytest.raises(FormatError, match="damaged"):
             memory.report(3, round=1)
+    for people in (
+        [],
+        {"": []},
+        {"": {"0": []}},
+        {"": {"0": {"reports": {}}}},
+        {"": {"0": {"memo": 7, "reports": {}}}},
+    ):
+        module._write(path, panel.digest, people)
+        with pytest.raises(FormatError, match="damaged"):
+            memory.report(3, round=1)
 
 
 def test_a_missing_value_that_is_dropped_has_no_memo(tmp_path):

@@ -29,6 +29,7 @@ except ImportError:  # Windows
 
 #: The format of the file.
 FORMAT = "bruit.memory/1"
+_DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
 
 
 class Memory:
@@ -133,21 +134,29 @@ class Memory:
                 expected=self.panel.digest,
                 actual=str(body.get("design")),
             )
-        people: dict[str, Any] = body["people"]
+        people = body.get("people")
+        if not isinstance(people, dict) or not all(_is_history(history) for history in people.values()):
+            raise FormatError(_DAMAGED)
         return people
 
     def _row(self, text: str) -> NDArray[Any]:
         """One memo or report, from its bytes."""
         form = self.panel.oracle.form
-        rule = "This memory was damaged: it has a memo or report that its design does not have."
-        with translated(ValueError, lambda _: FormatError(rule)):
+        with translated((ValueError, TypeError), lambda _: FormatError(_DAMAGED)):
             row = np.frombuffer(bytes.fromhex(text), form.dtype).reshape(form.empty(1).shape)
         if not self.panel.oracle.valid(row).all():
-            raise FormatError(rule)
+            raise FormatError(_DAMAGED)
         return row
 
     def __repr__(self) -> str:
         return f"Memory({self.path.name!r}, design {self.panel.digest[:8]})"
+
+
+def _is_history(history: Any) -> bool:
+    """Whether this is what a person's epochs are kept as: a memo and the reports by round."""
+    return isinstance(history, dict) and all(
+        isinstance(kept, dict) and "memo" in kept and isinstance(kept.get("reports"), dict) for kept in history.values()
+    )
 
 
 @contextlib.contextmanager
