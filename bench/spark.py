@@ -88,13 +88,13 @@ def _go(way: str, folder: Path, rows: int) -> dict[str, float]:
         clock.lap("start")
         plan.tally(plan.privatize({COLUMN: source[COLUMN][:1]}))
         clock.lap("first")
-        made: Any = plan.privatize(source)
+        written: Any = plan.privatize(source)
     elif way == "file":
         clock.lap("start")
         plan.tally(plan.privatize({COLUMN: [0]}))
         clock.lap("first")
         plan.privatize(people, to=reports)
-        made = reports
+        written = reports
     else:
         from bruit.engines import spark
 
@@ -104,9 +104,9 @@ def _go(way: str, folder: Path, rows: int) -> dict[str, float]:
         plan.tally(plan.privatize(one))
         clock.lap("first")
         plan.privatize(spark.read(session, str(people)), to=reports)
-        made = spark.read(session, str(reports))
+        written = spark.read(session, str(reports))
     clock.lap("privatize")
-    tally = plan.tally(made)
+    tally = plan.tally(written)
     clock.lap("count")
     _check(plan, tally, rows)
     return clock.laps

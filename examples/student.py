@@ -66,9 +66,9 @@ for name, mechanism in {
     "as printed": Staircase.as_printed(1.0, cells=65),
     "calibrated": Staircase(epsilon=1.0, bounds=(0.0, 1.0)),
 }.items():
-    found = audit.empirical(mechanism, 0.0, 0.62, trials=200_000, rng=7)
-    verdict = "1 is kept" if found.epsilon_lower <= 1 else "1 is NOT kept"
-    print(f"staircase {name}: ε is at least {found.epsilon_lower:.3f}; {verdict}")
+    audited = audit.empirical(mechanism, 0.0, 0.62, trials=200_000, rng=7)
+    verdict = "1 is kept" if audited.epsilon_lower <= 1 else "1 is NOT kept"
+    print(f"staircase {name}: ε is at least {audited.epsilon_lower:.3f}; {verdict}")
 
 # %% [markdown]
 # ## A study: the claims of a course, judged

@@ -32,8 +32,8 @@ print(bruit.choose(k=7, epsilon=1.0, n=10_000))
 
 # %%
 adult = datasets.load("adult")
-asked = ["marital-status", "race", "sex", "income"]
-schema = bruit.Schema({name: adult.schema[name].domain for name in asked})
+columns = ["marital-status", "race", "sex", "income"]
+schema = bruit.Schema({name: adult.schema[name].domain for name in columns})
 print(bruit.compare(schema, epsilon=2.0, n=len(adult)))
 
 plan = bruit.Plan(schema, epsilon=2.0, method="SMP[ADP]")
@@ -65,7 +65,7 @@ for risk in attacks.risks(plan):
 
 # %%
 faking = bruit.Plan(schema, epsilon=2.0, method="RS+FD[GRR]")
-table = {name: adult[name] for name in asked}
+table = {name: adult[name] for name in columns}
 print(attacks.sampled_attribute(faking, table, rng=SEED))
 
 # %% [markdown]
@@ -76,7 +76,7 @@ print(attacks.sampled_attribute(faking, table, rng=SEED))
 # %%
 reports = plan.privatize(table, rng=SEED)
 answers = plan.estimate(plan.tally(reports), target="people")
-for name in asked:
+for name in columns:
     answer = answers[name]
     print(f"\n{name}")
     for label, share, (low, high) in zip(answer.labels, answer.frequency, answer.interval(0.95), strict=True):
