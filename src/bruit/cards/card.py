@@ -51,6 +51,8 @@ class Card:
         The questions, in the order of the plan.
     weights
         For SMP: how often each question is drawn, in whole numbers.
+    rounds, epochs
+        How many rounds an epoch has and how many epochs there are, where the same person is asked again.
 
     Guarantee
     ---------
@@ -68,6 +70,12 @@ class Card:
     (True, 1)
     >>> Card.read(card.content) == card
     True
+
+    Where the same person is asked again, a memo is drawn once in an epoch, kept, and refreshed in every round:
+
+    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4).card()
+    >>> memo = card.draw_memo({"smokes": "yes"})
+    >>> january, february = card.refresh(memo), card.refresh(memo)
     """
 
     FORMAT = "bruit.card/1"
@@ -76,6 +84,8 @@ class Card:
     method: Method
     questions: tuple[Question, ...]
     weights: tuple[int, ...] | None = None
+    rounds: int | None = None
+    epochs: int | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Method), method=self.method)
@@ -83,6 +93,7 @@ class Card:
             raise ParameterError("plan must be a digest: 32 hexadecimal digits.")
         self._check_questions()
         self._check_weights()
+        self._check_rounds()
         room = sum(question.size for question in self.questions)
         if room > MOST_BYTES:
             raise LimitError(
@@ -106,6 +117,14 @@ class Card:
         weights = self.weights
         if weights is not None and (len(weights) != len(self.questions) or min(weights) < 1 or sum(weights) > WORDS):
             raise ParameterError("weights must be whole numbers, 1 or above, one per question, of sum 2⁶⁴ at most.")
+
+    def _check_rounds(self) -> None:
+        again = {question.memo is not None for question in self.questions}
+        if again != {self.rounds is not None} or (self.rounds is None) != (self.epochs is None):
+            raise ParameterError("Rounds and epochs belong together, and to questions that all have memos.")
+        if self.rounds is not None:
+            _checks.integer(low=1, high=WORDS, rounds=self.rounds)
+            _checks.integer(low=1, high=WORDS, epochs=self.epochs)
 
     # What it says.
 
@@ -140,6 +159,8 @@ class Card:
         }
         if self.weights is not None:
             body["weights"] = content.texts(self.weights)
+        if self.rounds is not None:
+            body["rounds"], body["epochs"] = str(self.rounds), str(self.epochs)
         return body
 
     @classmethod
@@ -153,7 +174,8 @@ class Card:
             body = json.loads(data.decode())
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
             questions = tuple(Question.from_dict(question) for question in body["questions"])
-            card = cls(body["plan"], body["method"], questions, weights)
+            rounds, epochs = (content.whole(body[name]) if name in body else None for name in ("rounds", "epochs"))
+            card = cls(body["plan"], body["method"], questions, weights, rounds, epochs)
         if card.content != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
@@ -180,18 +202,75 @@ class Card:
         words
             Random 64-bit words, used in order. None takes them from the operating system.
         """
-        if not isinstance(values, Mapping) or set(values) != {question.name for question in self.questions}:
-            raise DataError("values must have an answer to every question of the card, and to no other.")
-        return self.sample_codes([question.code(values[question.name]) for question in self.questions], words)
+        return self.sample_codes(self._codes(values), words)
 
     def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
         """The same from the codes of the answers: their places among the texts of each question."""
+        self._check_codes(codes)
+        if self.rounds is not None:
+            raise ParameterError("This card asks the same person again: keep draw_memo(…), and send refresh(memo).")
+        return self._texts(self._messages(codes, _words(words)))
+
+    def draw_memo(self, values: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The memo of one person for one epoch: to be kept and shown to nobody. A text for each column of a report.
+
+        Parameters
+        ----------
+        values, words
+            As for `sample`.
+        """
+        return self.draw_memo_codes(self._codes(values), words)
+
+    def draw_memo_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The same from the codes of the answers."""
+        self._check_codes(codes)
+        self._check_again()
+        source, pairs = _words(words), list(zip(self.questions, codes, strict=True))
+        if self.method == "SMP":
+            which = weighted(self.weights or (), source)
+            return self._texts([which, self.questions[which].sample_memo(codes[which], source)])
+        return self._texts([question.sample_memo(code, source) for question, code in pairs])
+
+    def refresh(self, memo: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The report of one round from the memo of its epoch. Draw it once, keep it, and send that.
+
+        Parameters
+        ----------
+        memo
+            As `draw_memo` gave it.
+        words
+            As for `sample`.
+        """
+        self._check_again()
+        rule = "memo must be one that draw_memo gave for this card."
+        with translated((KeyError, TypeError, ValueError, OverflowError), lambda _: DataError(rule)):
+            messages = [form.number(memo[name]) for name, form in self.columns.items()]
+        source = _words(words)
+        if self.method == "SMP":
+            which, message = messages
+            if which >= len(self.questions):
+                raise DataError(rule)
+            return self._texts([which, self.questions[which].refreshed(message, source)])
+        pairs = zip(self.questions, messages, strict=True)
+        return self._texts([question.refreshed(message, source) for question, message in pairs])
+
+    def _codes(self, values: Mapping[str, str]) -> list[int]:
+        if not isinstance(values, Mapping) or set(values) != {question.name for question in self.questions}:
+            raise DataError("values must have an answer to every question of the card, and to no other.")
+        return [question.code(values[question.name]) for question in self.questions]
+
+    def _check_codes(self, codes: Sequence[int]) -> None:
         if len(codes) != len(self.questions):
             raise DataError("codes must have one entry per question.")
         for code, question in zip(codes, self.questions, strict=True):
             if type(code) is not int or not 0 <= code < len(question.values):
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
-        messages = self._messages(codes, stream(Entropy()) if words is None else _checked(words))
+
+    def _check_again(self) -> None:
+        if self.rounds is None:
+            raise ParameterError("This card asks once, and has no memo: send sample(…).")
+
+    def _texts(self, messages: Sequence[int]) -> dict[str, str]:
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
@@ -229,6 +308,11 @@ class Card:
 def javascript() -> str:
     """The sampler for browsers and Node, an ES module, as text."""
     return resources.files("bruit.cards").joinpath("sample.mjs").read_text(encoding="utf-8")
+
+
+def _words(words: Iterable[int] | None) -> Words:
+    """These words, or those of the operating system."""
+    return stream(Entropy()) if words is None else _checked(words)
 
 
 def _checked(words: Iterable[int]) -> Words:

@@ -13,4 +13,7 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
+    if plan.rounds is not None:
+        questions = tuple(plan.panel.question(name) for name in plan.schema)
+        return Card(plan.digest, plan.kind, questions, design.draws, plan.rounds, plan.epochs)
     return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws)
