@@ -106,7 +106,7 @@ class Card:
         names = [question.name for question in self.questions]
         if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
             raise ParameterError(f"A card must have from 1 to {MOST_QUESTIONS:,} questions, with different names.")
-        if (len(names) == 1) != (self.method == "one"):
+        if (self.method == "one") > (len(names) == 1) or (len(names) == 1) > (self.method in ("one", "SMP")):
             raise ParameterError('The method "one" is for one question, the others are for several.')
         for question in self.questions:
             if (question.fake is not None) != self.method.startswith("RS"):
@@ -210,7 +210,7 @@ class Card:
         words
             Random 64-bit words, used in order. None takes them from the operating system.
         """
-        names = {question.name for question in (*self.questions, *self.public)}
+        names = {question.name for question in self._every}
         if not isinstance(values, Mapping) or set(values) != names:
             raise DataError("values must have an answer to every question of the card, and to no other.")
         private = [question.code(values[question.name]) for question in self.questions]
@@ -218,15 +218,18 @@ class Card:
 
     def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
         """The same from the codes of the answers: their places among the texts of each question, public ones last."""
-        every = (*self.questions, *self.public)
-        if len(codes) != len(every):
+        if len(codes) != len(self._every):
             raise DataError("codes must have one entry per question.")
-        for code, question in zip(codes, every, strict=True):
+        for code, question in zip(codes, self._every, strict=True):
             if type(code) is not int or not 0 <= code < len(question.values):
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
         private, clear = codes[: len(self.questions)], codes[len(self.questions) :]
         messages = [*self._messages(private, stream(Entropy()) if words is None else _checked(words)), *clear]
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
+
+    @property
+    def _every(self) -> tuple[Question | PublicQuestion, ...]:
+        return (*self.questions, *self.public)
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
         """One message for each column of a report that is not sent in clear."""
