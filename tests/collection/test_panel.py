@@ -274,3 +274,8 @@ def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_
     assert memo["school"] == card.refresh(memo)["school"] == "1"
     with pytest.raises(ParameterError, match="that this plan gave"):
         plan.answer({**memos, "school": memos["school"] + 2}, rng=1)
+
+
+def test_tables_are_not_asked_again():
+    with pytest.raises(ParameterError, match="Tables are asked once"):
+        Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "TAB[ADP]", epoch_epsilon=2.0, rounds=3)

@@ -117,7 +117,7 @@ class Card:
         names = [question.name for question in self.questions]
         if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
             raise ParameterError(f"A card must have from 1 to {MOST_QUESTIONS:,} questions, with different names.")
-        if (len(names) == 1) != (self.method == "one"):
+        if (self.method == "one") > (len(names) == 1) or (len(names) == 1) > (self.method in ("one", "SMP")):
             raise ParameterError('The method "one" is for one question, the others are for several.')
         for question in self.questions:
             if (question.fake is not None) != self.method.startswith("RS"):
@@ -286,7 +286,7 @@ class Card:
         return self._texts([*(question.refreshed(message, source) for question, message in pairs), *clear])
 
     def _codes(self, values: Mapping[str, str]) -> list[int]:
-        names = {question.name for question in (*self.questions, *self.public)}
+        names = {question.name for question in self._every}
         if not isinstance(values, Mapping) or set(values) != names:
             raise DataError("values must have an answer to every question of the card, and to no other.")
         private = [question.code(values[question.name]) for question in self.questions]
@@ -294,10 +294,9 @@ class Card:
 
     def _checked_codes(self, codes: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
         """The codes of the answers that are private, and of those that are sent in clear."""
-        every = (*self.questions, *self.public)
-        if len(codes) != len(every):
+        if len(codes) != len(self._every):
             raise DataError("codes must have one entry per question.")
-        for code, question in zip(codes, every, strict=True):
+        for code, question in zip(codes, self._every, strict=True):
             if type(code) is not int or not 0 <= code < len(question.values):
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
         return codes[: len(self.questions)], codes[len(self.questions) :]
@@ -308,6 +307,10 @@ class Card:
 
     def _texts(self, messages: Sequence[int]) -> dict[str, str]:
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
+
+    @property
+    def _every(self) -> tuple[Question | PublicQuestion, ...]:
+        return (*self.questions, *self.public)
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
         """One message for each column of a report that is not sent in clear."""

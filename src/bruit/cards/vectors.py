@@ -11,7 +11,7 @@ from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Hash, LeaningLaw, Mixed
 from bruit.laws.words import WORDS, stream, uniform
 
 if TYPE_CHECKING:
-    from bruit.cards.card import Card
+    from bruit.cards.card import Card, PublicQuestion
     from bruit.cards.question import Question
 
 #: A boundary is tried as each of this many first words of a report, and as the last.
@@ -40,7 +40,7 @@ def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     """Vectors with every boundary in the first places, and n with random words alone."""
     words = stream(entropy)
 
-    every = (*card.questions, *card.public)
+    every: tuple[Question | PublicQuestion, ...] = (*card.questions, *card.public)
 
     def codes() -> tuple[int, ...]:
         return tuple(uniform(len(question.values), words) for question in every)

@@ -59,11 +59,20 @@ def plan(
     ] = None,
     weights: Annotated[
         list[str] | None,
-        typer.Option(help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute."),
+        typer.Option(
+            help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute. For TAB, neyman "
+            "draws tables so that the variance summed over all is least."
+        ),
     ] = None,
     unit: Annotated[
         str, typer.Option(help="Whom ε speaks of: person (the whole record) or attribute (one of it).")
     ] = "person",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For TAB: a table that is asked for, as in sex,smokes; repeatable. All pairs if none is named."
+        ),
+    ] = None,
     public: _questions.Public = None,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
@@ -94,7 +103,8 @@ def plan(
     settings = {
         "bases": _questions.pairs(base, "--base", "age=square-wave", str),
         "budgets": _questions.pairs(budgets, "--budgets", "sex=0.2", float),
-        "weights": _questions.pairs(weights, "--weights", "sex=1", int),
+        "weights": _weights(weights),
+        "tables": None if table is None else [_questions.names(text, "--table") for text in table],
         "prior": known and known.frequencies,
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
@@ -107,6 +117,13 @@ def plan(
         console.print_json(expected.document(output))
     else:
         expected.show(output)
+
+
+def _weights(texts: list[str] | None) -> Any:
+    """How often attributes or tables are drawn: numbers, or the name of a rule."""
+    if texts in (["neyman"], ["equal"]):
+        return texts[0]  # type: ignore[index] # one of the two
+    return _questions.pairs(texts, "--weights", "sex=1", int)
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:
@@ -162,7 +179,7 @@ class _Expected:
         notes = [self._remark, f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
         notes += [_in_clear(plan, self.people)] if plan.public else []
         notes += [f"who was asked for the prior too: {both}"] if both else []
-        tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
+        tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))
         if plan.public and self.people < FEW_PER_STRATUM * plan.strata:
             console.warn(
@@ -185,6 +202,22 @@ class _Expected:
             Column("blindly", rows["blindly"], write=_rate),
         ]
         return Table(f"{self.plan.method}, expected with {counted(self.people, 'person')} {self._whose}", columns)
+
+    def _cell_tables(self) -> list[Table]:
+        """Every table that is asked for, with the error of a cell."""
+        from bruit.collection.cross_tables import expected_cells
+
+        rows = expected_cells(self.plan.design, self.people)
+        if not rows:
+            return []
+        columns = [
+            Column("table", [row.title for row in rows], kind="label", write=str),
+            Column("mechanism", [row.mechanism for row in rows], kind="text", write=str),
+            Column("cells", [row.cells for row in rows]),
+            Column("people", [row.people for row in rows], write=lambda n: f"{n:,.0f}"),
+            Column("half_width", [row.half_width for row in rows], "95 % interval ±", write=decimals(4)),
+        ]
+        return [Table("", columns)]
 
     def _risk_table(self) -> Table:
         columns = [
@@ -231,14 +264,14 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
 
     rows = []
     for name, variance in plan.variance(n, _frequencies(plan)).items():
-        mechanism, guess = plan.mechanisms[name], guesses.get(name)
+        guess = guesses.get(name)
         size = plan.schema[name].size
         rows.append(
             {
                 "attribute": name,
                 "values": size,
-                "mechanism": mechanism.name,
-                "of": mechanism.gives,
+                "mechanism": plan.design.mechanism_name(name),
+                "of": plan.design.gives(name),
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,

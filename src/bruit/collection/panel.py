@@ -163,6 +163,8 @@ def panel(
             "RS+FD and RS+RFD allow one report per epoch: fakes that are drawn again beside an answer that stays show "
             "which is true. Take SMP or SPL for rounds, or a plan of its own for every report."
         )
+    if not design.repeats:
+        raise ParameterError("Tables are asked once: take SMP or SPL for rounds, or one question.")
     return Panel(design, _repeated(design, epsilon, limit, unit, budgets), limit, rounds, epochs)
 
 

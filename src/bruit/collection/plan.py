@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, groups, mechanisms, methods, resolve, strata
+from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, strata
 from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
@@ -74,15 +74,16 @@ class Plan(Randomizer):
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
         ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
-        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the mechanism of least error for each
-        attribute. Unless given, the method is the mechanism of least error for one attribute, and ``"SMP[ADP]"`` for
-        several.
+        ``"RS+RFD[x]"`` (fakes that follow a prior) or ``"TAB[x]"`` (report the cell of one table at random, and tell
+        which). ``ADP`` for x takes the mechanism of least error for each attribute. Unless given, the method is the
+        mechanism of least error for one attribute, and ``"SMP[ADP]"`` for several.
     unit
         Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
     budgets
         For SPL: the part of ε of each attribute; equal parts unless given.
     weights
-        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given.
+        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given. For TAB the same of
+        tables, or ``"neyman"`` for the shares of least summed variance.
     prior
         For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
     bases
@@ -91,6 +92,9 @@ class Plan(Randomizer):
         Attributes that are no secret and are sent in clear beside the reports, so that estimates can be had by group:
         their names in the schema, or a mapping from further names to domains. An `Attribute` of the schema may say so
         itself. They cost nothing of ε, which speaks of the other attributes.
+    tables
+        For TAB: the tables of which one is drawn for each person, as in ``[("sex", "smokes")]``; all pairs unless
+        given.
     published
         Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
     rounds, epochs, epoch_epsilon
@@ -161,8 +165,9 @@ class Plan(Randomizer):
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
     prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
+    tables: Any = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
-    public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[assignment] # never None later
+    public: Any = field(default=None, kw_only=True)
     epoch_epsilon: float | None = field(default=None, kw_only=True)
     rounds: int | None = field(default=None, kw_only=True)
     epochs: int | None = field(default=None, kw_only=True)
@@ -183,8 +188,13 @@ class Plan(Randomizer):
         values: list[Any] = list(self.schema.values()) if isinstance(self.schema, Mapping) else []
         if not any(isinstance(value, LocalMechanism) for value in values):
             return None
-        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases)
-        if len(values) > 1 or self.method != methods.DEFAULT or self.published or others != (None,) * 5:
+        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases, self.tables)
+        if (
+            len(values) > 1
+            or self.method != methods.DEFAULT
+            or self.published
+            or any(other is not None for other in others)
+        ):
             raise ParameterError(
                 'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
                 "method. For several questions, declare their domains and name the mechanisms in bases."
@@ -206,11 +216,12 @@ class Plan(Randomizer):
                 weights=self.weights,
                 prior=self.prior,
                 bases=self.bases,
+                tables=self.tables,
                 published=bool(self.published),
                 stated=stated,
             )
         )
-        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
+        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases", "tables"):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
         self._strata.check(self.design)
@@ -537,7 +548,42 @@ class Plan(Randomizer):
     def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
         """Estimates from a tally of some strata together."""
         self.design.check(tally)
-        return Answers(self.schema, lambda name: self._answer(name, tally, target), group)
+        return Answers(
+            self.schema,
+            lambda name: self._answer(name, tally, target),
+            group,
+            lambda names: self._table_of(names, tally, target),
+            self._tables_counted,
+        )
+
+    @property
+    def _tables_counted(self) -> tuple[tuple[str, ...], ...]:
+        """The tables that a tally tells about."""
+        return getattr(self.design, "counted_tables", ())
+
+    def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
+        """The table of these attributes, where the method tells one; an error that says why not otherwise."""
+        joint.check(self, names)
+        design: Any = self.design
+        return design.table(names, tally, target, self.guarantee)
+
+    def table(self, source: Any, *names: str, target: Target = "population") -> Any:
+        """How several attributes go together: the share of every cell, with intervals, differences and a test.
+
+        Parameters
+        ----------
+        source
+            For TAB, a tally, or reports as for `tally`. For SPL, reports: a tally counts each attribute by itself.
+        *names
+            The attributes, in the order of the schema.
+        target
+            As for `estimate`.
+        """
+        joint.check(self, names, whole=True)
+        if self.kind == "SPL":
+            return joint.product(self.private, source, names, target)
+        tally = source if isinstance(source, Tally) else self.tally(source)
+        return self.estimate(tally, target).table(*names)
 
     def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
         """Estimates of several rounds by column name: of each, of their mean, and of differences.
@@ -623,7 +669,7 @@ class Plan(Randomizer):
             people = self._marginals(counts)
             drawn, n = self.design.simulate(people, generator), int(next(iter(people.values())).sum())
         else:
-            table = self._table(counts)
+            table = self._joint_counts(counts)
             drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
         return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
 
@@ -643,7 +689,7 @@ class Plan(Randomizer):
             raise DataError("counts must have the same sum for every attribute: they are the same people.")
         return people
 
-    def _table(self, counts: Any) -> Counts:
+    def _joint_counts(self, counts: Any) -> Counts:
         table = np.asarray(counts)
         shape = tuple(attribute.size for attribute in self.schema.values())
         if math.prod(shape) > TABLE_LIMIT:
@@ -804,7 +850,7 @@ def _read_panel(panel: Any) -> dict[str, Any]:
 
 def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
     if "mechanisms" in body:
-        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases")
+        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases", "tables")
         return {
             **{name: body[name] for name in names if name in body},
             "published": body.get("calibration") == "published",

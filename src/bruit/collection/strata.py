@@ -248,7 +248,7 @@ def separate(schema: Any, public: Any) -> tuple[Any, dict[str, Attribute]]:
     further = dict(Schema(_public(public)).items()) if isinstance(public, Mapping) and public else {}
     named = _named(public, declared)
     clear = {
-        name: Attribute(name, getattr(value, "domain", value), public=True)
+        name: _as_public(name, value)
         for name, value in declared.items()
         if name in named or getattr(value, "public", False) is True
     }
@@ -265,7 +265,11 @@ def separate(schema: Any, public: Any) -> tuple[Any, dict[str, Attribute]]:
 
 
 def _public(public: Mapping[str, Any]) -> list[Attribute]:
-    return [Attribute(name, getattr(value, "domain", value), public=True) for name, value in public.items()]
+    return [_as_public(name, value) for name, value in public.items()]
+
+
+def _as_public(name: str, declared: Any) -> Attribute:
+    return Attribute(name, declared.domain if isinstance(declared, Attribute) else declared, public=True)
 
 
 def _named(public: Any, declared: Mapping[str, Any]) -> set[str]:
