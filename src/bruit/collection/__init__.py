@@ -2,6 +2,7 @@
 
 from bruit.collection.answers import Answers
 from bruit.collection.comparing import Comparison, Comparisons, compare
+from bruit.collection.groups import Groups
 from bruit.collection.plan import Plan
 from bruit.collection.power import GroupComparison, GroupDesign, compare_groups
 from bruit.collection.prior import learnt_prior
@@ -13,6 +14,7 @@ __all__ = [
     "Comparisons",
     "GroupComparison",
     "GroupDesign",
+    "Groups",
     "Plan",
     "Sizing",
     "compare",
