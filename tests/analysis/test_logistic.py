@@ -173,6 +173,21 @@ def test_arrays_frames_and_files_give_the_same_result(tmp_path: Path) -> None:
     assert memory.coefficients == pytest.approx(expected.coefficients)
 
 
+def test_public_attributes_of_a_plan_are_its_predictors_whatever_else_stands_in_the_file(tmp_path: Path) -> None:
+    plan = bruit.Plan({"s": ["no", "yes"], "g": ["a", "b", "c"]}, epsilon=2.0, public=["g"])
+    reports = plan.privatize({"s": TWO, "g": ON["g"]}, rng=6)
+    fit = logistic(plan, reports)
+    assert fit.coefficients == pytest.approx(logistic(plan.private, {"s": reports["s"]}, {"g": ON["g"]}).coefficients)
+    plan.privatize({"s": TWO, "g": ON["g"]}, rng=6, to=tmp_path / "r.csv")
+    with (tmp_path / "r.csv").open("a") as file:
+        file.write('junk\n1,"\n7,0\n')
+    dirty = logistic(plan, tmp_path / "r.csv")
+    assert dirty.coefficients == pytest.approx(fit.coefficients)
+    assert (dirty.n, dirty.refused) == (N, 3)
+    with pytest.raises(ParameterError, match="nothing to regress on"):
+        logistic(plan.private, {"s": reports["s"]})
+
+
 def test_a_file_of_another_plan_is_refused(tmp_path: Path) -> None:
     plan, other = (bruit.Plan({"s": ["no", "yes"]}, epsilon=epsilon) for epsilon in (2.0, 1.0))
     plan.privatize({"s": TWO}, rng=6, to=tmp_path / "r.parquet")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from bruit.analysis.fitting import least_scores
 from bruit.analysis.predictors import read_columns
 from bruit.collection import Plan, files
 from bruit.domains import Categories
+from bruit.engines import reports as reading
 from bruit.engines.form import together
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.mechanism import LocalMechanism
@@ -48,6 +49,8 @@ class Channel:
         How many rows there are, and how many of them are no reports.
     mechanism, guarantee, simulated
         Where the reports come from; no guarantee for answers in clear.
+    public
+        What these people sent in clear beside their reports, by name.
     """
 
     name: str
@@ -61,23 +64,18 @@ class Channel:
     mechanism: str
     guarantee: Guarantee | None
     simulated: bool
+    public: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def from_baseline(self, baseline: Any) -> Channel:
         """The same with one answer first: the one that the others are compared with."""
         first = 0 if baseline is None else _place(self.labels, baseline)
         order = [first, *(place for place in range(len(self.labels)) if place != first)]
-        return Channel(
-            self.name,
-            tuple(self.labels[place] for place in order),
-            self.people,
-            self.likelihood[:, order],
-            self.scores[:, order],
-            None if self.law is None else self.law[order],
-            self.total,
-            self.refused,
-            self.mechanism,
-            self.guarantee,
-            self.simulated,
+        return replace(
+            self,
+            labels=tuple(self.labels[place] for place in order),
+            likelihood=self.likelihood[:, order],
+            scores=self.scores[:, order],
+            law=None if self.law is None else self.law[order],
         )
 
 
@@ -101,8 +99,8 @@ def in_clear(values: Any, name: str = "answer") -> Channel:
     return Channel(name, labels, people, own, own, np.eye(domain.size), len(own), 0, "clear", None, False)
 
 
-def through(randomizer: Any, reports: Any, answer: str | None = None) -> Channel:
-    """The reports that a plan or mechanism made, on one of its answers."""
+def through(randomizer: Any, reports: Any, answer: str | None = None, *, aligned: bool = True) -> Channel:
+    """The reports that a plan or mechanism made, on one of its answers; `aligned` with the rows of another table."""
     if isinstance(randomizer, LocalMechanism):
         plan = Plan({answer or "answer": randomizer})  # type: ignore[arg-type]
         reports = {plan.name: reports}
@@ -110,24 +108,47 @@ def through(randomizer: Any, reports: Any, answer: str | None = None) -> Channel
         plan = randomizer
     else:
         raise ParameterTypeError("The first argument must be the plan or mechanism that made the reports, or None.")
-    return _of_plan(plan, reports, answer)
+    return _of_plan(plan, reports, answer, aligned)
 
 
-def _of_plan(plan: Plan, source: Any, answer: str | None) -> Channel:
-    name = _answer_name(plan, answer)
-    mechanism = plan.mechanisms[name]
-    _check_answers(mechanism.size)
-    stated = files.stated_simulated(plan, source)
+class _Rows(NamedTuple):
+    """Reports in their form, the places of their people among all rows, and how many rows there are."""
+
+    reports: dict[str, NDArray[Any]]
+    places: NDArray[np.int64]
+    total: int
+
+
+def _aligned(plan: Plan, source: Any) -> _Rows:
+    """Reports of which row i belongs to row i of another table: who sent none is left out by name of the row."""
     columns = source if isinstance(source, Mapping) else read_columns(source, list(plan.form))
     parsed = {column: form.parse(columns[column]) for column, form in plan.form.items()}
     total = len(next(iter(parsed.values())).reports)
     readable = np.ones(total, np.bool_)
     for column in parsed.values():
         readable &= True if column.readable is None else column.readable
-    rows = np.flatnonzero(readable)
-    kept = together(parsed).reports
+    return _Rows(together(parsed).reports, np.flatnonzero(readable), total)
+
+
+def _alone(plan: Plan, source: Any) -> _Rows:
+    """Reports that anybody may have made, with what they send in clear; rows that are none leave no trace."""
+    _, pieces = reading.pieces(source, plan.form)
+    parts = list(pieces)
+    kept = {name: np.concatenate([part.reports[name] for part in parts]) for name in plan.form}
+    n = len(next(iter(kept.values())))
+    return _Rows(kept, np.arange(n), n + sum(part.refused for part in parts))
+
+
+def _of_plan(plan: Plan, source: Any, answer: str | None, aligned: bool) -> Channel:
+    name = _answer_name(plan, answer)
+    mechanism = plan.mechanisms[name]
+    _check_answers(mechanism.size)
+    stated = files.stated_simulated(plan, source)
+    kept, places, total = (_aligned if aligned else _alone)(plan, source)
     fine = plan.valid(kept)
-    rows, kept = rows[fine], {column: values[fine] for column, values in kept.items()}
+    rows, kept = places[fine], {column: values[fine] for column, values in kept.items()}
+    people = next(part.people for part in plan.design.by_attribute(kept) if part.name == name)
+    clear = {column: attribute.values(kept[column][people]) for column, attribute in plan.public.items()}
     part = next(part for part in plan.design.by_attribute(kept) if part.name == name)
     likelihood, law = mechanism.likelihood(part.reports), _law(mechanism)
     return Channel(
@@ -142,6 +163,7 @@ def _of_plan(plan: Plan, source: Any, answer: str | None) -> Channel:
         mechanism=plan.method if plan.d > 1 else mechanism.name,
         guarantee=plan.guarantee,
         simulated=stated,
+        public=clear,
     )
 
 

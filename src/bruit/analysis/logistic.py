@@ -22,7 +22,7 @@ from bruit.analysis import fitting
 from bruit.analysis.channel import Channel, in_clear, through
 from bruit.analysis.predictors import Predictors, predictors
 from bruit.analysis.regression import Regression
-from bruit.errors import DataError
+from bruit.errors import DataError, ParameterError
 
 Floats: TypeAlias = NDArray[np.float64]
 #: How coefficients are estimated.
@@ -32,7 +32,7 @@ Method: TypeAlias = Literal["moments", "likelihood"]
 def logistic(
     randomizer: Any,
     reports: Any,
-    on: Any,
+    on: Any = None,
     *,
     answer: str | None = None,
     columns: Sequence[str] | None = None,
@@ -51,7 +51,8 @@ def logistic(
         with their person, and counted.
     on
         The predictors in clear, one row per person in the same order: arrays by name, a frame, or a file. A column of
-        numbers is one term; any other has a term for each of its levels but a reference.
+        numbers is one term; any other has a term for each of its levels but a reference. Unless given, the public
+        attributes of the plan, which its reports carry.
     answer
         Which answer of a plan with several.
     columns
@@ -92,14 +93,28 @@ def logistic(
     ['(intercept)', 'age']
     """
     _checks.one_of(get_args(Method), method=method)
-    channel = in_clear(reports, answer or "answer") if randomizer is None else through(randomizer, reports, answer)
-    table = predictors(on, columns, reference)
+    if randomizer is None:
+        channel = in_clear(reports, answer or "answer")
+    else:
+        channel = through(randomizer, reports, answer, aligned=on is not None)
+    table = _own_predictors(channel, columns, reference) if on is None else predictors(on, columns, reference)
+    if on is None:
+        return _fit(channel.from_baseline(baseline), table.kept(np.arange(len(table))), method)
     if len(table) != channel.total:
         raise DataError(
             f"The predictors must have one row for each report, in the same order: there are {len(table):,} rows and "
             f"{channel.total:,} reports."
         )
     return _fit(channel.from_baseline(baseline), table.kept(channel.people), method)
+
+
+def _own_predictors(channel: Channel, columns: Any, reference: Any) -> Predictors:
+    """What the reports carry in clear."""
+    if not channel.public:
+        raise ParameterError(
+            "There is nothing to regress on: give the predictors (on=, --on), or a plan with public attributes."
+        )
+    return predictors(channel.public, columns, reference)
 
 
 def _fit(channel: Channel, table: Predictors, method: Method) -> Regression:

@@ -64,7 +64,7 @@ def regress(
     fit = logistic(
         Plan.open(plan or reports),
         reports,
-        _options.read(on, _engine.options(csv)),
+        None if on is None else _options.read(on, _engine.options(csv)),
         answer=answer,
         columns=column or None,
         reference=_questions.pairs(reference, "--reference", "sex=F", str),
