@@ -70,6 +70,14 @@ def plan(
     ] = None,
     people: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the plan goes: a .json file.")] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            help="Also write a page for an ethics board, in en or fr, beside the plan as plan.fr.html: what is asked, "
+            "what leaves a person, and what that tells."
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the survey is called on that page.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a plan that exists already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -80,6 +88,7 @@ def plan(
     the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
     follow the prior. The plan is what bruit privatize takes.
     """
+    from bruit import sheets
     from bruit.collection import Plan, methods
     from bruit.collection.design import Unit
     from bruit.collection.prior import read_prior
@@ -90,6 +99,7 @@ def plan(
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     _check_output(output, force=force)
+    page = _page(sheet, output, force=force)
     known = None if prior is None else read_prior(prior, declared)
     settings = {
         "bases": _questions.pairs(base, "--base", "age=square-wave", str),
@@ -101,12 +111,29 @@ def plan(
     clear = _questions.public(public, declared) or None
     planned = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, public=clear, **chosen)
     expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)
+    written = "" if sheet is None else sheets.sheet(planned, sheet, people=people, title=title)
     if output is not None:
         documents.write_text(output, planned.to_json() + "\n")
+    if page is not None:
+        documents.write_text(page, written)
+        console.note(f"sheet: {page}")
     if as_json:
         console.print_json(expected.document(output))
     else:
         expected.show(output)
+
+
+def _page(language: str | None, output: Path | None, *, force: bool) -> Path | None:
+    """Where the page for an ethics board goes: beside the plan, or in this folder."""
+    from bruit.sheets import LANGUAGES
+
+    if language is None:
+        return None
+    _checks.one_of(LANGUAGES, **{"--sheet": language})
+    page = (output or Path("plan.json")).with_suffix(f".{language}.html")
+    if page.exists() and not force:
+        raise ParameterError(f"{page} exists: write to another name (-o), or replace it with --force.")
+    return page
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:

@@ -4,6 +4,19 @@ The numbers in the sentences are exact fractions of the law, which `odds` and `b
 """
 
 from bruit.collection.odds import Belief, Odds, Share, at_least, at_most, belief, nearest, odds
+from bruit.sheets.page import sheet
 from bruit.sheets.phrases import LANGUAGES, Phrases
 
-__all__ = ["LANGUAGES", "Belief", "Odds", "Phrases", "Share", "at_least", "at_most", "belief", "nearest", "odds"]
+__all__ = [
+    "LANGUAGES",
+    "Belief",
+    "Odds",
+    "Phrases",
+    "Share",
+    "at_least",
+    "at_most",
+    "belief",
+    "nearest",
+    "odds",
+    "sheet",
+]
