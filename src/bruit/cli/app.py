@@ -13,6 +13,7 @@ from bruit.cli import (
     audit,
     choose,
     compare,
+    compliance,
     data,
     estimate,
     exits,
@@ -59,6 +60,7 @@ app.command("plan")(ended(plan.plan))
 app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
 app.command("regress")(ended(regress.regress))
+app.command("compliance")(ended(compliance.compliance))
 app.command("release")(ended(release.release))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
