@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -20,6 +20,7 @@ from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
 from bruit.collection import criterion, files, groups, mechanisms, methods, resolve, strata
+from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
 from bruit.collection.mechanisms import Mechanism
@@ -45,7 +46,7 @@ from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
-from bruit.oracles import Oracle
+from bruit.oracles import Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 
@@ -92,11 +93,19 @@ class Plan(Randomizer):
         itself. They cost nothing of ε, which speaks of the other attributes.
     published
         Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
+    rounds, epochs, epoch_epsilon
+        To ask the same people again: how many rounds an epoch has, how many epochs there are (one unless given), and
+        the most that all reports of an epoch may tell. `epsilon` is then that of one report. For one category, SPL and
+        SMP.
 
     Guarantee
     ---------
     ``guarantee``, of a person, and ``guarantees["attribute"]`` are computed from the very integer laws that are
     sampled, rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
+
+    With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
+    times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
+    `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
 
     References
     ----------
@@ -131,6 +140,15 @@ class Plan(Randomizer):
     >>> answers = plan.estimate(plan.tally(plan.privatize(table, rng=7)))
     >>> answers["smokes"].n, answers.by("school")["B"]["smokes"].n
     (100, 60)
+
+    The same people in twelve rounds of four epochs:
+
+    >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> memos = plan.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
+    >>> plan.tally(plan.answer(memos, rng=1)).n
+    4
+    >>> [round(plan.guarantees[name].epsilon, 4) for name in ("report", "epoch", "person")]
+    [1.0, 2.0, 8.0]
     """
 
     FORMAT = files.PLAN
@@ -145,6 +163,9 @@ class Plan(Randomizer):
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
     public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[assignment] # never None later
+    epoch_epsilon: float | None = field(default=None, kw_only=True)
+    rounds: int | None = field(default=None, kw_only=True)
+    epochs: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         mechanism = None
@@ -193,6 +214,19 @@ class Plan(Randomizer):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
         self._strata.check(self.design)
+        panel = panels.panel(
+            resolved.design,
+            resolved.epsilon,
+            resolved.unit,
+            resolved.budgets,
+            epoch_epsilon=self.epoch_epsilon,
+            rounds=self.rounds,
+            epochs=self.epochs,
+        )
+        object.__setattr__(self, "_resolved_panel", panel)
+        if panel is not None:
+            for name, value in panel.settings().items():
+                object.__setattr__(self, name, value)
 
     @classmethod
     def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -249,6 +283,7 @@ class Plan(Randomizer):
             object.__setattr__(plan, setting.name, getattr(self, setting.name))
         object.__setattr__(plan, "public", {})
         object.__setattr__(plan, "_resolved", self._known)
+        object.__setattr__(plan, "_resolved_panel", self._panel)
         return plan
 
     @property
@@ -287,7 +322,12 @@ class Plan(Randomizer):
 
     @cached_property
     def guarantees(self) -> Mapping[str, Guarantee]:
-        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes."""
+        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes.
+
+        With rounds also by what is seen: ``"report"``, one of them, or ``"epoch"``, all of one.
+        """
+        if self._panel is not None:
+            return self._panel.guarantees
         units: tuple[Unit, ...] = get_args(Unit)
         return {unit: Guarantee(epsilon=log_ceiling(self.design.ratio(unit)), neighbours=unit) for unit in units}
 
@@ -321,6 +361,11 @@ class Plan(Randomizer):
             A mapping from column name to array; of a Spark DataFrame, a DataFrame that Spark computes when it is
             needed; with `to`, how many reports were written.
         """
+        if self._panel is not None:
+            raise ParameterError(
+                "This plan asks the same people again, who must keep a memo: use a Memory (bruit privatize --memory), "
+                "or memoize and answer."
+            )
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
@@ -335,7 +380,10 @@ class Plan(Randomizer):
         return self.randomize(self.encode(batch), words)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words.
+
+        With rounds these are reports of memos that nobody keeps: for studies.
+        """
         people_of_columns(codes)
         return {**self.design.randomize(self._private(codes), words), **self._strata.clear(codes)}
 
@@ -347,6 +395,60 @@ class Plan(Randomizer):
     def _columns(self) -> list[str]:
         """The columns of a table that are read."""
         return [*self.schema, *self.public]
+
+    # What people do who are asked again.
+
+    @property
+    def panel(self) -> panels.Panel:
+        """Rounds, epochs and memos, of a plan that has them."""
+        if self._panel is None:
+            raise ParameterError(
+                "This plan asks once: plan rounds, as in Plan(…, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)."
+            )
+        return self._panel
+
+    def memoize(self, table: Any, rng: Randomness = None) -> Reports:
+        """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        rng
+            As for `privatize`.
+        """
+        return self.remember(self.encode(table), Words.resolve(rng, "memoize", self.digest))
+
+    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
+        """The reports of one round, one per memo; with fresh randomness in every round.
+
+        Parameters
+        ----------
+        memos
+            As `memoize` gives them.
+        rng
+            As for `privatize`. A number must be another one in every round: the same one gives the same reports.
+        """
+        return self.report(memos, Words.resolve(rng, "answer", self.digest))
+
+    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Memos of people with codes that `encode` gave, in the form of reports."""
+        people_of_columns(codes)
+        return {**self.panel.remember(self._private(codes), words), **self._strata.clear(codes)}
+
+    def report(self, memos: Reports, words: Words) -> Reports:
+        """Reports of memos; what is sent in clear is that of the epoch's first report."""
+        return {**self.panel.report(memos, words), **self._strata.kept(memos)}
+
+    def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
+        """What so many reports of one epoch tell together: never the sum of single reports."""
+        return self.panel.after(_checks.integer(low=1, rounds=rounds), _checks.one_of(get_args(Unit), unit=unit))
+
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch of a round; both are counted from 1, rounds through all epochs."""
+        if epoch is not None:
+            raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
+        return self.panel.epoch_of(round)
 
     def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -436,6 +538,22 @@ class Plan(Randomizer):
         """Estimates from a tally of some strata together."""
         self.design.check(tally)
         return Answers(self.schema, lambda name: self._answer(name, tally, target), group)
+
+    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
+        """Estimates of several rounds by column name: of each, of their mean, and of differences.
+
+        Parameters
+        ----------
+        tallies
+            One tally of this plan for each round, in order.
+        rounds
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+        """
+        known, panel = tuple(tallies), self.panel
+        for tally in known:
+            self.estimate(tally)
+        pooled = tuple(self._strata.pooled(tally) for tally in known)
+        return Answers(self.schema, lambda name: panel.series(name, pooled, rounds))
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
@@ -617,11 +735,21 @@ class Plan(Randomizer):
     def _strata(self) -> Strata:
         return Strata(self.public)
 
+    @property
+    def _panel(self) -> panels.Panel | None:
+        panel: panels.Panel | None = self.__dict__["_resolved_panel"]
+        return panel
+
     def _only_one(self, what: str) -> None:
         if self.d > 1:
             raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
 
     def _body(self) -> dict[str, Any]:
+        rounds = {} if self._panel is None else {"panel": self._panel.to_dict()}
+        return {**self._questions(), **rounds}
+
+    def _questions(self) -> dict[str, Any]:
+        """What a document says of the questions."""
         described = self.design.describe()
         attributes: dict[str, Any] = {"attributes": self.schema.to_list()}
         if self.public:
@@ -663,6 +791,18 @@ def _is_table(source: Any) -> bool:
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:
     """What a plan was made with, from its document."""
+    return {**_read_questions(body), **_read_panel(body.get("panel"))}
+
+
+def _read_panel(panel: Any) -> dict[str, Any]:
+    if panel is None:
+        return {}
+    if not isinstance(panel, Mapping):
+        raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
+    return {name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}
+
+
+def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
     if "mechanisms" in body:
         names = ("epsilon", "unit", "budgets", "weights", "prior", "bases")
         return {

@@ -97,6 +97,13 @@ class Strata:
         """The columns that are sent in clear: the codes as they are."""
         return {name: np.array(codes[name], form.dtype) for name, form in self.form.items()}
 
+    def kept(self, memos: Mapping[str, Any]) -> Reports:
+        """The columns of memos that are sent in clear, as they were when the memos were drawn."""
+        columns = {name: form.strict(memos[name]) for name, form in self.form.items()}
+        if any((column >= self.attributes[name].size).any() for name, column in columns.items()):
+            raise ParameterError("memos must be those that this plan gave.")
+        return columns
+
     def empty(self, n: int) -> Reports:
         """Room for what n people send in clear."""
         return {name: np.empty(n, form.dtype) for name, form in self.form.items()}
