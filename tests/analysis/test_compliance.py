@@ -132,6 +132,8 @@ def test_bad_input_is_refused_by_rule() -> None:
         compliance(FIRST, FIRST.simulate([5, 5], rng=1), other, other.simulate([5, 5], rng=1))
     with pytest.raises(ParameterError, match="method GRR"):
         second_plan(Plan({"cheats": LABELS}, 2.0, "OUE"), 0.5)
+    with pytest.raises(ParameterError, match="leave rounds out"):
+        second_plan(Plan({"cheats": LABELS}, 1.0, epoch_epsilon=2.0, rounds=3), 0.5)
     with pytest.raises(DataError, match="Both groups"):
         compliance(FIRST, FIRST.tally({"cheats": []}), SECOND, SECOND.simulate([5, 5], rng=1))
     with pytest.raises(ParameterError, match="safe must be one of"):

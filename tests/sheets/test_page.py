@@ -10,7 +10,7 @@ import pytest
 
 from bruit import Grid
 from bruit.collection import Plan
-from bruit.collection.odds import belief
+from bruit.collection.odds import belief, person_ratio
 from bruit.errors import ParameterError
 from bruit.sheets import LANGUAGES, Phrases, sheet
 
@@ -22,6 +22,7 @@ PLANS = {
     "SPL": Plan({"drinks": ["never", "often", "daily"], "age": Grid(15, 19, cells=5)}, 2.0, "SPL[ADP]"),
     "RS+FD": Plan({"drinks": ["never", "often", "daily"], "smokes": ["no", "yes"]}, 1.0, "RS+FD[GRR]"),
     "RS+RFD": Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "RS+RFD[GRR]", prior={"a": [0.5, 0.5], "b": [0.4, 0.6]}),
+    "rounds": Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2),
     "number": Plan({"age": Grid(0, 120.5, cells=64)}, 1.0),
     "town": Plan({"town": [f"town {i}" for i in range(200)]}, 1.0),
 }
@@ -48,7 +49,7 @@ def test_what_can_be_learnt_is_the_person_s_ratio_rounded_to_the_private_side(na
     plan, phrases = PLANS[name], Phrases(language)
     cells = re.findall(r"<td[^>]*><bdi>(.*?)</bdi>", sheet(plan, language, people=3_000))
     for before in (1, 10, 50):
-        moved = belief(plan.design.ratio("person"), before)
+        moved = belief(person_ratio(plan), before)
         assert phrases.share(moved.least) in cells
         assert phrases.share(moved.most) in cells
         _, most = plan.guarantee.belief(before / 100)
@@ -60,6 +61,15 @@ def test_what_is_sent_in_clear_is_listed_and_only_then() -> None:
     assert "Which question was drawn" in text(sheet(PLANS["SMP"], "en", people=10))
     assert "No answer is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
     assert "Which question was drawn" not in text(sheet(PLANS["one"], "en", people=10))
+
+
+def test_a_plan_with_rounds_speaks_of_all_messages_together() -> None:
+    plan, words = PLANS["rounds"], text(sheet(PLANS["rounds"], "en", people=10))
+    assert "They hold for all 6 messages of a person together" in words
+    assert "asked up to 6 times, in 2 period(s)" in words
+    assert "A person is asked once" not in words
+    assert math.log(person_ratio(plan)) == pytest.approx(plan.guarantee.epsilon)
+    assert float(person_ratio(plan)) >= math.exp(plan.guarantee.epsilon) * (1 - 1e-12)
 
 
 def test_the_expected_error_is_that_of_the_plan() -> None:

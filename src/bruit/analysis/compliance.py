@@ -44,6 +44,8 @@ class _Law(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> _Law:
+        if plan.rounds is not None:
+            raise ParameterError("Who does not follow is estimated from plans that ask once: leave rounds out.")
         chances = odds(plan.mechanism)
         if chances is None or not chances.names:
             raise ParameterError("Who does not follow is seen through randomised response only: plan with method GRR.")
@@ -105,7 +107,7 @@ class Compliance(Tabular):
     simulated: bool
 
     def interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Intervals of `following`, `ignoring` and `prevalence`: the last from the lower end of π to the upper of π + γ."""
+        """Intervals of `following`, `ignoring` and `prevalence`: the last from below π to above π + γ."""
         z = intervals.normal_quantile(_checks.probability(level=level))
         first, second = np.sqrt(np.diag(self.covariance)).tolist()
         both = math.sqrt(float(self.covariance.sum()))

@@ -30,7 +30,7 @@ def compliance(
 ) -> None:
     """Say how many people do not follow but send the safe answer, and between what the prevalence then lies.
 
-    That takes two random groups with different laws: bruit plan smokes=no,yes -e 2 --check-compliance 0.5. Of one group
+    That takes two random groups with different laws, which bruit plan makes on demand. Of one group
     alone, what it says if 5, 10 or 20 % did not follow.
     """
     from bruit import analysis

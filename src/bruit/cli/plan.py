@@ -199,8 +199,8 @@ class _Second:
         """What the second group is for."""
         console.say(
             f"second group: ε = {self.plan.guarantee.epsilon:.7g}. With half of the people in each, the share that "
-            f"does not follow is known to ± {percent(self.ignoring)} at most, and the share that follows and has another "
-            f"answer to ± {percent(self.following)}."
+            f"does not follow is known to ± {percent(self.ignoring)} at most, and the share that follows and has "
+            f"another answer to ± {percent(self.following)}."
         )
         console.say(f"guarantee of a person in either group: {self.guarantee}")
         if self.path is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.collection import Plan
-from bruit.collection.odds import belief
+from bruit.collection.odds import belief, person_ratio
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
 from bruit.sheets.phrases import Phrases
@@ -66,7 +66,7 @@ class _Sheet:
 
     def __init__(self, plan: Plan, phrases: Phrases, people: int) -> None:
         self.plan, self.phrases, self.people = plan, phrases, people
-        self.ratio = plan.design.ratio("person")
+        self.ratio = person_ratio(plan)
 
     def say(self, name: str, /, **words: Any) -> str:
         """A phrase of the page."""
@@ -81,7 +81,7 @@ class _Sheet:
             *self._clear(),
             *self._people(),
             _heading(self.say("duration")),
-            _paragraph(self.say("duration_text")),
+            _paragraph(self._duration()),
             *self._fill(),
             f"<footer>{html.escape(self._footer())}</footer>",
         ]
@@ -132,9 +132,12 @@ class _Sheet:
         yield _paragraph(self.say("learn_text"))
         yield _table([self.say("before"), self.say("least"), self.say("most")], rows, numbers=2)
         yield _paragraph(self.say("learn_note"))
-        again = belief(self.ratio, BELIEFS[-1], times=AGAIN)
-        words = {"times": AGAIN, "before": share(again.before), "most": share(again.most)}
-        yield _paragraph(self.say("again", **words))
+        if self.plan.rounds is None:
+            again = belief(self.ratio, BELIEFS[-1], times=AGAIN)
+            words = {"times": AGAIN, "before": share(again.before), "most": share(again.most)}
+            yield _paragraph(self.say("again", **words))
+        else:
+            yield _paragraph(self.say("rounds_note", times=self._times()))
         yield _paragraph(self.say("epsilon", epsilon=self._epsilon()), note=True)
 
     def _epsilon(self) -> str:
@@ -166,6 +169,15 @@ class _Sheet:
         yield _paragraph(self.say("people_text", people=self.phrases.whole(self.people)))
         yield _table([self.say("question"), self.say("error")], rows, numbers=1)
         yield _paragraph(self.say("people_note"), note=True)
+
+    def _times(self) -> str:
+        """How many messages a person sends at most."""
+        return self.phrases.whole((self.plan.rounds or 1) * (self.plan.epochs or 1))
+
+    def _duration(self) -> str:
+        if self.plan.rounds is None:
+            return self.say("duration_text")
+        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.epochs or 1))
 
     def _fill(self) -> Iterator[str]:
         yield _heading(self.say("fill"))
