@@ -96,8 +96,8 @@ class Person:
 
     Error
     -----
-    Rows beyond the bounds are not counted: results tend to be too low for people with many rows. More rows need more
-    noise, in proportion. `bruit.releases.profile` and `bruit.releases.choose_bounds` help to choose.
+    Rows beyond the bounds are not counted: results tend to be too low for people with many rows, and intervals do not
+    cover that. More rows need more noise, in proportion.
 
     Examples
     --------
