@@ -32,7 +32,7 @@ ORDER: list[set[str]] = [
     {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},
-    {"learning", "attacks", "datasets"},
+    {"learning", "attacks", "datasets", "survey"},
     {"audit"},
     {"testing", "figures"},
     {"studies"},
