@@ -32,6 +32,7 @@ ORDER: list[set[str]] = [
     {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},
+    {"sheets"},
     {"learning", "attacks", "datasets", "survey"},
     {"audit"},
     {"testing", "figures"},
