@@ -1,0 +1,9 @@
+"""What people read before they take part: sentences about a plan in their language, and a page for an ethics board.
+
+The numbers in the sentences are exact fractions of the law, which `odds` and `belief` give.
+"""
+
+from bruit.collection.odds import Belief, Odds, Share, at_least, at_most, belief, nearest, odds
+from bruit.sheets.phrases import LANGUAGES, Phrases
+
+__all__ = ["LANGUAGES", "Belief", "Odds", "Phrases", "Share", "at_least", "at_most", "belief", "nearest", "odds"]

@@ -1,0 +1,7 @@
+"""Surveys that people answer in their own browser: the file, the page, the form of a report, and paper."""
+
+from bruit.survey.body import Report
+from bruit.survey.question import Question
+from bruit.survey.survey import Survey
+
+__all__ = ["Question", "Report", "Survey"]
