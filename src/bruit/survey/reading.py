@@ -112,7 +112,13 @@ def _texts(
     """A text in every language: one text where there is one language, else a text for each."""
     if key not in table and optional:
         return dict.fromkeys(languages, "")
-    return {language: _text(text, where + key, most) for language, text in _by_language(table, key, languages, where)}
+    entries = _by_language(table, key, languages, where)
+    return {language: _spaced(_text(text, where + key, most), language) for language, text in entries}
+
+
+def _spaced(text: str, language: str) -> str:
+    """French marks stay with their word: the space before them does not end a line."""
+    return re.sub(r" (?=[?!:;»])|(?<=«) ", "\u00a0", text) if language.split("-", maxsplit=1)[0] == "fr" else text
 
 
 def _by_language(table: Mapping[str, Any], key: str, languages: tuple[str, ...], where: str) -> list[tuple[str, Any]]:

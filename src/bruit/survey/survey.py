@@ -189,3 +189,19 @@ class Survey:
         from bruit.survey.answering import answer
 
         return answer(self, values, link, round)
+
+    def page(self, *, address: str = "report", links: bool = False, insecure_demo: bool = False) -> bytes:
+        """The respondent's page: one static HTML file that draws on the device and sends the report.
+
+        Parameters
+        ----------
+        address
+            Where reports are posted to: relative to the page, or with its host.
+        links
+            Whether people come by single-use links, whose token stands behind ``#`` in the address of the page.
+        insecure_demo
+            Whether the page works over plain http from another machine too, where nobody vouches for it.
+        """
+        from bruit.survey.page import page
+
+        return page(self, address=address, links=links, insecure_demo=insecure_demo)
