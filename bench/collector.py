@@ -75,7 +75,7 @@ def collector(port: Any, folder: str) -> None:
 def _serve(server: Any, port: Any) -> None:
     import socket
 
-    listener = socket.socket()
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     port.value = listener.getsockname()[1]
     server.run(sockets=[listener])
@@ -142,14 +142,14 @@ def main() -> int:
                 process.join()
     kept = {name: values[1:] for name, values in rates.items()}  # the first compiles and fills caches
     best = {name: max(values) for name, values in kept.items()}
-    ratio = statistics.median(
-        mine / theirs for mine, theirs in zip(kept["collector"], kept["bare"], strict=True)
-    )
+    ratio = statistics.median(mine / theirs for mine, theirs in zip(kept["collector"], kept["bare"], strict=True))
     result = {"connections": CONNECTIONS, "rates": kept, "best": best, "ratio": ratio, "promised": PROMISED}
     if options.json:
         print(json.dumps(result, indent=2))
     else:
-        print(f"bare endpoint {best['bare']:,.0f}/s, collector {best['collector']:,.0f}/s over {CONNECTIONS} connections")
+        print(
+            f"bare endpoint {best['bare']:,.0f}/s, collector {best['collector']:,.0f}/s over {CONNECTIONS} connections"
+        )
         print(f"ratio {ratio:.2f} (median of {options.repetitions}), promised {PROMISED}")
     return 0 if ratio >= PROMISED else 1
 

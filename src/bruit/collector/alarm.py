@@ -1,8 +1,8 @@
 """Do the reports of a survey follow the law of their plan? An exact test, whatever the people truly answered.
 
-Each report supports a value with a probability that lies between two whole-number fractions of the law, whoever sent it.
-So the number of reports that support it lies between two binomial variables, and a number far outside both is evidence
-that reports were not drawn as the page draws them. ``alarm.proof.md`` has the argument.
+Each report supports a value with a probability that lies between two fractions of the law, whoever sent it. So the
+number of reports that support it lies between two binomial variables, and a number far outside both is evidence that
+reports were not drawn as the page draws them. ``alarm.proof.md`` has the argument.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Deviation(NamedTuple):
     ----------
     attribute, label
         What was counted: reports that support a value; with no label, reports on the attribute.
-    count, reports
+    number, reports
         The count, and of how many reports.
     low, high
         How many honest reports could give at least and at most on average, whatever people answered.
@@ -39,7 +39,7 @@ class Deviation(NamedTuple):
 
     attribute: str
     label: str
-    count: int
+    number: int
     reports: int
     low: float
     high: float
@@ -74,7 +74,7 @@ def deviations(plan: Plan, tallies: Sequence[Tally], false_alarms: float = FALSE
     >>> deviations(plan, [plan.simulate([0, 500], rng=1)])
     []
     >>> forged = plan.tally({"smokes": [1] * 500})
-    >>> [(deviation.label, deviation.count) for deviation in deviations(plan, [forged])]
+    >>> [(deviation.label, deviation.number) for deviation in deviations(plan, [forged])]
     [('no', 0), ('yes', 500)]
     """
     spans = [span for tally in tallies for span in _spans(plan, tally) if span.reports]

@@ -1,4 +1,4 @@
-"""Results as files: tables for other programs, and the plan with its tallies, from which ``bruit estimate`` says the same."""
+"""Results as files: tables for other programs, and plan and tally, from which ``bruit estimate`` says the same."""
 
 from __future__ import annotations
 

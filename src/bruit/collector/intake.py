@@ -104,7 +104,9 @@ def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
         places[body.desk.name].append(place)
     groups = [_Group([waiting[place] for place in rows]) for rows in places.values()]
     outcomes: list[Outcome] = [Outcome.REFUSED] * len(waiting)
-    for group, committed, rows in zip(groups, store.commit(group.batch for group in groups), places.values(), strict=True):
+    for group, committed, rows in zip(
+        groups, store.commit(group.batch for group in groups), places.values(), strict=True
+    ):
         for place, outcome in zip(rows, group.spread(committed), strict=True):
             outcomes[place] = outcome
     return outcomes

@@ -1,12 +1,13 @@
-"""The store in PostgreSQL, for several server processes: everybody takes locks in one order, so that none waits forever.
+"""The store in PostgreSQL, for several server processes: locks are taken in one order, so that none waits forever.
 
-Rows of PostgreSQL carry the number of the transaction that wrote them and stand in the order of writing. So when a survey
-closes, its ids and links are written anew in the order of their hashes, all by one transaction.
+Rows of PostgreSQL carry the number of the transaction that wrote them and stand in the order of writing. So when a
+survey closes, its ids and links are written anew in the order of their hashes, all by one transaction.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -58,13 +59,8 @@ class PostgresStore(Store):
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            psycopg = None  # type: ignore[assignment] # an error below, with nothing in flight
-        if psycopg is None:
+        if importlib.util.find_spec("psycopg") is None:
             raise MissingExtraError("A store in PostgreSQL", "postgresql")
-        self._psycopg = psycopg
         self._address = address
         self._local = threading.local()
         self._connections: list[Any] = []
@@ -234,7 +230,9 @@ class PostgresStore(Store):
         """The connection of this thread, a new one if the last is broken."""
         connection = getattr(self._local, "connection", None)
         if connection is None or connection.closed or connection.broken:
-            connection = self._psycopg.connect(self._address, autocommit=True)
+            import psycopg
+
+            connection = psycopg.connect(self._address, autocommit=True)
             connection.execute("SET synchronous_commit = on")
             self._local.connection = connection
             self._connections = [*(other for other in self._connections if not other.closed), connection]

@@ -1,4 +1,4 @@
-"""What may be shown of a survey: estimates as of the last step, in how far they can be trusted, and what was refused."""
+"""What may be shown of a survey: estimates as of the last step, how far to trust them, and what was refused."""
 
 from __future__ import annotations
 
@@ -139,7 +139,10 @@ def results(store: Store, desk: Desk) -> Results:
     opened = store.survey(desk.name) or desk.opened
     tallies = store.tallies(desk.name, plan.digest, plan.design.cells)
     numbers = sorted({number for _, number in tallies})
-    rounds = {number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number}) for number in numbers}
+    rounds = {
+        number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
+        for number in numbers
+    }
     whole = [_sum([tally for (_, number), tally in tallies.items() if number == wanted]) for wanted in numbers]
     return Results(
         name=desk.name,
@@ -190,7 +193,9 @@ def _groups(desk: Desk, strata: Mapping[int, Tally]) -> Iterator[tuple[str, str,
 
 
 def _answer(plan: Plan, name: str, tally: Tally) -> Estimate | NumberEstimate | None:
-    answer: Estimate | NumberEstimate = plan.estimate(tally)[name] if plan.design.reported(name, tally) else None
+    answer: Estimate | NumberEstimate | None = None
+    if plan.design.reported(name, tally):
+        answer = plan.estimate(tally)[name]
     return answer
 
 

@@ -47,20 +47,17 @@ def page(results: Results) -> bytes:
     own = _own(results, language)
     clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
     epsilon = f"{survey.plan.guarantee.epsilon:.6g}"
-    return (
-        _template()
-        .render(
-            language=language,
-            words=words,
-            results=results,
-            totals=results.totals,
-            title=survey.title[own],
-            alarms=[_alarm(deviation, words) for deviation in results.deviations],
-            rounds=[_round(results, number, words, language) for number in results.rounds],
-            guarantee=words["guarantee_text"].format(epsilon=epsilon, clear="; ".join(clear) or words["none"]),
-        )
-        .encode()
+    text: str = _template().render(
+        language=language,
+        words=words,
+        results=results,
+        totals=results.totals,
+        title=survey.title[own],
+        alarms=[_alarm(deviation, words) for deviation in results.deviations],
+        rounds=[_round(results, number, words, language) for number in results.rounds],
+        guarantee=words["guarantee_text"].format(epsilon=epsilon, clear="; ".join(clear) or words["none"]),
     )
+    return text.encode()
 
 
 def _own(results: Results, language: str) -> str:
@@ -82,7 +79,10 @@ def _round(results: Results, number: int, words: Mapping[str, str], language: st
 def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
     own = _own(results, language)
     groups = [
-        {"heading": words["groups"].format(question=_text(results, name, own)), "parts": list(_parts(results, some, question, words, own))}
+        {
+            "heading": words["groups"].format(question=_text(results, name, own)),
+            "parts": list(_parts(results, some, question, words, own)),
+        }
         for name, some in groupby(question.groups, key=lambda group: group.question)
     ]
     return {
@@ -94,7 +94,9 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     }
 
 
-def _parts(results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str) -> Iterator[dict[str, Any]]:
+def _parts(
+    results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
+) -> Iterator[dict[str, Any]]:
     for group in groups:
         label = _label(results, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))

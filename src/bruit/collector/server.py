@@ -14,7 +14,7 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -29,6 +29,7 @@ from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.store import Outcome, Store
 from bruit.errors import DataError
+from bruit.survey.page import security_policy
 
 __all__ = ["Limits", "application"]
 
@@ -159,9 +160,7 @@ class _Held:
 class _Server:
     """What the routes do."""
 
-    def __init__(
-        self, store: Store, limits: Limits, https: bool, behind_proxy: bool, insecure_demo: bool
-    ) -> None:
+    def __init__(self, store: Store, limits: Limits, https: bool, behind_proxy: bool, insecure_demo: bool) -> None:
         self.intake = Intake(store)
         self._store = store
         self._limits = limits
@@ -196,7 +195,7 @@ class _Server:
         if held.desk.is_before():
             return self._answer(404)
         content = held.desk.page
-        return self._html(content)
+        return self._html(content, security_policy(content))
 
     async def results(self, request: Request) -> Response:
         """The results, for whoever shows the token, or for everybody where the survey says so."""
@@ -215,7 +214,7 @@ class _Server:
         if not opened.public and not hmac.compare_digest(token, opened.token):
             return self._answer(404)
         answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
-        return self._html(answer)
+        return self._html(answer, _policy(answer))
 
     async def health(self, request: Request) -> Response:
         """Whether it runs."""
@@ -253,10 +252,8 @@ class _Server:
         except TimeoutError:
             raise _Refused(408) from None
         arrival = None
-        try:
+        with suppress(DataError):
             arrival = desk.read(body)
-        except DataError:
-            pass
         return await self.intake.take(desk, arrival)
 
     def _check_transport(self, request: Request) -> None:
@@ -297,8 +294,8 @@ class _Server:
         kind = "application/json" if status < 400 else "application/problem+json"
         return Response(text.ljust(ANSWER_BYTES).encode(), status, {**_NO_PAGE, **self._transport}, kind)
 
-    def _html(self, content: bytes) -> Response:
-        headers = {**_PAGE, **self._transport, "Content-Security-Policy": _policy(content)}
+    def _html(self, content: bytes, policy: str) -> Response:
+        headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
         return Response(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
@@ -307,6 +304,8 @@ async def _body(request: Request, length: int) -> bytes:
     fields: dict[bytes, bytes] = dict(request.scope["headers"])
     if fields.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
         raise _Refused(415)
+    if b"transfer-encoding" in fields:  # no page sends one, and a proxy may read it differently
+        raise _Refused(400)
     declared = fields.get(b"content-length", b"0")
     if not declared.isdigit() or int(declared[:12]) > length:
         raise _Refused(413)
@@ -325,16 +324,11 @@ def _address(request: Request) -> str:
     return request.client.host if request.client is not None else ""
 
 
-_INLINE = re.compile(rb"<(script|style)[^>]*>(.*?)</\1>", re.DOTALL)
+_STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 
 
 def _policy(content: bytes) -> str:
-    """What a page may do: run its own script and style, known by their hashes, and send to where it comes from."""
-    hashes: dict[bytes, list[str]] = {b"script": [], b"style": []}
-    for kind, text in _INLINE.findall(content):
-        hashes[kind].append(f"'sha256-{b64encode(sha256(text).digest()).decode()}'")
-    script, style = (" ".join(hashes[kind]) or "'none'" for kind in (b"script", b"style"))
-    return (
-        f"default-src 'none'; script-src {script}; style-src {style}; connect-src 'self'; form-action 'none'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    )
+    """What the page of results may do: be styled by its own style, known by its hash, and nothing else."""
+    hashes = [f"'sha256-{b64encode(sha256(text).digest()).decode()}'" for text in _STYLE.findall(content)]
+    style = " ".join(hashes)
+    return f"default-src 'none'; style-src {style}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

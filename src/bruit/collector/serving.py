@@ -79,7 +79,8 @@ class Listening:
     def bind(self) -> socket.socket:
         """A socket that listens there."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sends small answers at once only where the protocol is named; others wait for 40 milliseconds.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((self.host, self.port))

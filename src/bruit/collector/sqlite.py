@@ -213,7 +213,9 @@ class SqliteStore(Store):
     def _advance(self, name: str, step: int) -> None:
         query = "SELECT count FROM {} WHERE survey = ? AND stratum = ? AND cell = ?"
         key = (name, WHOLE, ANSWERED)
-        answered, shown = (self._connection.execute(query.format(table), key).fetchone() for table in ("tallies", "shown"))
+        answered, shown = (
+            self._connection.execute(query.format(table), key).fetchone() for table in ("tallies", "shown")
+        )
         if answered[0] - (shown[0] if shown else 0) >= step:
             self._show(name)
 

@@ -187,10 +187,8 @@ class Store(ABC):
         new = set() if closed else self._remember(batch.survey, bodies)
         known = self._bodies(batch.survey, [key for key in bodies if key not in new]) if len(new) < len(bodies) else {}
         refused = self._spend(batch, new, first) if links and new else set()
-        outcomes = [
-            _outcome(entry, place == first[entry.id], new, refused, known, bodies)
-            for place, entry in enumerate(batch.entries)
-        ]
+        fates = _Fates(new, refused, known, bodies)
+        outcomes = [fates.outcome(entry, place == first[entry.id]) for place, entry in enumerate(batch.entries)]
         self._add_up(batch, outcomes)
         return outcomes
 
@@ -261,6 +259,7 @@ class Store(ABC):
     def backup(self, path: Any) -> None:
         """A copy of the whole store as of one moment, while it is used."""
 
+    @abstractmethod
     def disconnect(self) -> None:
         """Give up connections; the next call makes new ones."""
 
@@ -303,24 +302,37 @@ class Store(ABC):
         """Stratum, round, cell and count."""
 
 
-def _outcome(
-    entry: Entry,
-    is_first: bool,
-    new: set[bytes],
-    refused: set[bytes],
-    known: Mapping[bytes, bytes],
-    bodies: Mapping[bytes, bytes],
-) -> Outcome:
-    """What became of one entry; a copy within the batch fares as if it had come later."""
-    if entry.id in refused:
-        return Outcome.LINK_SPENT
-    if entry.id in new:
-        if is_first:
-            return Outcome.COUNTED
-        return Outcome.REPEATED if entry.body == bodies[entry.id] else Outcome.OTHER_BYTES
-    if entry.id not in known:
-        return Outcome.CLOSED
-    return Outcome.REPEATED if entry.body == known[entry.id] else Outcome.OTHER_BYTES
+class _Fates(NamedTuple):
+    """What became of the ids of a batch.
+
+    Attributes
+    ----------
+    new
+        Those that were not known.
+    refused
+        Those of them whose link is spent.
+    known
+        The hashes of the bodies of those that were known before.
+    bodies
+        The hashes of the bodies with which they came first in the batch.
+    """
+
+    new: set[bytes]
+    refused: set[bytes]
+    known: Mapping[bytes, bytes]
+    bodies: Mapping[bytes, bytes]
+
+    def outcome(self, entry: Entry, is_first: bool) -> Outcome:
+        """What became of an entry; a copy within the batch fares as if it had come later."""
+        if entry.id in self.refused:
+            return Outcome.LINK_SPENT
+        if entry.id in self.new:
+            if is_first:
+                return Outcome.COUNTED
+            return Outcome.REPEATED if entry.body == self.bodies[entry.id] else Outcome.OTHER_BYTES
+        if entry.id not in self.known:
+            return Outcome.CLOSED
+        return Outcome.REPEATED if entry.body == self.known[entry.id] else Outcome.OTHER_BYTES
 
 
 def same_survey(known: Opened, survey: Opened) -> None:
