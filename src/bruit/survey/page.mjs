@@ -1,0 +1,606 @@
+import { read, sample } from "./sample.mjs";
+
+// The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
+//
+// The true answers live in one variable, from the moment they are chosen until the page is left. They are in no
+// attribute of an element, no address, no storage and no history. What was drawn is stored before it is sent, and every
+// further attempt sends the same bytes: a second draw would tell more about the person.
+
+// The report.
+
+/** The bytes of a report, as text: one draw by the card, written into the fixed texts of the survey. */
+export function draw(survey, codes, places, link, nextWord) {
+  const columns = sample(read(survey.card), codes, nextWord);
+  return written(survey, { id: randomId(), link, public: places, report: columns, round: "1" });
+}
+
+/** The fixed texts of a body with its slots filled, and zeros up to the one length of all bodies. */
+export function written(survey, contents) {
+  const content = ([role, name]) => (role === "pad" ? "" : name === "" ? contents[role] : contents[role][name]);
+  const texts = survey.parts.map((part) => (typeof part === "string" ? part : content(part)));
+  const pad = "0".repeat(survey.length - texts.join("").length);
+  return texts.map((piece, place) => (survey.parts[place][0] === "pad" ? pad : piece)).join("");
+}
+
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The codes that the card takes: several choices are a yes or no for each label. */
+export function codesOf(survey, answers) {
+  return survey.attributes.map(({ question, label }) => (
+    label === null ? answers[question] : Number(answers[question].includes(label))
+  ));
+}
+
+/** What a report says: for each attribute that it speaks of, the codes that the message points to. */
+export function readingOf(survey, report) {
+  const card = JSON.parse(survey.card);
+  const numbers = card.columns.map((column) => number(column, report[column.name]));
+  const messages = card.method === "SMP" ? [[Number(numbers[0]), numbers[1]]] : [...numbers.entries()];
+  return messages.map(([attribute, item]) => (
+    { attribute, codes: pointed(survey.attributes[attribute], card.questions[attribute], item) }
+  ));
+}
+
+function number(column, digits) {
+  if (column.dtype !== "bytes") return BigInt(digits);
+  return digits.match(/../g).reduceRight((total, pair) => total * 256n + BigInt(`0x${pair}`), 0n);
+}
+
+function pointed({ reading }, question, item) {
+  if (reading === "value") return [Number(item)];
+  const codes = question.values.map((_, code) => code);
+  if (reading === "list") return codes.filter((code) => (item >> BigInt(code)) & 1n);
+  const [low, high] = reading[Number(item)];
+  return codes.slice(low, high + 1);
+}
+
+// Storage: what was drawn and not yet sent, or that it was sent; never an answer.
+
+function memory(name) {
+  let held = null;
+  const attempt = (action) => {
+    try {
+      return action(globalThis.localStorage);
+    } catch {
+      return undefined;
+    }
+  };
+  const lasting = attempt((storage) => {
+    storage.setItem(`${name}.try`, "1");
+    storage.removeItem(`${name}.try`);
+    return true;
+  }) === true;
+  return {
+    lasting,
+    name,
+    get() {
+      const stored = attempt((storage) => JSON.parse(storage.getItem(name)));
+      return stored ?? held;
+    },
+    set(record) {
+      held = record;
+      attempt((storage) => (record ? storage.setItem(name, JSON.stringify(record)) : storage.removeItem(name)));
+    },
+  };
+}
+
+// Elements. Everything that somebody wrote becomes text, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** A hundred dots, some of them filled, for what the text beside it says. */
+function dots([count, of], label) {
+  if (of !== 100) return null;
+  const picture = document.createElementNS(SVG, "svg");
+  const attributes = { viewBox: "0 0 100 100", role: "img", "aria-label": label, class: "dots" };
+  for (const [key, value] of Object.entries(attributes)) picture.setAttribute(key, value);
+  for (let place = 0; place < 100; place += 1) {
+    const dot = document.createElementNS(SVG, "circle");
+    dot.setAttribute("cx", (place % 10) * 10 + 5);
+    dot.setAttribute("cy", Math.floor(place / 10) * 10 + 5);
+    dot.setAttribute("r", "3.6");
+    dot.setAttribute("class", place < count ? "on" : "off");
+    picture.append(dot);
+  }
+  return picture;
+}
+
+// The page.
+
+function start(survey) {
+  const place = document.getElementById("survey");
+  const card = JSON.parse(survey.card);
+  const sampled = card.method === "SMP";
+  let language = preferred(survey.languages);
+  let screen = null;
+  let answers = null; // the true ones
+  let shown = null; // what was drawn, while this page is open
+  let sending = false;
+  let link = "";
+  let store = null;
+
+  // Words.
+
+  const words = () => survey.words[language];
+
+  /** A text of the page with its places filled; a function makes an element for each place that it fills. */
+  function say(name, values = {}) {
+    return words()[name].split(/(\{[a-z]+\})/).map((piece) => {
+      const value = values[/^\{([a-z]+)\}$/.exec(piece)?.[1]];
+      return (typeof value === "function" ? value() : value) ?? piece;
+    });
+  }
+
+  const plain = (name, values) => say(name, values).map((piece) => piece.textContent ?? piece).join("");
+  const paragraph = (name, values, attributes = {}) => element("p", attributes, say(name, values));
+  const bdi = (content) => element("bdi", {}, content);
+  const quote = (content) => bdi(plain("quoted", { text: content }));
+  const figure = (value) => Number(value).toLocaleString(language, { maximumFractionDigits: 12 });
+  const share = ([count, of]) => plain("share", { count: figure(count), of: figure(of) });
+  const percent = (digits) => plain("percent", { number: figure(digits) });
+
+  function label(question, code) {
+    const known = question.labels[language][code];
+    return question.kind === "number" ? figure(known) : known;
+  }
+
+  /** The labels of an attribute: of several choices, no and yes. */
+  function attributeLabel({ question, label: own }, code) {
+    return own === null ? label(survey.questions[question], code) : words()[code ? "yes" : "no"];
+  }
+
+  function attributeName({ question, label: own }) {
+    const { text, labels } = survey.questions[question];
+    return own === null ? text[language] : `${text[language]} – ${labels[language][own]}`;
+  }
+
+  // Screens.
+
+  const SCREENS = {
+    invitation, declined, questions, report, already,
+    from_disk: () => notice("from_disk"),
+    insecure: () => notice("insecure"),
+    needs_link: () => notice("needs_link"),
+  };
+
+  function show(name) {
+    screen = name;
+    render();
+    window.scrollTo(0, 0);
+    place.querySelector("h1, h2")?.focus({ preventScroll: true });
+  }
+
+  function render() {
+    document.documentElement.lang = language;
+    document.documentElement.dir = words().direction;
+    document.title = survey.title[language];
+    place.replaceChildren(languages(), ...SCREENS[screen]().filter(Boolean));
+  }
+
+  function languages() {
+    if (survey.languages.length < 2) return "";
+    return element("nav", { class: "languages" }, survey.languages.map((code) => element("button", {
+      type: "button",
+      lang: code,
+      "aria-pressed": String(code === language),
+      onclick() {
+        language = code;
+        render();
+        place.querySelector(`nav [lang="${code}"]`).focus();
+      },
+    }, survey.words[code].language)));
+  }
+
+  const heading = (content) => element("h1", { tabindex: "-1", dir: "auto" }, content);
+  const subheading = (content) => element("h2", { tabindex: "-1" }, content);
+
+  function button(name, action, kind = "") {
+    return element("button", { type: "button", class: kind, onclick: action }, say(name));
+  }
+
+  function notice(name) {
+    return [heading(survey.title[language]), subheading(say(name)), paragraph(`${name}_text`)];
+  }
+
+  function invitation() {
+    const { introduction, asker, title, attributes } = survey;
+    const lines = introduction[language].split(/\n\s*\n/).filter(Boolean);
+    return [
+      heading(title[language]),
+      ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
+      asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
+      subheading(say("protection")),
+      paragraph("protection_text"),
+      ...(attributes.length > 1 ? pick() : []),
+      odds(0, true),
+      attributes.length > 1 ? others() : null,
+      ...conclusions(),
+      clear(),
+      leaves(),
+      ...decision(),
+    ];
+  }
+
+  /** One answer of several is picked, or all are sent; the odds are then shown for the first. */
+  function pick() {
+    const { attributes } = survey;
+    return [
+      paragraph(sampled ? "protection_several" : "protection_all", { count: figure(attributes.length) }),
+      paragraph("example_of", { question: quote(attributeName(attributes[0])) }, { class: "quiet" }),
+    ];
+  }
+
+  /** How often a message points to the own answer, and to another one: two sentences, and two pictures of them. */
+  function odds(row, pictures) {
+    const { own, other } = survey.attributes[row];
+    return element("div", { class: "odds" }, [own, other].map((chance, line) => element(
+      "div", {}, pictures ? dots(chance, share(chance)) : null, element("p", {}, oddsTexts(row)[line]),
+    )));
+  }
+
+  function oddsTexts(row) {
+    const attribute = survey.attributes[row];
+    const size = card.questions[row].values.length;
+    const example = size === 2 || survey.questions[attribute.question].kind === "yes-no" ? 1 : 0;
+    const values = {
+      answer: () => quote(attributeLabel(attribute, example)),
+      other: () => quote(attributeLabel(attribute, 0)),
+      own: share(attribute.own),
+      share: share(attribute.other),
+    };
+    if (attribute.reading === "list") return [say("own_list", values), say("other_lists", values)];
+    if (attribute.reading === "value") {
+      return [say("own_answer", values), say(size === 2 ? "other_answer" : "other_answers", values)];
+    }
+    const { labels } = survey.questions[attribute.question];
+    const [low, high] = [labels[language][0], labels[language][size - 1]].map(Number);
+    const ends = { ...values, low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
+    return [say("low_number", ends), say("high_number", ends)];
+  }
+
+  function others() {
+    return element(
+      "details", {}, element("summary", {}, say("all_odds")), sampled ? paragraph("picked_only") : null,
+      survey.attributes.map((attribute, row) => [
+        element("h3", { dir: "auto" }, attributeName(attribute)), odds(row, false),
+      ]),
+    );
+  }
+
+  function conclusions() {
+    const after = element("p", { id: "after", role: "status" });
+    const tell = (before) => {
+      const [least, most] = survey.beliefs[before - 1];
+      const values = { before: percent(before), least: percent(least), most: percent(most) };
+      after.replaceChildren(plain("belief_after", values));
+    };
+    const slider = element("input", {
+      type: "range", min: "1", max: "99", value: "50", id: "belief", autocomplete: "off",
+      oninput: () => tell(Number(slider.value)),
+    });
+    tell(50);
+    return [
+      subheading(say("belief")),
+      expectation(),
+      element("div", { class: "slider" }, element("label", { for: "belief" }, say("belief_slider")), slider, after),
+      paragraph("belief_lasts"),
+    ];
+  }
+
+  /** The same in a sentence, of the answer itself where there is one question with two answers. */
+  function expectation() {
+    const values = { before: percent(50), most: percent(survey.beliefs[49][1]) };
+    if (card.questions.length > 1 || card.questions[0].values.length > 2) return paragraph("belief_text", values);
+    return paragraph("belief_answer", { ...values, answer: quote(attributeLabel(survey.attributes[0], 1)) });
+  }
+
+  function clear() {
+    const names = survey.questions.filter((question) => question.clear).map(({ text: own }) => quote(own[language]));
+    if (!names.length) return paragraph("clear_none");
+    return paragraph("clear_some", { questions: element("span", {}, separated(names)) }, { class: "clear" });
+  }
+
+  const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
+
+  function leaves() {
+    const names = ["leaves_report", "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
+    const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
+    return element(
+      "details", {}, element("summary", {}, say("leaves")),
+      element("ul", {}, names.map((name) => element("li", {}, say(name)))),
+      paragraph("technical", known, { class: "quiet" }),
+    );
+  }
+
+  function decision() {
+    return [
+      subheading(say("decide")),
+      paragraph("decide_text"),
+      store.lasting ? null : paragraph("no_storage", {}, { class: "warning" }),
+      buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
+    ];
+  }
+
+  const buttons = (...all) => element("div", { class: "buttons" }, all);
+
+  function takePart() {
+    answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
+    show("questions");
+  }
+
+  function declined() {
+    return [...notice("declined"), buttons(button("back", () => show("invitation")))];
+  }
+
+  // Questions.
+
+  function questions() {
+    return [
+      heading(survey.title[language]),
+      subheading(say("questions")),
+      paragraph("questions_text"),
+      ...survey.questions.map(field),
+      buttons(button("draw", finish, "main")),
+      paragraph("draw_text", {}, { class: "quiet" }),
+    ];
+  }
+
+  function field(question, row) {
+    const id = `q${row}`;
+    const help = [question.help[language], note(question)].filter(Boolean).join(" ");
+    return element(
+      "fieldset", { id, "aria-describedby": `${id}-help ${id}-error` },
+      element("legend", { dir: "auto" }, question.text[language]),
+      element("p", { class: question.clear ? "mark open" : "mark" }, say(question.clear ? "is_clear" : "is_protected")),
+      element("p", { id: `${id}-help`, class: "quiet", dir: "auto" }, help),
+      question.kind === "number" ? numberInput(question, row) : choices(question, row),
+      element("p", { id: `${id}-error`, class: "error", role: "alert" }),
+    );
+  }
+
+  function note(question) {
+    if (question.kind === "several") return plain("choose_any");
+    return question.kind === "number" ? plain("enter_number", range(question)) : "";
+  }
+
+  function range(question) {
+    const last = question.labels[language].length - 1;
+    return { low: label(question, 0), high: label(question, last), step: figure(question.step) };
+  }
+
+  function choices(question, row) {
+    const several = question.kind === "several";
+    return question.labels[language].map((content, code) => {
+      const input = element("input", { type: several ? "checkbox" : "radio", name: `q${row}`, autocomplete: "off" });
+      input.checked = several ? answers[row].includes(code) : answers[row] === code;
+      input.addEventListener("change", () => {
+        if (!several) answers[row] = code;
+        else answers[row] = input.checked ? [...answers[row], code] : answers[row].filter((other) => other !== code);
+        complain(row, null);
+      });
+      return element("label", { class: "choice" }, input, element("span", { dir: "auto" }, content));
+    });
+  }
+
+  function numberInput(question, row) {
+    const input = element("input", {
+      type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", maxlength: "20",
+      "aria-label": question.text[language], "aria-describedby": `q${row}-help q${row}-error`,
+    });
+    if (answers[row] !== null) input.value = Number.isNaN(answers[row]) ? "" : label(question, answers[row]);
+    input.addEventListener("input", () => {
+      answers[row] = input.value.trim() === "" ? null : codeOf(question, input.value);
+      complain(row, null);
+    });
+    return input;
+  }
+
+  /** The place of a number among those that may be answered; not a number where it is none of them. */
+  function codeOf(question, typed) {
+    const digits = typed.trim().replace(",", ".").replace("−", "-");
+    if (!/^-?[0-9]+(\.[0-9]+)?$/.test(digits)) return NaN;
+    const code = question.labels[language].findIndex((known) => Number(known) === Number(digits));
+    return code < 0 ? NaN : code;
+  }
+
+  function complain(row, name) {
+    const line = document.getElementById(`q${row}-error`);
+    line.replaceChildren(name ? plain(name, range(survey.questions[row])) : "");
+  }
+
+  async function finish() {
+    if (sending) return;
+    const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
+    if (bad >= 0) {
+      complain(bad, answers[bad] === null ? "missing" : "bad_number");
+      document.querySelector(`#q${bad} input`).focus();
+      return;
+    }
+    sending = true;
+    await alone(() => {
+      // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
+      if (store.get()) {
+        answers = null;
+        return;
+      }
+      const places = Object.fromEntries(survey.questions.flatMap((question, row) => (
+        question.clear ? [[question.name, String(answers[row])]] : []
+      )));
+      store.set({ body: draw(survey, codesOf(survey, answers), places, link) });
+    });
+    sending = false;
+    await resume();
+  }
+
+  const alone = (action) => (navigator.locks ? navigator.locks.request(store.name, async () => action()) : action());
+
+  // The report.
+
+  /** Go on from what is stored: nothing, something drawn that is to be sent, or something that was sent. */
+  async function resume() {
+    const record = store.get();
+    if (!record) return show("invitation");
+    if (record.sent) {
+      answers = null;
+      return show("already");
+    }
+    shown = { body: record.body, outcome: "sending", told: false };
+    show("report");
+    return send();
+  }
+
+  async function send() {
+    if (sending) return;
+    sending = true;
+    shown.outcome = "sending";
+    render();
+    shown.outcome = await posted(shown.body);
+    sending = false;
+    if (shown.outcome === "sent") store.set({ sent: true });
+    if (screen === "report") show("report");
+  }
+
+  /** What the collector answered: sent, again (nothing was answered, or to come later), or a reason why not. */
+  async function posted(body) {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), 20000);
+    try {
+      const { status } = await fetch(survey.address, {
+        method: "POST",
+        body,
+        headers: { "Content-Type": "application/json" },
+        credentials: "omit",
+        cache: "no-store",
+        redirect: "error",
+        referrerPolicy: "no-referrer",
+        signal: patience.signal,
+      });
+      if (status === 200 || status === 201) return "sent";
+      return status === 408 || status === 429 || status >= 500 ? "again" : String(status);
+    } catch {
+      return "again";
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function report() {
+    const { outcome, body } = shown;
+    const bytes = element("pre", { tabindex: "0", dir: "ltr" }, body);
+    const title = heading(survey.title[language]);
+    const state = (name, values) => paragraph(name, values, { role: "status" });
+    if (outcome === "sent") {
+      const last = paragraph("you_may_close", {}, { class: "quiet" });
+      return [title, subheading(say("sent")), ...meaning(), paragraph("sent_text"), bytes, last];
+    }
+    if (outcome === "sending") {
+      return [title, subheading(say("drawn")), paragraph("drawn_text"), bytes, state("sending")];
+    }
+    if (outcome === "again") {
+      const warning = store.lasting ? null : paragraph("not_kept", {}, { class: "warning" });
+      const again = buttons(button("send_again", send, "main"));
+      const rest = [paragraph("drawn_text"), bytes];
+      return [title, subheading(say("not_sent")), state("not_sent_text"), warning, again, ...rest];
+    }
+    const reason = { 403: "refused_link", 410: "refused_closed" }[outcome] ?? "refused_other";
+    return [title, subheading(say("refused")), state(reason, { status: outcome })];
+  }
+
+  /** What the bytes say in words; on wish, whether that is true. */
+  function meaning() {
+    const readings = readingOf(survey, JSON.parse(shown.body).report);
+    const question = (row) => quote(attributeName(survey.attributes[row]));
+    const lines = readings.map((reading) => element(
+      "div", { class: "meaning" },
+      sampled ? paragraph("says_question", { question: question(reading.attribute) }) : null,
+      readings.length > 1 ? paragraph("says_all", { question: question(reading.attribute) }) : null,
+      element("p", { class: "lead" }, spoken(reading)),
+      shown.told && answers ? element("p", { role: "status" }, truth(reading)) : null,
+    ));
+    const tell = () => {
+      shown.told = true;
+      render();
+    };
+    return [...lines, answers && !shown.told ? buttons(button("was_it_true", tell)) : null];
+  }
+
+  function spoken({ attribute, codes }) {
+    const known = survey.attributes[attribute];
+    const answer = (code) => quote(attributeLabel(known, code));
+    if (known.reading === "value") return say("says", { answer: answer(codes[0]) });
+    if (known.reading === "list") {
+      if (!codes.length) return say("says_nothing");
+      return say("says_list", { answers: element("span", {}, separated(codes.map(answer))) });
+    }
+    const [low, high] = [codes[0], codes[codes.length - 1]].map((code) => attributeLabel(known, code));
+    return codes.length === 1 ? say("says_number", { answer: low }) : say("says_range", { low, high });
+  }
+
+  function truth({ attribute, codes }) {
+    const known = survey.attributes[attribute];
+    const own = codesOf(survey, answers)[attribute];
+    const kinds = { value: ["was_true", "was_not_true"], list: ["was_among", "was_not_among"] };
+    const [right, wrong] = kinds[known.reading] ?? ["was_near", "was_not_near"];
+    return say(codes.includes(own) ? right : wrong, { answer: quote(attributeLabel(known, own)) });
+  }
+
+  function already() {
+    const forget = () => {
+      store.set(null);
+      show("invitation");
+    };
+    return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
+  }
+
+  // Where it begins, and begins again.
+
+  function begin() {
+    answers = null;
+    shown = null;
+    link = survey.links ? decodeURIComponent(location.hash.slice(1)) : "";
+    store = memory(`bruit.survey.${survey.digest}${link && "."}${link}`);
+    if (location.protocol === "file:") return show("from_disk");
+    if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
+    if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(link)) return show("needs_link");
+    return resume();
+  }
+
+  window.addEventListener("pagehide", () => {
+    answers = null;
+    place.replaceChildren();
+  });
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) begin();
+  });
+  window.addEventListener("hashchange", () => begin());
+  window.addEventListener("online", () => {
+    if (screen === "report" && shown?.outcome === "again") send();
+  });
+  window.addEventListener("storage", (event) => {
+    if (event.key !== store.name) return;
+    if (screen === "invitation" || screen === "questions") begin();
+    else if (screen === "report" && shown.outcome === "again" && store.get()?.sent) begin();
+  });
+  begin();
+}
+
+function preferred(languages) {
+  const wanted = (navigator.languages ?? []).map((code) => code.toLowerCase());
+  const fits = (code) => languages.find((known) => [code, code.split("-")[0]].includes(known.toLowerCase()));
+  return wanted.map(fits).find(Boolean) ?? languages[0];
+}
+
+if (typeof document !== "undefined") start(JSON.parse(document.getElementById("data").textContent));

@@ -1,0 +1,180 @@
+"""The respondent's page: one HTML file with its own script and style, whose only request sends the report.
+
+The script is ``sample.mjs`` of the cards, which draws, and ``page.mjs``, which asks, shows and sends. What they need to
+know stands in the page as data. A content security policy names the two by their hashes, so that nothing else runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from fractions import Fraction
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from bruit.cards import javascript
+from bruit.collection.odds import Share, belief, nearest, odds
+from bruit.errors import ParameterError
+from bruit.survey.question import Question
+
+if TYPE_CHECKING:
+    from bruit.survey.survey import Survey
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./sample\.mjs";\n', re.MULTILINE)
+_POLICY = re.compile('http-equiv="Content-Security-Policy" content="([^"]*)"')
+
+
+def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
+    """The page of a survey, whole."""
+    style, code = _asset("page.css"), script()
+    data = _data(survey, address=address, links=links, insecure_demo=insecure_demo)
+    language = survey.languages[0]
+    words = survey.wording[language]
+    filled = {
+        "LANGUAGE": html.escape(language),
+        "DIRECTION": html.escape(words["direction"]),
+        "POLICY": html.escape(_policy(code, style, address)),
+        "TITLE": html.escape(survey.title[language]),
+        "STYLE": style,
+        "NEEDS": "".join(
+            f'<p lang="{html.escape(other)}">{html.escape(survey.wording[other]["needs_script"])}</p>'
+            for other in survey.languages
+        ),
+        "DATA": _embedded(data),
+        "SCRIPT": code,
+    }
+    # One pass, so that a text with a marker in it stays a text.
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda marker: filled[marker[1]], _asset("page.html")).encode()
+
+
+@cache
+def script() -> str:
+    """The script of every page: the sampler of the cards, and what is around it."""
+    return f"\n{javascript()}\n{_IMPORT.sub('', _asset('page.mjs'))}"
+
+
+def security_policy(content: bytes) -> str:
+    """The content security policy of a page, for the header that it is served with.
+
+    Parameters
+    ----------
+    content
+        The page, as `Survey.page` gave it. Its own policy stands in it too; only in a header can it also forbid that
+        the page is shown inside another one.
+    """
+    match = _POLICY.search(content.decode())
+    if match is None:
+        raise ParameterError("content must be a page as Survey.page gives it.")
+    return html.unescape(match[1]) + "; frame-ancestors 'none'"
+
+
+def _policy(code: str, style: str, address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in ("", "http", "https") or bool(parts.scheme) != bool(parts.netloc) or not address:
+        raise ParameterError('address must be a path or an address with https, as in "report".')
+    if re.search(r"[\s;,'\"<>]", address):
+        raise ParameterError("address must not have spaces, quotes, commas or semicolons.")
+    target = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "'self'"
+    rules = (
+        "default-src 'none'", f"script-src '{_hash(code)}'", f"style-src '{_hash(style)}'", "img-src data:",
+        f"connect-src {target}", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )  # fmt: skip
+    return "; ".join(rules)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return resources.files("bruit.survey").joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(data: Any) -> str:
+    """JSON that no text in it can end."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# What the script needs to know.
+
+
+def _data(survey: Survey, **options: Any) -> dict[str, Any]:
+    ratio = survey.plan.design.ratio("person")
+    moved = [belief(ratio, percent) for percent in range(1, 100)]
+    return {
+        **options,
+        "digest": survey.digest,
+        "languages": list(survey.languages),
+        "words": {language: dict(survey.wording[language]) for language in survey.languages},
+        "title": dict(survey.title),
+        "introduction": dict(survey.introduction),
+        "asker": dict(survey.asker),
+        "questions": [_question(question) for question in survey.questions],
+        "attributes": _attributes(survey),
+        "card": survey.card.content.decode(),
+        "parts": [part if isinstance(part, str) else [part.role, part.name] for part in survey.body.parts],
+        "length": survey.body_length,
+        "epsilon": f"{survey.plan.guarantee.epsilon:.6g}",
+        "beliefs": [[_percent(step.least), _percent(step.most)] for step in moved],
+    }
+
+
+def _question(question: Question) -> dict[str, Any]:
+    step = "" if question.bounds is None else f"{question.bounds[2]:g}"
+    return {**question.to_dict(), "step": step}
+
+
+def _percent(share: Share) -> str:
+    """A share of a hundred as a number, with as many decimals as it takes not to say none or all."""
+    return f"{float(100 * share.fraction):.12g}"
+
+
+def _attributes(survey: Survey) -> list[dict[str, Any]]:
+    """For each attribute of the plan: whose answer it is, how a message reads, and its odds."""
+    places = {question.name: place for place, question in enumerate(survey.questions)}
+    entries = []
+    for question in survey.sensitive:
+        for label, name in enumerate(question.attribute_names):
+            mechanism = survey.plan.mechanisms[name]
+            entry = {"question": places[question.name], "label": label if question.kind == "several" else None}
+            entries.append({**entry, **(_number(mechanism) if mechanism.gives == "mean" else _category(mechanism))})
+    return entries
+
+
+def _category(mechanism: Any) -> dict[str, Any]:
+    """Odds of an answer that is sent as one or as a list."""
+    chances = odds(mechanism)
+    if chances is None:
+        raise ParameterError(f"{mechanism.name} has no odds that could be shown.")
+    return {
+        "reading": "value" if chances.names else "list",
+        "own": _share(chances.own_share),
+        "other": _share(chances.other_share),
+    }
+
+
+def _number(mechanism: Any) -> dict[str, Any]:
+    """The numbers that each message hints at, and how often it hints at the upper half, from the two ends."""
+    rows = [mechanism.law.row(code) for code in range(mechanism.size)]
+    hints = [_hint(column) for column in zip(*rows, strict=True)]
+    above = [low + high > mechanism.size - 1 for low, high in hints]
+    low, high = (sum(chance for chance, up in zip(row, above, strict=True) if up) for row in (rows[0], rows[-1]))
+    return {"reading": hints, "own": _share(nearest(Fraction(low))), "other": _share(nearest(Fraction(high)))}
+
+
+def _hint(column: tuple[Fraction, ...]) -> tuple[int, int]:
+    """The first and the last of the values under which a message is likeliest."""
+    most = max(column)
+    likeliest = [code for code, chance in enumerate(column) if chance == most]
+    return likeliest[0], likeliest[-1]
+
+
+def _share(share: Share) -> list[int]:
+    return [share.count, share.of]

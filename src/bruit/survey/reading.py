@@ -1,0 +1,335 @@
+"""From the TOML file of a survey to the survey; errors say where, what the rule is, and how it is spelt."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_args
+
+from bruit import _checks
+from bruit.cards.question import MOST_CELLS
+from bruit.collection import Plan, methods
+from bruit.domains import Schema
+from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.survey import wording
+from bruit.survey.question import Kind, Question, Texts
+from bruit.survey.survey import Survey
+
+#: The most answers to a question, questions, characters of a label and of another text.
+MOST_LABELS = 100
+MOST_QUESTIONS = 50
+MOST_LABEL = 120
+MOST_TEXT = 4_000
+#: How many answers results wait for, unless the file says.
+SHOWN_FROM = 10
+
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
+_ODDS = re.compile(r"\s*([0-9]{1,6})\s*:\s*([0-9]{1,6})\s*")
+#: The mechanisms whose reports a person can read: an answer, a list of answers, or a stretch of numbers.
+_READABLE = (None, "self", "subset", "window")
+
+_SURVEY_KEYS = (
+    "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "people", "shown_from", "opens",
+    "closes", "rounds", "question",
+)  # fmt: skip
+_QUESTION_KEYS = {
+    "choice": ("labels", "refusal"),
+    "yes-no": ("refusal",),
+    "scale": ("from", "to", "low", "high", "refusal"),
+    "number": ("from", "to", "step"),
+    "several": ("labels",),
+}
+
+
+def read(path: Path) -> Survey:
+    """The survey in a file."""
+    file = _load(path)
+    _known_keys(file, _SURVEY_KEYS, "")
+    languages = _languages(file)
+    own = tuple(language for language in languages if wording.shipped(language) is None)
+    words = {language: wording.shipped(language) or wording.beside(path.parent, language) for language in languages}
+    questions = _questions(file, words)
+    return Survey(
+        title=_texts(file, "title", languages, "", MOST_LABEL),
+        languages=languages,
+        questions=questions,
+        plan=_plan(file, questions),
+        wording=words,
+        introduction=_texts(file, "introduction", languages, "", MOST_TEXT, optional=True),
+        asker=_texts(file, "asker", languages, "", MOST_TEXT, optional=True),
+        own_wording=own,
+        **_numbers(file),
+        **_times(file),
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    text = path.read_bytes()
+    rule = 'must be TOML in UTF-8: lines such as title = "Alcohol at school", and [[question]] before each question.'
+
+    def explain(error: Exception) -> BruitError:
+        where = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        place = f", line {where[1]}, column {where[2]}" if where else ""
+        return FormatError(f"{path.name}{place}: a survey {rule}")
+
+    with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):
+        return tomllib.loads(text.decode())
+
+
+def _known_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise ParameterError(f"{where}{key!r} is no key here.{_checks.suggestion(key, known)} {_one_of(known)}")
+
+
+def _one_of(known: tuple[str, ...]) -> str:
+    return f"There are {', '.join(known)}."
+
+
+# Texts.
+
+
+def _languages(file: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those that the file names, or those of its title, or English."""
+    title = file.get("title")
+    languages = file.get("languages", list(title) if isinstance(title, Mapping) else ["en"])
+    if not isinstance(languages, list) or not languages or not all(isinstance(code, str) for code in languages):
+        raise ParameterTypeError('languages must be a list of codes, as in languages = ["en", "fr"].')
+    if len(set(languages)) < len(languages):
+        raise ParameterError("languages must have each language once.")
+    return tuple(languages)
+
+
+def _texts(
+    table: Mapping[str, Any], key: str, languages: tuple[str, ...], where: str, most: int, *, optional: bool = False
+) -> Texts:
+    """A text in every language: one text where there is one language, else a text for each."""
+    if key not in table and optional:
+        return dict.fromkeys(languages, "")
+    entries = _by_language(table, key, languages, where)
+    return {language: _spaced(_text(text, where + key, most), language) for language, text in entries}
+
+
+def _spaced(text: str, language: str) -> str:
+    """French marks stay with their word: the space before them does not end a line."""
+    return re.sub(r" (?=[?!:;»])|(?<=«) ", "\u00a0", text) if language.split("-", maxsplit=1)[0] == "fr" else text
+
+
+def _by_language(table: Mapping[str, Any], key: str, languages: tuple[str, ...], where: str) -> list[tuple[str, Any]]:
+    """What stands under a key in each language."""
+    value = table.get(key)
+    if not isinstance(value, Mapping) and len(languages) == 1 and value is not None:
+        return [(languages[0], value)]
+    if isinstance(value, Mapping) and set(value) == set(languages):
+        return [(language, value[language]) for language in languages]
+    example = '["…", "…"]' if key == "labels" else '"…"'
+    spelt = (
+        f"{key} = {example}" if len(languages) == 1 else ", ".join(f"{key}.{code} = {example}" for code in languages)
+    )
+    raise ParameterError(f"{where}{key} must be given in every language of the survey: {spelt}.")
+
+
+def _text(value: Any, what: str, most: int) -> str:
+    """A text without control characters, in normal form and without spaces around it."""
+    if not isinstance(value, str):
+        raise ParameterTypeError(f'{what} must be a text in quotes, as in {what.rsplit(maxsplit=1)[-1]} = "…".')
+    text = unicodedata.normalize("NFC", value.strip())
+    if any(unicodedata.category(character) == "Cc" and character not in "\n" for character in text):
+        raise ParameterError(f"{what} must not have control characters.")
+    if not 1 <= len(text) <= most:
+        raise ParameterError(f"{what} must have from 1 to {most:,} characters.")
+    return text
+
+
+# Numbers and times.
+
+
+def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
+    expected = None if "people" not in file else _checks.integer(low=1, people=file["people"])
+    rounds = _checks.integer(low=1, rounds=file.get("rounds", 1))
+    if rounds > 1:
+        raise ParameterError("rounds must be 1: a page that asks the same people again is not there yet.")
+    gate = _checks.integer(low=2, shown_from=file.get("shown_from", SHOWN_FROM))
+    return {"expected": expected, "shown_from": gate, "rounds": rounds}
+
+
+def _times(file: Mapping[str, Any]) -> dict[str, Any]:
+    times: dict[str, datetime | None] = {}
+    for key in ("opens", "closes"):
+        time = file.get(key)
+        if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
+            raise ParameterTypeError(
+                f"{key} must be a time with its offset and without quotes, as in {key} = 2026-12-01T18:00:00+01:00."
+            )
+        times[key] = time
+    opens, closes = times["opens"], times["closes"]
+    if opens is not None and closes is not None and opens >= closes:
+        raise ParameterError("opens must come before closes.")
+    return times
+
+
+def _epsilon(file: Mapping[str, Any]) -> float:
+    """ε as it is written, or from odds: 3:1 is ε = ln 3."""
+    if ("epsilon" in file) == ("odds" in file):
+        raise ParameterError(
+            'A survey must have epsilon or odds, one of the two: epsilon = 1.0, or odds = "3:1" for three to one.'
+        )
+    if "epsilon" in file:
+        return _checks.epsilon(epsilon=file["epsilon"])
+    odds = _ODDS.fullmatch(file["odds"]) if isinstance(file["odds"], str) else None
+    if odds is None or int(odds[2]) < 1 or int(odds[1]) <= int(odds[2]):
+        raise ParameterError('odds must be two whole numbers, the larger first, as in odds = "3:1".')
+    logarithm = math.log(int(odds[1]) / int(odds[2]))
+    return _checks.epsilon(epsilon=logarithm - 4 * math.ulp(logarithm))  # a law at these odds or below
+
+
+# Questions.
+
+
+def _questions(file: Mapping[str, Any], words: Mapping[str, Mapping[str, str]]) -> tuple[Question, ...]:
+    tables = file.get("question")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
+        raise ParameterError("A survey must have questions: write [[question]] before each, in double brackets.")
+    if len(tables) > MOST_QUESTIONS:
+        raise ParameterError(f"A survey must have at most {MOST_QUESTIONS} questions.")
+    questions = tuple(_question(table, place, words) for place, table in enumerate(tables, 1))
+    names = [question.name for question in questions]
+    if len({name.casefold() for name in names}) < len(names):
+        raise ParameterError("The questions of a survey must have different names.")
+    if all(question.clear for question in questions):
+        raise ParameterError("A survey must have a question that is not sent in clear: leave clear = true out.")
+    return questions
+
+
+def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[str, str]]) -> Question:
+    name = table.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ParameterError(
+            f'Question {place} must have a name of letters, digits and _ that begins with a letter: name = "drinks".'
+        )
+    where = f"Question {name!r}: "
+    kinds = get_args(Kind)
+    if table.get("kind") not in kinds:
+        suggestion = _checks.suggestion(table.get("kind"), kinds)
+        raise ParameterError(f'{where}kind must be one of {", ".join(kinds)}, as in kind = "choice".{suggestion}')
+    kind: Kind = table["kind"]
+    _known_keys(table, ("name", "kind", "text", "help", "clear", *_QUESTION_KEYS[kind]), where)
+    clear = _flag(table, "clear", where)
+    if clear and kind == "several":
+        raise ParameterError(f"{where}several choices are not sent in clear: make it a choice, or leave clear out.")
+    languages = tuple(words)
+    labels = _labels(table, kind, words, where)
+    first = words[languages[0]]
+    return Question(
+        name=name,
+        kind=kind,
+        text=_texts(table, "text", languages, where, MOST_TEXT),
+        help=_texts(table, "help", languages, where, MOST_TEXT, optional=True),
+        labels=labels,
+        bounds=_bounds(table, where) if kind == "number" else None,
+        clear=clear,
+        words=(first["no"], first["yes"]),
+    )
+
+
+def _flag(table: Mapping[str, Any], key: str, where: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise ParameterTypeError(f"{where}{key} must be true or false, without quotes.")
+    return value
+
+
+def _labels(
+    table: Mapping[str, Any], kind: Kind, words: Mapping[str, Mapping[str, str]], where: str
+) -> dict[str, tuple[str, ...]]:
+    """The answers in every language, a refusal last where there is one."""
+    labels = _own_labels(table, kind, words, where)
+    if _flag(table, "refusal", where):
+        labels = {language: (*known, words[language]["refusal"]) for language, known in labels.items()}
+    least = 1 if kind == "several" else 2
+    for known in labels.values():
+        if not least <= len(known) <= MOST_LABELS:
+            raise ParameterError(f"{where}there must be from {least} to {MOST_LABELS} labels.")
+        if len({unicodedata.normalize("NFKC", label).casefold() for label in known}) < len(known):
+            raise ParameterError(f"{where}labels must differ, also when read without capitals.")
+    if len({len(known) for known in labels.values()}) > 1:
+        raise ParameterError(f"{where}there must be as many labels in every language, in the same order.")
+    return labels
+
+
+def _own_labels(
+    table: Mapping[str, Any], kind: Kind, words: Mapping[str, Mapping[str, str]], where: str
+) -> dict[str, tuple[str, ...]]:
+    if kind == "yes-no":
+        return {language: (known["no"], known["yes"]) for language, known in words.items()}
+    if kind == "number":
+        return dict.fromkeys(words, _points(*_bounds(table, where), where))
+    if kind == "scale":
+        return _scale(table, tuple(words), where)
+    lists = _by_language(table, "labels", tuple(words), where)
+    for _, labels in lists:
+        if not isinstance(labels, list):
+            raise ParameterTypeError(f'{where}labels must be a list of texts, as in labels = ["red", "green"].')
+    return {
+        language: tuple(_text(label, f"{where}labels", MOST_LABEL) for label in labels) for language, labels in lists
+    }
+
+
+def _scale(table: Mapping[str, Any], languages: tuple[str, ...], where: str) -> dict[str, tuple[str, ...]]:
+    """Whole numbers from one to another; words for the ends stand behind them."""
+    low, high = (_checks.integer(**{f"{where}{key}": table.get(key)}) for key in ("from", "to"))
+    if not 1 <= high - low < MOST_LABELS:
+        raise ParameterError(f"{where}a scale must have from 2 to {MOST_LABELS} steps, as in from = 1 and to = 5.")
+    ends = {key: _texts(table, key, languages, where, MOST_LABEL, optional=True) for key in ("low", "high")}
+    labels = {}
+    for language in languages:
+        steps = [str(step) for step in range(low, high + 1)]
+        for place, key in ((0, "low"), (-1, "high")):
+            word = ends[key][language]
+            steps[place] += f" – {word}" if word else ""
+        labels[language] = tuple(steps)
+    return labels
+
+
+def _bounds(table: Mapping[str, Any], where: str) -> tuple[int | float, int | float, int | float]:
+    low, high, step = table.get("from"), table.get("to"), table.get("step", 1)
+    for key, value in (("from", low), ("to", high), ("step", step)):
+        _checks.finite(**{f"{where}{key}": value})
+    return low, high, step  # type: ignore[return-value] # numbers, by the checks above
+
+
+def _points(low: Any, high: Any, step: Any, where: str) -> tuple[str, ...]:
+    """The numbers that may be answered, as texts."""
+    first, last, width = (Fraction(str(number)) for number in (low, high, step))
+    if width <= 0 or last <= first or (last - first) % width:
+        raise ParameterError(f"{where}from must be below to, and step must divide what is between: from = 0, to = 10.")
+    if (last - first) / width >= MOST_CELLS:
+        raise ParameterError(f"{where}a number must have at most {MOST_CELLS} steps: widen them, as in step = 5.")
+    return tuple(f"{float(first + place * width):.15g}" for place in range(int((last - first) / width) + 1))
+
+
+# The plan.
+
+
+def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
+    """The plan over the sensitive questions."""
+    domains = {
+        name: domain for question in questions if not question.clear for name, domain in question.attributes.items()
+    }
+    method = file.get("method", methods.DEFAULT)
+    plan = Plan(Schema(domains), _epsilon(file), method)
+    for name, mechanism in plan.mechanisms.items():
+        sets = mechanism.law.sets
+        if (None if sets is None else sets.kind) not in _READABLE:
+            raise ParameterError(
+                f"Question {name!r}: a report by {mechanism.name} says nothing to the person who sends it. Leave "
+                'method out, or name GRR, SS or OUE (for several questions: method = "SMP[GRR]").'
+            )
+    plan.card()
+    return plan

@@ -1,0 +1,207 @@
+"""A survey: what people are asked, in which words, how each answer is randomised, and what a report looks like."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bruit import documents
+from bruit.cards import Card
+from bruit.collection import Plan
+from bruit.errors import DataError
+from bruit.survey.body import Body, Report
+from bruit.survey.question import Question, Texts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Survey:
+    """A survey as its file describes it, compiled to a plan.
+
+    Parameters
+    ----------
+    title, introduction, asker
+        What it is called, what a respondent reads first, and who asks, by language; the last two may be empty.
+    languages
+        The languages of its texts. The first one names the values of the plan.
+    questions
+        All questions, in the order in which they are shown.
+    plan
+        The plan over the sensitive questions.
+    wording
+        The page's own texts, by language and name.
+    own_wording
+        The languages whose texts the survey brought itself.
+    expected
+        How many people are expected to answer; None if the file does not say.
+    shown_from
+        Results are shown in steps of at least so many answers.
+    opens, closes
+        When reports are taken, with their offset; None if nothing is said.
+    rounds
+        How often the same people are asked.
+
+    Guarantee
+    ---------
+    What a page sends of the sensitive questions is one report of `plan`, drawn once; ``plan.guarantee`` speaks of it.
+    Answers to questions in `public` are sent as they are, and nothing is promised about them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "survey.toml"
+    ...     _ = path.write_text('''
+    ... title = "Alcohol at school"
+    ... epsilon = 1.0
+    ... [[question]]
+    ... name = "drinks"
+    ... text = "Have you drunk alcohol this week?"
+    ... kind = "yes-no"
+    ... ''')
+    ...     survey = Survey.read(path)
+    >>> survey.plan
+    Plan('drinks'; GRR; person ε = 1 (local, the whole record changed); attribute ε = 1 (local, one attribute of a record changed))
+    >>> report = survey.parse(survey.answer({"drinks": "Yes"}))
+    >>> report.columns["drinks"] in ("0", "1")
+    True
+    """  # noqa: E501 -- what a plan prints
+
+    FORMAT = "bruit.survey/1"
+
+    title: Texts
+    languages: tuple[str, ...]
+    questions: tuple[Question, ...]
+    plan: Plan
+    wording: Mapping[str, Mapping[str, str]]
+    introduction: Texts
+    asker: Texts
+    own_wording: tuple[str, ...] = ()
+    expected: int | None = None
+    shown_from: int = 10
+    opens: datetime | None = None
+    closes: datetime | None = None
+    rounds: int = 1
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Survey:
+        """The survey in a TOML file; ``docs/survey.md`` has its format.
+
+        Parameters
+        ----------
+        path
+            The file. Texts of the page in a language that bruit does not have stand beside it, as in ``de.toml``.
+        """
+        from bruit.survey.reading import read
+
+        return read(Path(path))
+
+    # What it is.
+
+    @cached_property
+    def public(self) -> dict[str, tuple[str, ...]]:
+        """The questions whose answers are sent as they are: their names and labels."""
+        return {question.name: question.values for question in self.questions if question.clear}
+
+    @cached_property
+    def sensitive(self) -> tuple[Question, ...]:
+        """The questions whose answers are randomised, in the order of the plan."""
+        return tuple(question for question in self.questions if not question.clear)
+
+    @cached_property
+    def card(self) -> Card:
+        """What a respondent's device draws from."""
+        return self.plan.card()
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hexadecimal digits: what makes it this survey. Comments, dates, people and the gate do not count."""
+        return hashlib.sha256(documents.canonical(self._body()).encode()).hexdigest()
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "format": self.FORMAT,
+            "card": self.card.digest,
+            "title": dict(self.title),
+            "introduction": dict(self.introduction),
+            "asker": dict(self.asker),
+            "languages": list(self.languages),
+            "questions": [question.to_dict() for question in self.questions],
+            "rounds": self.rounds,
+            "wording": {language: dict(self.wording[language]) for language in self.own_wording},
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Survey) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{question.name!r}" for question in self.questions)
+        return f"Survey({self.title[self.languages[0]]!r}: {names}; {self.plan.guarantee}; sha256 {self.digest[:16]}…)"
+
+    # What a report of it looks like.
+
+    @cached_property
+    def body(self) -> Body:
+        """The form of a report."""
+        sizes = {name: len(labels) for name, labels in self.public.items()}
+        return Body(self.digest, self.card.columns, sizes, self.rounds)
+
+    @property
+    def body_length(self) -> int:
+        """How many bytes every report has."""
+        return self.body.length
+
+    def parse(self, body: bytes) -> Report:
+        """The report in a body that came from outside; all that the page cannot have sent is an error.
+
+        Parameters
+        ----------
+        body
+            The bytes, as they came.
+        """
+        report = self.body.parse(body)
+        forms = self.plan.form
+        columns = {name: forms[name].parse([text]) for name, text in report.columns.items()}
+        readable = all(column.readable is None for column in columns.values())
+        if not readable or not self.plan.valid({name: column.reports for name, column in columns.items()}).all():
+            raise DataError("A report of this survey must have messages that its law can give.")
+        return report
+
+    def answer(self, values: Mapping[str, Any], *, link: str = "", round: int = 1) -> bytes:
+        """The body of a new report, as the page would draw it: for devices without a browser, and for trials.
+
+        Parameters
+        ----------
+        values
+            The label of the answer to each question, in the first language; of several choices, a list of labels.
+        link, round
+            The token of a single-use link; the round.
+        """
+        from bruit.survey.answering import answer
+
+        return answer(self, values, link, round)
+
+    def page(self, *, address: str = "report", links: bool = False, insecure_demo: bool = False) -> bytes:
+        """The respondent's page: one static HTML file that draws on the device and sends the report.
+
+        Parameters
+        ----------
+        address
+            Where reports are posted to: relative to the page, or with its host.
+        links
+            Whether people come by single-use links, whose token stands behind ``#`` in the address of the page.
+        insecure_demo
+            Whether the page works over plain http from another machine too, where nobody vouches for it.
+        """
+        from bruit.survey.page import page
+
+        return page(self, address=address, links=links, insecure_demo=insecure_demo)
