@@ -119,8 +119,5 @@ def without_policy(page: bytes) -> bytes:
 
 def bare(page: bytes) -> bytes:
     """The data of a page without its script, which a test imports."""
-    return f'<!doctype html><main id="survey"></main><script type="application/json" id="data">{data_of(page)}</script>'.encode()
-
-
-
-
+    data = f'<script type="application/json" id="data">{data_of(page)}</script>'
+    return f'<!doctype html><main id="survey"></main>{data}'.encode()

@@ -1,4 +1,4 @@
-"""What the shipped script draws: in Node and in the browser, by the very law of the card, written as Python reads it."""
+"""What the shipped script draws, in Node and in the browser: by the law of the card, written as Python reads it."""
 
 from __future__ import annotations
 

@@ -49,12 +49,12 @@ def test_another_host_is_the_only_one_that_the_page_may_reach(one):
 def test_the_data_of_the_page_end_where_they_end(write):
     from .conftest import ONE
 
-    hostile = "</script><script>alert(1)</script><!-- {{SCRIPT}} & \\\" \\u2028"
+    hostile = '</script><script>alert(1)</script><!-- {{SCRIPT}} & \\" \\u2028'
     page = write(ONE.replace("Alcohol at school", hostile)).page()
     assert page.count(b"<script") == 2
     assert page.count(b"</script>") == 2
     title = json.loads(data_of(page))["title"]["en"]
-    assert title.startswith("</script><script>alert(1)</script><!-- {{SCRIPT}} & \"")
+    assert title.startswith('</script><script>alert(1)</script><!-- {{SCRIPT}} & "')
     assert b"<title>&lt;/script&gt;" in page
 
 

@@ -559,8 +559,8 @@ function start(survey) {
 
   function already() {
     const forget = () => {
-      store.set(null);
-      show("invitation");
+      if (store.get()?.sent) store.set(null); // what another tab has drawn and not sent yet is never lost
+      resume();
     };
     return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
   }
@@ -570,7 +570,7 @@ function start(survey) {
   function begin() {
     answers = null;
     shown = null;
-    link = survey.links ? decodeURIComponent(location.hash.slice(1)) : "";
+    link = survey.links ? location.hash.slice(1) : "";
     store = memory(`bruit.survey.${survey.digest}${link && "."}${link}`);
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
@@ -590,9 +590,12 @@ function start(survey) {
     if (screen === "report" && shown?.outcome === "again") send();
   });
   window.addEventListener("storage", (event) => {
-    if (event.key !== store.name) return;
-    if (screen === "invitation" || screen === "questions") begin();
-    else if (screen === "report" && shown.outcome === "again" && store.get()?.sent) begin();
+    if (event.key !== store.name || !store.get()) return;
+    const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
+    if (screen === "invitation" || screen === "questions" || waits) {
+      answers = null; // another tab of this person has drawn, and sends
+      show("already");
+    }
   });
   begin();
 }
