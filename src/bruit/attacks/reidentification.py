@@ -115,6 +115,7 @@ def reidentification(
     True
     """
     attributes = _attributes(surveys)
+    surveys = [plan.private for plan in surveys]
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
     words = Words.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))

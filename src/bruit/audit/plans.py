@@ -83,6 +83,7 @@ def empirical_plan(
     (True, True)
     """
     _check(plan, unit)
+    plan = plan.private
     first, second = adversarial_records(plan, unit)
 
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
 from bruit.cards import content
 from bruit.cards.form import Form
-from bruit.cards.question import Question
+from bruit.cards.question import MOST_VALUES, Question, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
@@ -37,6 +37,13 @@ MOST_QUESTIONS = 1024
 SAMPLED_COLUMNS = ("attribute", "report")
 
 
+class PublicQuestion(NamedTuple):
+    """A question whose answer is sent in clear: its name, and the answers as texts."""
+
+    name: str
+    values: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Card:
     """What a person's device needs to answer a plan.
@@ -51,6 +58,8 @@ class Card:
         The questions, in the order of the plan.
     weights
         For SMP: how often each question is drawn, in whole numbers.
+    public
+        The questions whose answers are sent in clear, after all others.
 
     Guarantee
     ---------
@@ -76,6 +85,7 @@ class Card:
     method: Method
     questions: tuple[Question, ...]
     weights: tuple[int, ...] | None = None
+    public: tuple[PublicQuestion, ...] = ()
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Method), method=self.method)
@@ -83,7 +93,9 @@ class Card:
             raise ParameterError("plan must be a digest: 32 hexadecimal digits.")
         self._check_questions()
         self._check_weights()
+        self._check_public()
         room = sum(question.size for question in self.questions)
+        room += sum(len(json.dumps(question, ensure_ascii=False).encode()) + 200 for question in self.public)
         if room > MOST_BYTES:
             raise LimitError(
                 f"A card has at most {MOST_BYTES:,} bytes, this one could have {room:,}: "
@@ -107,11 +119,26 @@ class Card:
         if weights is not None and (len(weights) != len(self.questions) or min(weights) < 1 or sum(weights) > WORDS):
             raise ParameterError("weights must be whole numbers, 1 or above, one per question, of sum 2⁶⁴ at most.")
 
+    def _check_public(self) -> None:
+        names = [question.name for question in self.public]
+        if len(set(names)) < len(names) or set(names) & {*self._private_columns, *(own.name for own in self.questions)}:
+            raise ParameterError("What is sent in clear must have names of its own on a card.")
+        for name, values in self.public:
+            if not all(isinstance(text, str) and is_unicode(text) for text in (name, *values)) or not name.strip():
+                raise ParameterError("The name of a question and its answers must be whole Unicode texts.")
+            if not 1 <= len(set(values)) == len(values) <= MOST_VALUES:
+                raise ParameterError("The answers to a question must be different texts.")
+
     # What it says.
 
     @cached_property
     def columns(self) -> dict[str, Form]:
         """The columns of a report, in order: what each is called and how it keeps its message."""
+        clear = {question.name: Form.integers(len(question.values)) for question in self.public}
+        return {**self._private_columns, **clear}
+
+    @property
+    def _private_columns(self) -> dict[str, Form]:
         forms = [question.form for question in self.questions]
         if self.method == "SMP":
             which = Form.integers(len(forms))
@@ -140,6 +167,8 @@ class Card:
         }
         if self.weights is not None:
             body["weights"] = content.texts(self.weights)
+        if self.public:
+            body["public"] = [{"name": name, "values": list(values)} for name, values in self.public]
         return body
 
     @classmethod
@@ -153,7 +182,8 @@ class Card:
             body = json.loads(data.decode())
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
             questions = tuple(Question.from_dict(question) for question in body["questions"])
-            card = cls(body["plan"], body["method"], questions, weights)
+            clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))
+            card = cls(body["plan"], body["method"], questions, weights, clear)
         if card.content != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
@@ -180,22 +210,26 @@ class Card:
         words
             Random 64-bit words, used in order. None takes them from the operating system.
         """
-        if not isinstance(values, Mapping) or set(values) != {question.name for question in self.questions}:
+        names = {question.name for question in (*self.questions, *self.public)}
+        if not isinstance(values, Mapping) or set(values) != names:
             raise DataError("values must have an answer to every question of the card, and to no other.")
-        return self.sample_codes([question.code(values[question.name]) for question in self.questions], words)
+        private = [question.code(values[question.name]) for question in self.questions]
+        return self.sample_codes([*private, *(code_of(own, values[own.name]) for own in self.public)], words)
 
     def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
-        """The same from the codes of the answers: their places among the texts of each question."""
-        if len(codes) != len(self.questions):
+        """The same from the codes of the answers: their places among the texts of each question, public ones last."""
+        every = (*self.questions, *self.public)
+        if len(codes) != len(every):
             raise DataError("codes must have one entry per question.")
-        for code, question in zip(codes, self.questions, strict=True):
+        for code, question in zip(codes, every, strict=True):
             if type(code) is not int or not 0 <= code < len(question.values):
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
-        messages = self._messages(codes, stream(Entropy()) if words is None else _checked(words))
+        private, clear = codes[: len(self.questions)], codes[len(self.questions) :]
+        messages = [*self._messages(private, stream(Entropy()) if words is None else _checked(words)), *clear]
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
-        """One message for each column of a report."""
+        """One message for each column of a report that is not sent in clear."""
         if self.method == "SMP":
             which = weighted(self.weights or (), words)
             return [which, self.questions[which].sample(codes[which], words)]

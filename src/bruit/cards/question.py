@@ -50,7 +50,7 @@ class Question:
 
     def __post_init__(self) -> None:
         rows, exact = _rows(self.law)
-        if not all(isinstance(text, str) and _is_unicode(text) for text in (self.name, *self.values)):
+        if not all(isinstance(text, str) and is_unicode(text) for text in (self.name, *self.values)):
             raise ParameterError("The name of a question and its answers must be whole Unicode texts.")
         if not self.name.strip():
             raise ParameterError("A question must have a name that is not empty.")
@@ -73,9 +73,7 @@ class Question:
 
     def code(self, value: Any) -> int:
         """The code of an answer, which is one of the texts."""
-        rule = f"The answer to {self.name!r} must be one of the texts on the card."
-        with translated(ValueError, lambda _: DataError(rule)):
-            return self.values.index(value)
+        return code_of(self, value)
 
     def sample(self, code: int, words: Words) -> int:
         """The message of a person whose answer has this code."""
@@ -129,6 +127,13 @@ class Question:
         return cls(body["name"], values, law, cast("FakeKind | None", body.get("fake")), prior)
 
 
+def code_of(question: Any, value: Any) -> int:
+    """The place of an answer among the texts of a question."""
+    rule = f"The answer to {question.name!r} must be one of the texts on the card."
+    with translated(ValueError, lambda _: DataError(rule)):
+        return question.values.index(value)  # type: ignore[no-any-return] # of a tuple
+
+
 def texts(labels: Iterable[Any]) -> tuple[str, ...]:
     """Labels or points as texts that tell them apart; numbers with as few digits as that takes, up to 15 or all.
 
@@ -146,7 +151,7 @@ def check_values(size: int, most: int, name: str) -> None:
         raise LimitError(f"A card has at most {most:,} answers to a question of this kind; {name!r} has {size:,}.")
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Whether a text has no half characters, which no card can hold."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 

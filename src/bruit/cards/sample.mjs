@@ -32,15 +32,18 @@ function whole(part) {
 /**
  * One report: an object with a text for each column of the card.
  *
- * `codes` has the place of each answer among the values of its question, and `nextWord` returns the next random word, a
+ * `codes` has the place of each answer among the values of its question, those sent in clear last, and `nextWord` returns the next random word, a
  * BigInt below 2^64; by default words come from the operating system.
  */
 export function sample(card, codes, nextWord = systemWord) {
-  const fits = codes.length === card.questions.length && codes.every(
-    (code, place) => Number.isInteger(code) && code >= 0 && code < card.questions[place].values.length,
+  const every = [...card.questions, ...(card.public ?? [])];
+  const fits = codes.length === every.length && codes.every(
+    (code, place) => Number.isInteger(code) && code >= 0 && code < every[place].values.length,
   );
   if (!fits) throw new RangeError("There must be one code per question: the place of the answer among its values.");
-  const messages = METHODS[card.method](card, codes.map(BigInt), nextWord);
+  const places = codes.map(BigInt);
+  const clear = places.splice(card.questions.length);
+  const messages = [...METHODS[card.method](card, places, nextWord), ...clear];
   return Object.fromEntries(card.columns.map((column, place) => [column.name, text(column, messages[place])]));
 }
 

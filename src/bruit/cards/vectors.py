@@ -35,11 +35,13 @@ def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     """Vectors with every boundary in the first places, and n with random words alone."""
     words = stream(entropy)
 
+    every = (*card.questions, *card.public)
+
     def codes() -> tuple[int, ...]:
-        return tuple(uniform(len(question.values), words) for question in card.questions)
+        return tuple(uniform(len(question.values), words) for question in every)
 
     def ends() -> list[tuple[int, ...]]:
-        first, last = (0,) * len(card.questions), tuple(len(question.values) - 1 for question in card.questions)
+        first, last = (0,) * len(every), tuple(len(question.values) - 1 for question in every)
         return [first, last, codes()]
 
     used = len(_drawn(card, codes(), [], words).words)

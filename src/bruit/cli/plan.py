@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bruit.collection.prior import Prior
 
 
+#: With fewer people than this in a group, if all groups are alike, some groups have hardly anybody.
+FEW_PER_STRATUM = 10
+
+
 def plan(
     question: _questions.Questions = None,
     epsilon: Annotated[
@@ -60,6 +64,7 @@ def plan(
     unit: Annotated[
         str, typer.Option(help="Whom ε speaks of: person (the whole record) or attribute (one of it).")
     ] = "person",
+    public: _questions.Public = None,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
@@ -93,7 +98,8 @@ def plan(
         "prior": known and known.frequencies,
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    planned = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, **chosen)
+    clear = _questions.public(public, declared) or None
+    planned = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, public=clear, **chosen)
     expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)
     if output is not None:
         documents.write_text(output, planned.to_json() + "\n")
@@ -142,6 +148,7 @@ class _Expected:
             "attributes": self.attributes,
             "risks": self.risks,
             "population": "uniform" if plan.prior is None else "prior",
+            "sent_in_clear": list(plan.public),
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
@@ -153,9 +160,15 @@ class _Expected:
         """Two tables, and the guarantees."""
         plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
         notes = [self._remark, f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
+        notes += [_in_clear(plan, self.people)] if plan.public else []
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))
+        if plan.public and self.people < FEW_PER_STRATUM * plan.strata:
+            console.warn(
+                f"{counted(self.people, 'person')} in {counted(plan.strata, 'group')}: what is sent in clear would "
+                "single people out. Declare fewer, wider values of what is public."
+            )
         if output is not None:
             console.say(f"plan: {output}", whole=True)
             console.say(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim", whole=True)
@@ -192,6 +205,13 @@ class _Expected:
             f"Attacks on made-up people {self._whose}. {read} was read from data. Real people, whose values are uneven "
             "and belong together, may be told apart more often."
         )
+
+
+def _in_clear(plan: Plan, people: int) -> str:
+    """What is sent in clear, and how many groups it makes."""
+    names, groups = ", ".join(plan.public), counted(plan.strata, "group")
+    share = f"about {people // plan.strata:,}" if people >= plan.strata else "fewer than one"
+    return f"sent in clear: {names}; {groups}, with {share} of {counted(people, 'person')} each if all are alike"
 
 
 def _rate(share: float | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bruit.cards import Card
+from bruit.cards.card import PublicQuestion
+from bruit.cards.question import texts
 
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
@@ -13,4 +15,5 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
-    return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws)
+    clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
+    return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws, clear)

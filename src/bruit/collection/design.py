@@ -99,7 +99,7 @@ class Design(Composite, ABC):
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
-        n = _people(codes)
+        n = people_of_columns(codes)
         out = self.empty_reports(n)
 
         def write(index: int, block: slice) -> None:
@@ -114,10 +114,10 @@ class Design(Composite, ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        parsed = {name: form.parse(_column(reports, name)) for name, form in self.form.items()}
-        _people({name: column.reports for name, column in parsed.items()}, "The reports")
+        parsed = {name: form.parse(report_column(reports, name)) for name, form in self.form.items()}
+        people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows = together(parsed)
-        blocks = memory.blocks(_people(rows.reports), max(memory.BLOCK, 4 * self.cells))
+        blocks = memory.blocks(people_of_columns(rows.reports), max(memory.BLOCK, 4 * self.cells))
 
         def work(block: tuple[int, slice]) -> Folded:
             return self._count({name: column[block[1]] for name, column in rows.reports.items()})
@@ -222,7 +222,7 @@ class Design(Composite, ABC):
         return replace(answer, labels=self.schema[name].labels) if isinstance(answer, Estimate) else answer
 
 
-def _column(reports: Any, name: str) -> Any:
+def report_column(reports: Any, name: str) -> Any:
     """A column of reports."""
     # Every library of frames has an error of its own for this.
     with translated(Exception, lambda _: DataError(f"The reports must have a column {name!r}, as the plan says.")):
@@ -234,7 +234,8 @@ def variance_of(mechanism: Mechanism, frequency: Any, target: Target) -> Floats:
     return np.asarray(mechanism.variance(frequency, 1, target))
 
 
-def _people(columns: Mapping[str, Any], what: str = "The table") -> int:
+def people_of_columns(columns: Mapping[str, Any], what: str = "The table") -> int:
+    """How many people columns speak of: all must have the same length."""
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise DataError(f"{what} must have as many entries in every column, one per person.")

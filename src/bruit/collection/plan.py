@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, mechanisms, methods, resolve
+from bruit.collection import criterion, files, groups, mechanisms, methods, resolve, strata
 from bruit.collection.answers import Answers
-from bruit.collection.design import Answer, Design, Reports, Unit
+from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
+from bruit.collection.strata import Strata
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
+from bruit.domains.domain import in_memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
@@ -36,6 +38,7 @@ from bruit.errors import (
     LimitError,
     ParameterError,
     ParameterTypeError,
+    translated,
 )
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
@@ -83,6 +86,10 @@ class Plan(Randomizer):
         For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
     bases
         Mechanisms of single attributes, by name, instead of the one in brackets.
+    public
+        Attributes that are no secret and are sent in clear beside the reports, so that estimates can be had by group:
+        their names in the schema, or a mapping from further names to domains. An `Attribute` of the schema may say so
+        itself. They cost nothing of ε, which speaks of the other attributes.
     published
         Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
 
@@ -116,6 +123,14 @@ class Plan(Randomizer):
     (['sex', 'smokes'], 3)
     >>> plan.guarantee.epsilon <= 1.0, round(plan.guarantees["attribute"].epsilon, 3)
     (True, 0.62)
+
+    A public attribute is sent in clear, and estimates are to be had by its values:
+
+    >>> plan = Plan({"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"])
+    >>> table = {"smokes": ["no", "yes"] * 50, "school": ["A"] * 40 + ["B"] * 60}
+    >>> answers = plan.estimate(plan.tally(plan.privatize(table, rng=7)))
+    >>> answers["smokes"].n, answers.by("school")["B"]["smokes"].n
+    (100, 60)
     """
 
     FORMAT = files.PLAN
@@ -129,9 +144,13 @@ class Plan(Randomizer):
     prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
+    public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[assignment] # never None later
 
     def __post_init__(self) -> None:
         mechanism = None
+        private, clear = strata.separate(self.schema, self.public)
+        object.__setattr__(self, "schema", private)
+        object.__setattr__(self, "public", clear)
         if not isinstance(self.schema, Schema):
             mechanism = self._own_mechanism()
             attributes = self.schema if mechanism is None else dict.fromkeys(self.schema, mechanism.domain)
@@ -173,6 +192,7 @@ class Plan(Randomizer):
         for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
+        self._strata.check(self.design)
 
     @classmethod
     def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -213,6 +233,23 @@ class Plan(Randomizer):
     def inner_epsilon(self) -> float | None:
         """The ε that one true report is made with; None where attributes have budgets of their own."""
         return self._known.inner
+
+    @property
+    def strata(self) -> int:
+        """How many groups the public attributes make; 1 where nothing is sent in clear."""
+        return self._strata.size
+
+    @cached_property
+    def private(self) -> Plan:
+        """The plan without what it sends in clear; it promises the same."""
+        if not self.public:
+            return self
+        plan = object.__new__(Plan)
+        for setting in fields(self):
+            object.__setattr__(plan, setting.name, getattr(self, setting.name))
+        object.__setattr__(plan, "public", {})
+        object.__setattr__(plan, "_resolved", self._known)
+        return plan
 
     @property
     def attribute(self) -> Attribute:
@@ -286,18 +323,30 @@ class Plan(Randomizer):
         """
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
-            return self.randomize(self.encode(source), words)
+            codes = self.encode(source)
+            self._strata.warn_of_few(codes)
+            return self.randomize(codes, words)
         files.check_output(to, source, self, replace=replace)
         header = files.header(self.digest, simulated=not words.secure)
         with files.publishing(to, self) as sink:
-            return engines.map(source, sink, self._privatize, columns=list(self.schema), metadata=header, rng=words)
+            return engines.map(source, sink, self._privatize, columns=self._columns, metadata=header, rng=words)
 
     def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
         return self.randomize(self.encode(batch), words)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
-        return self.design.randomize(codes, words)
+        people_of_columns(codes)
+        return {**self.design.randomize(self._private(codes), words), **self._strata.clear(codes)}
+
+    def _private(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The columns that are asked privately."""
+        return {name: columns[name] for name in self.schema} if self.public else columns
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns of a table that are read."""
+        return [*self.schema, *self.public]
 
     def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -309,7 +358,10 @@ class Plan(Randomizer):
         clip
             Whether a number beyond a bound counts as the bound, instead of being an error.
         """
-        return self.design.encode(table, clip=clip)
+        if not self.public:
+            return self.design.encode(table, clip=clip)
+        rows = in_memory(table)
+        return {**self.design.encode(rows, clip=clip), **self._strata.encode(rows)}
 
     def card(self) -> Card:
         """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
@@ -321,16 +373,16 @@ class Plan(Randomizer):
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Which people can have sent their reports, of reports in their form."""
-        return self.design.valid(reports)
+        return self.design.valid(reports) & self._strata.valid(reports)
 
     @property
     def form(self) -> dict[str, Form]:
         """The dtype and bytes of each column of reports, by name."""
-        return dict(self.design.form)
+        return {**self.design.form, **self._strata.form}
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
-        return self.design.empty_reports(0)
+        return {**self.design.empty_reports(0), **self._strata.empty(0)}
 
     # What the collector does.
 
@@ -355,11 +407,14 @@ class Plan(Randomizer):
 
         A person of whom any report is impossible is counted as refused, once, and is not in n.
         """
-        counted = self.design.count(reports)
+        counted = self._strata.count(self.design, reports)
         return Tally(design=self.digest, counts=counted.counts, n=counted.n, refused=counted.refused)
 
-    def estimate(self, tally: Tally, target: Target = "population") -> Mapping[str, Any]:
-        """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number."""
+    def estimate(self, tally: Tally, target: Target = "population") -> Answers:
+        """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number.
+
+        Where attributes are public, they are of all people together, and ``answers.by("school")`` has those of groups.
+        """
         if not isinstance(tally, Tally):
             raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
         if tally.design != self.digest:
@@ -368,16 +423,39 @@ class Plan(Randomizer):
                 expected=self.digest,
                 actual=tally.design,
             )
-        if tally.counts.size != self.design.cells:
+        if tally.counts.size != self._strata.cells(self.design):
             raise DesignError("This tally has another number of cells than its plan.")
         _checks.one_of(get_args(Target), target=target)
-        self.design.check(tally)
+        self._strata.check_tally(tally)
+        answers = self._answers(self._strata.pooled(tally), target, self._grouping(tally, target))
         if self.kind == "one":
-            return {self.name: replace(self._answer(self.name, tally, target), name=self.name)}
-        return Answers(self.schema, lambda name: self._answer(name, tally, target))
+            answers[self.name]
+        return answers
+
+    def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
+        """Estimates from a tally of some strata together."""
+        self.design.check(tally)
+        return Answers(self.schema, lambda name: self._answer(name, tally, target), group)
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
-        return self.design.answer(name, tally, target, self.guarantee)
+        answer = self.design.answer(name, tally, target, self.guarantee)
+        return replace(answer, name=self.name) if self.kind == "one" else answer
+
+    def _grouping(self, tally: Tally, target: Target) -> Any:
+        """What makes groups of the people of a tally; None where nothing was sent in clear."""
+        if not self.public:
+            return None
+
+        def group(names: tuple[str, ...]) -> groups.Groups:
+            groups.check_names(names, self.public)
+            sizes = self._strata.sizes_by(tally, names)
+            groups.warn_of_few(sizes)
+            by = {name: self.public[name] for name in names}
+            return groups.Groups(
+                by, sizes, lambda kept: self._answers(self._strata.pooled(tally, kept), target), tally.refused
+            )
+
+        return group
 
     # What whoever plans does.
 
@@ -412,10 +490,13 @@ class Plan(Randomizer):
             values. The tally has the very law of real reports. Or *the marginals*: a mapping from attribute to how many
             people have each of its values. Then what is counted of each attribute alone has its very law, while what
             two attributes have to do with each other is not simulated (with SPL there is no such thing).
-            For one attribute, its counts.
+            For one attribute, its counts. Where attributes are public, every array has one axis for each of these
+            before its own: what it says, it says of every stratum.
         rng
             As for every verb.
         """
+        if self.public:
+            return self._simulate_strata(counts, rng)
         if self.kind == "one":
             own = counts[self.name] if isinstance(counts, Mapping) else counts
             return replace(self.mechanism.simulate(own, rng), design=self.digest)
@@ -427,6 +508,14 @@ class Plan(Randomizer):
             table = self._table(counts)
             drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
         return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
+
+    def _simulate_strata(self, counts: Any, rng: Randomness) -> Tally:
+        """A tally of every stratum, one after the other."""
+        whole = Entropy.resolve(rng, "simulate", self.digest)
+        drawn = [self.private.simulate(own, whole) for own in self._strata.divided(counts)]
+        sizes = np.array([own.n for own in drawn], np.int64)
+        cells = np.concatenate([sizes, *(own.counts for own in drawn)])
+        return Tally(design=self.digest, counts=cells, n=int(sizes.sum()), simulated=True)
 
     def _marginals(self, counts: Mapping[str, Any]) -> dict[str, Counts]:
         if set(counts) != set(self.schema):
@@ -473,13 +562,14 @@ class Plan(Randomizer):
         method = body.get("method")
         if not isinstance(method, str):
             raise FormatError("A plan must have a method and a mechanism.")
-        values = {"schema": schema, "method": method, **_read(body)}
+        private, clear = _separated(schema)
+        values = {"schema": private, "public": clear, "method": method, **_read(body)}
         plan = object.__new__(cls)
         for setting in fields(cls):
             default = None if setting.default is MISSING else setting.default
             object.__setattr__(plan, setting.name, values.get(setting.name, default))
         try:
-            _check_work(schema, methods.parse(method), plan.bases)
+            _check_work(private, methods.parse(method), plan.bases)
             plan._resolve(_stated(body))
         except LimitError:
             raise
@@ -515,6 +605,7 @@ class Plan(Randomizer):
 
     def __repr__(self) -> str:
         questions = ", ".join(f"{name!r}" for name in self.schema)
+        questions += f"; in clear {', '.join(map(repr, self.public))}" if self.public else ""
         return f"Plan({questions}; {self.method}; person {self.guarantee}; attribute {self.guarantees['attribute']})"
 
     @property
@@ -522,21 +613,29 @@ class Plan(Randomizer):
         resolved: resolve.Resolved = self.__dict__["_resolved"]
         return resolved
 
+    @cached_property
+    def _strata(self) -> Strata:
+        return Strata(self.public)
+
     def _only_one(self, what: str) -> None:
         if self.d > 1:
             raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
 
     def _body(self) -> dict[str, Any]:
         described = self.design.describe()
+        attributes: dict[str, Any] = {"attributes": self.schema.to_list()}
+        if self.public:
+            attributes["attributes"] += [attribute.to_dict() for attribute in self.public.values()]
+            attributes["sent_in_clear"] = list(self.public)
         if self.kind == "one":
             return {
-                "attributes": self.schema.to_list(),
+                **attributes,
                 "method": self.method,
                 "mechanism": described[self.name],
                 "guarantee": self.guarantee.to_dict(),
             }
         return {
-            "attributes": self.schema.to_list(),
+            **attributes,
             "method": self.method,
             "epsilon": self.epsilon,
             "unit": self.unit,
@@ -546,6 +645,13 @@ class Plan(Randomizer):
             "guarantee": self.guarantee.to_dict(),
             "guarantee_of_an_attribute": self.guarantees["attribute"].to_dict(),
         }
+
+
+def _separated(schema: Schema) -> tuple[Schema, dict[str, Attribute]]:
+    """The private and the public attributes of a document."""
+    with translated(ParameterError, lambda error: FormatError(str(error))):
+        private, clear = strata.separate(schema, None)
+        return private, clear
 
 
 def _is_table(source: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -11,6 +12,7 @@ _EXACT = Context(prec=80)
 _MARGIN = Decimal(10) ** -70
 
 
+@functools.lru_cache(maxsize=1024)
 def exp_floor(epsilon: float, times: int) -> int:
     """⌊times · e^ε⌋, never above the true value.
 
@@ -23,6 +25,7 @@ def exp_floor(epsilon: float, times: int) -> int:
     return int(below.to_integral_value(ROUND_FLOOR))
 
 
+@functools.lru_cache(maxsize=1024)
 def log_ceiling(ratio: Fraction) -> float:
     """The least double that is at or above ln(ratio), for a ratio of 1 or more.
 

@@ -237,7 +237,7 @@ class Release:
     def _tally(self, batch: dict[str, Any]) -> RawTally:
         parts = [batch] if self._by is None else self._parts(batch)
         counts = [self._count(item, part) for item in self._statistics.values() for part in parts]
-        return RawTally(design=self.digest, counts=np.concatenate(counts))
+        return RawTally(design=self.digest, counts=counts[0] if len(counts) == 1 else np.concatenate(counts))
 
     def _count(self, statistic: Statistic, batch: dict[str, Any]) -> Counts:
         named = len(statistic.columns) == 1
