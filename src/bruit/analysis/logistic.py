@@ -3,8 +3,8 @@
 Two ways, because a model is seldom exactly right. *Moments* (the default) solves the equation that clear data would be
 given to, with unbiased scores for answers: its target is that of a regression on clear data even where the model is
 wrong, it is concave, and so has one solution. *Likelihood* has the least variance where the model is right, standard
-errors smaller by 14 to 19 % at ε = 1 on Adult, but another target where it is not, and possibly several maxima. The default is the
-one whose result means what a reader of regressions takes it to mean.
+errors smaller by 14 to 19 % at ε = 1 on Adult, but another target where it is not, and possibly several maxima. The
+default is the one whose result means what a reader of regressions takes it to mean.
 
 Rejected: to regress the reports themselves. The coefficients come out too small, 3.4 times at ε = 1.
 """
