@@ -8,7 +8,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _options, _questions, console
-from bruit.errors import ParameterError
+from bruit.errors import ParameterError, translated
 from bruit.tables import Column, Table, decimals, interval_of, percent
 
 if TYPE_CHECKING:
@@ -123,10 +123,9 @@ def _widths(texts: list[str] | None) -> Any:
         return None
     if any("=" in text for text in texts):
         return _questions.pairs(texts, "--half-width", "age=1.5", float)
-    try:
+    rule = "--half-width must be one number, as in 0.02, or read as in age=1.5."
+    with translated(ValueError, lambda _: ParameterError(rule)):
         (number,) = map(float, texts)
-    except ValueError:
-        raise ParameterError("--half-width must be one number, as in 0.02, or read as in age=1.5.") from None
     return number
 
 

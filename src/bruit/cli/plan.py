@@ -193,6 +193,8 @@ class _Second:
         if first.d > 1:
             raise ParameterError("--check-compliance is for one question: plan the others by themselves.")
         second = second_plan(first, _checks.epsilon(**{"--check-compliance": epsilon}))
+        if second.guarantee.epsilon > first.guarantee.epsilon:
+            raise ParameterError("--check-compliance must be below --epsilon, the most that anybody's report may tell.")
         path = None if output is None else output.with_suffix(".2.json")
         if path is not None:
             _check_output(path, force=force)
