@@ -129,3 +129,14 @@ def test_choose_and_people_know_the_mean_over_rounds(run):
 def test_a_plan_with_rounds_is_opened_from_beside_its_reports(run, planned, tmp_path):
     privatize(run, 1)
     assert Plan.open(tmp_path / "r1.parquet").rounds == 2
+
+
+def test_attacks_on_rounds_show_where_a_memo_stops_them(run, planned, tmp_path):
+    rows = run("attack", "averaging", "plan.json", "--after", "1,64", "--seed", 1, "--json", "--figure", "a.png")
+    drawn = rows.json()["rows"]
+    assert drawn[-1]["redrawn"] > 0.97
+    assert drawn[-1]["memoised"] < drawn[-1]["limit"] + 0.1
+    assert (tmp_path / "a.png").exists()
+    told = run("attack", "changes", "plan.json", "--seed", 1, "--json").json()["attacks"]
+    assert abs(told[1]["rate"] - 0.5) < 0.1
+    assert "1,4,16" in run("attack", "averaging", "plan.json", "--after", "x", code=2).err
