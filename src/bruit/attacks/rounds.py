@@ -197,7 +197,7 @@ def _named(scores: Floats, values: NDArray[np.int64], rounds: int) -> AttackResu
 
 def _support(oracle: Any, reports: list[Any]) -> Floats:
     """How often each value is supported, by person."""
-    return np.sum([oracle.supports(round_reports) for round_reports in reports], axis=0, dtype=float)
+    return np.asarray(np.sum([oracle.supports(of_round) for of_round in reports], axis=0, dtype=float))
 
 
 def _told(name: str, stayed: tuple[Floats, Floats], changed: tuple[Floats, Floats]) -> AttackResult:
