@@ -259,3 +259,13 @@ def test_a_twin_that_draws_the_attribute_anew_in_every_round_passes_the_epsilon_
     panels = plan.panel.repeated.values()
     redrawn = sum(panel.after(4).epsilon for panel in panels)
     assert redrawn > 2.5 * plan.guarantees["epoch"].epsilon
+
+
+def test_an_audit_of_a_plan_with_rounds_is_about_one_report():
+    from bruit.audit import exact_plan
+
+    plan = planned("SMP[GRR]", {"a": ["0", "1"], "b": ["x", "y", "z"]})
+    audit = exact_plan(plan)
+    assert audit.holds
+    assert audit.stated == plan.guarantees["report"].epsilon == plan.guarantee_of_a_report().epsilon
+    assert audit.stated <= 1.0 < plan.guarantee.epsilon

@@ -409,6 +409,10 @@ class Plan(Randomizer):
         """Reports of memos."""
         return self.panel.report(memos, words)
 
+    def guarantee_of_a_report(self, unit: Unit = "person") -> Guarantee:
+        """What one report tells; of a plan without rounds, all that it promises."""
+        return self.guarantees[unit] if self._panel is None else self.after(1, unit)
+
     def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
         """What so many reports of one epoch tell together: never the sum of single reports."""
         return self.panel.after(_checks.integer(low=1, rounds=rounds), _checks.one_of(get_args(Unit), unit=unit))
