@@ -137,6 +137,6 @@ def test_attacks_on_rounds_show_where_a_memo_stops_them(run, planned, tmp_path):
     assert drawn[-1]["redrawn"] > 0.97
     assert drawn[-1]["memoised"] < drawn[-1]["limit"] + 0.1
     assert (tmp_path / "a.png").exists()
-    told = run("attack", "changes", "plan.json", "--seed", 1, "--json").json()["attacks"]
-    assert abs(told[1]["rate"] - 0.5) < 0.1
+    rates = run("attack", "changes", "plan.json", "--seed", 1, "--json").json()["attacks"]
+    assert abs(rates[1]["rate"] - 0.5) < 0.1
     assert "1,4,16" in run("attack", "averaging", "plan.json", "--after", "x", code=2).err

@@ -163,7 +163,7 @@ def change_detection(panel: Repeated, *, rounds: int, n: int = 2000, rng: Random
         "one memo in the epoch": ((shown(memo), shown(memo)), (shown(again), shown(again))),
         "a memo for every answer": ((shown(memo), shown(memo)), (shown(again), shown(new))),
     }
-    results = [_told(name, *alike) for name, alike in pairs.items()]
+    results = [_compared(name, *alike) for name, alike in pairs.items()]
     return results_table(f"Who changed the answer: {counted(n, 'pair')}, {counted(rounds, 'round')}", results)
 
 
@@ -200,8 +200,8 @@ def _support(oracle: Any, reports: list[Any]) -> Floats:
     return np.asarray(np.sum([oracle.supports(of_round) for of_round in reports], axis=0, dtype=float))
 
 
-def _told(name: str, stayed: tuple[Floats, Floats], changed: tuple[Floats, Floats]) -> AttackResult:
-    """How often those who stayed are more alike before and after than those who changed; ties are told by a coin."""
+def _compared(name: str, stayed: tuple[Floats, Floats], changed: tuple[Floats, Floats]) -> AttackResult:
+    """How often those who stayed are more alike before and after than those who changed; ties are settled by a coin."""
     alike, other = (_alikeness(*pair) for pair in (stayed, changed))
     coin = np.arange(alike.size) % 2 == 0
     right = (alike > other) | ((alike == other) & coin)

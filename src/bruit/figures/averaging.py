@@ -32,18 +32,18 @@ def plot_averaging(attack: Averaging, *, ax: Axes | None = None) -> Axes:
     redrawn = [result.accuracy for result in attack.redrawn]
     memoised = [result.accuracy for result in attack.memoised]
     with style.applied():
-        ax = style.new_axes(4.0) if ax is None else ax
+        ax = style.new_axes(4.0, 6.8) if ax is None else ax
         style.tidy(ax, grid="both")
         ax.plot(attack.rounds, redrawn, "o--", color=style.VERMILLION, linewidth=2, markersize=5, label="drawn anew")
         ax.plot(attack.rounds, memoised, "o-", color=style.BLUE, linewidth=2, markersize=5, label="with a memo")
-        ax.axhline(attack.limit, color=style.INK, linewidth=1, linestyle=(0, (4, 3)), label="best guess from the memo")
+        ax.axhline(attack.limit, color=style.INK, linewidth=1, linestyle=(0, (4, 3)), label="limit of a memo")
         ax.axhline(attack.baseline, color=style.MUTED, linewidth=1, linestyle=(0, (1, 2)), label="blindly")
         ax.set(xscale="log", xlabel="rounds", ylabel="values named rightly", ylim=(0, 1.04))
         ax.set_xticks(attack.rounds, [str(number) for number in attack.rounds])
         ax.minorticks_off()
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
         ax.set_title(f"Averaging the reports of {counted(attack.n, 'person')}", loc="left", pad=10)
-        ax.legend(loc="lower right", frameon=False)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0)
         last = attack.rounds[-1]
         style.describe(
             ax,

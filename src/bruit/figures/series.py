@@ -98,7 +98,7 @@ def plot_loss(panel: Any, *, rounds: int, epochs: int = 1, ax: Axes | None = Non
         ax.set(xlabel="round", ylabel="ε of a person, all reports so far", ylim=(0, top), xlim=(1, None))
         _whole_ticks(ax)
         ax.set_title(f"{counted(epochs, 'epoch')} of {counted(rounds, 'round')}", loc="left", pad=10)
-        ax.legend(loc="upper left", frameon=False)
+        ax.legend(loc="upper right", frameon=False)
         style.describe(
             ax,
             f"ε of a person after each of {memoised.size} rounds. With a memo it is {memoised[-1]:.3g} at the end, "
