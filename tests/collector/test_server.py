@@ -133,9 +133,12 @@ def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
     yield "a length that is none", b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n"
     yield "two lengths", whole(good, more=f"Content-Length: {len(good) + 1}\r\n")
     yield "chunks and a length", whole(good, more="Transfer-Encoding: chunked\r\n")
-    yield "a large chunk", (
-        b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n" + b"fffff\r\n" + b"0" * 0xFFFFF + b"\r\n0\r\n\r\n"
+    yield (
+        "a large chunk",
+        (
+            b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n" + b"fffff\r\n" + b"0" * 0xFFFFF + b"\r\n0\r\n\r\n"
+        ),
     )
     yield "no HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
     yield "a long line", b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n"

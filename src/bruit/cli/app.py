@@ -68,8 +68,19 @@ app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))
 app.command("people")(ended(people.people))
 app.command("audit")(ended(audit.audit))
-app.command("attack")(ended(attack.attack))
 app.command("data")(ended(data.data))
+
+attacks = typer.Typer(
+    cls=attack.Attacks,
+    help="Attack your own plan: what reports give away to whoever reads them. A file of reports alone is attacked by "
+    "sampled.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+attacks.command("sampled")(ended(attack.sampled))
+attacks.command("averaging")(ended(attack.averaging))
+attacks.command("changes")(ended(attack.changes))
+app.add_typer(attacks, name="attack")
 
 books = typer.Typer(help="Look into a ledger.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))
