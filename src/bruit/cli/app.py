@@ -14,6 +14,7 @@ from bruit.cli import (
     choose,
     compare,
     data,
+    difference,
     estimate,
     exits,
     ledger,
@@ -57,6 +58,7 @@ app.command("tour")(ended(tour.tour))
 app.command("plan")(ended(plan.plan))
 app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
+app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
