@@ -1,4 +1,4 @@
-"""Differences between groups, waves and surveys: unbiased, with intervals that cover and tests that keep their level."""
+"""Differences of groups, waves and surveys: unbiased, with intervals that cover and tests that keep their level."""
 
 from __future__ import annotations
 

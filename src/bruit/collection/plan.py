@@ -25,7 +25,7 @@ from bruit.collection.design import Answer, Design, Reports, Unit, people_of_col
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
 from bruit.collection.strata import Strata
-from bruit.domains import Attribute, Schema
+from bruit.domains import Attribute, Scale, Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import in_memory
 from bruit.engines.form import Form
@@ -40,7 +40,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
-from bruit.estimation import Tally, Target
+from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
@@ -357,7 +357,8 @@ class Plan(Randomizer):
     @property
     def _columns(self) -> list[str]:
         """The columns of a table that are read."""
-        return [*self.schema, *self.public]
+        attributes = (*self.schema.values(), *self.public.values())
+        return list(dict.fromkeys(attribute.column for attribute in attributes))
 
     def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -485,7 +486,11 @@ class Plan(Randomizer):
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        return replace(answer, name=self.name) if self.kind == "one" else answer
+        answer = replace(answer, name=self.name) if self.kind == "one" else answer
+        domain = self.schema[name].domain
+        if isinstance(domain, Scale) and isinstance(answer, Estimate):
+            return ScaleEstimate.of(answer, domain.k)
+        return answer
 
     def _grouping(self, tally: Tally, target: Target) -> Any:
         """What makes groups of the people of a tally; None where nothing was sent in clear."""

@@ -6,6 +6,7 @@ from bruit.estimation.difference import Difference
 from bruit.estimation.distribution import DistributionEstimate
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.number import NumberEstimate
+from bruit.estimation.scale import Median, ScaleEstimate
 from bruit.estimation.support import ExclusiveSupportModel, SupportModel, Target, support_variance
 from bruit.estimation.tally import RawTally, Tally
 
@@ -19,8 +20,10 @@ __all__ = [
     "Estimate",
     "ExclusiveSupportModel",
     "Independence",
+    "Median",
     "NumberEstimate",
     "RawTally",
+    "ScaleEstimate",
     "SupportModel",
     "TableEstimate",
     "Tally",
