@@ -25,7 +25,7 @@ from bruit.collection.design import Answer, Design, Reports, Unit, people_of_col
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
 from bruit.collection.strata import Strata
-from bruit.domains import Attribute, Scale, Schema
+from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import in_memory
 from bruit.engines.form import Form
@@ -487,8 +487,8 @@ class Plan(Randomizer):
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
         answer = replace(answer, name=self.name) if self.kind == "one" else answer
-        domain = self.schema[name].domain
-        if isinstance(domain, Scale) and isinstance(answer, Estimate):
+        domain: Any = self.schema[name].domain
+        if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
             return ScaleEstimate.of(answer, domain.k)
         return answer
 

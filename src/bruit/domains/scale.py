@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from bruit.domains.categories import Categories
 from bruit.errors import ParameterError
@@ -27,6 +27,8 @@ class Scale(Categories):
     >>> agree.encode(["yes", "no"]).tolist(), agree.to_dict()["kind"]
     ([2, 0], 'scale')
     """
+
+    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.labels is None:
