@@ -52,6 +52,7 @@ def test_tables_and_figures_keep_the_order_and_show_mean_and_median() -> None:
     answer = own.estimate(own.simulate(np.array([100, 200, 900, 50]), rng=1))["agree"]
     assert isinstance(answer, ScaleEstimate)
     assert answer.top(2) == [0, 1]
+    assert [text.get_text() for text in answer.plot().get_yticklabels()] == LABELS
     assert answer.table().data()["label"] == LABELS
     assert "median: often" in str(answer)
     assert "mean of 1..4" in str(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class Estimate(Tabular):
     >>> answer.interval(level=0.95).round(2).tolist()
     [[0.67, 0.75], [0.25, 0.33]]
     """
+
+    #: Whether the labels stand in an order that tables and figures keep.
+    ordered: ClassVar[bool] = False
 
     model: Model
     n: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -47,6 +47,8 @@ class ScaleEstimate(Estimate):
     >>> answer.median().label, 2.2 < answer.mean().value < 2.4
     ('yes', True)
     """
+
+    ordered: ClassVar[bool] = True
 
     answered: int = 0
 
