@@ -15,6 +15,7 @@ from bruit.cli import (
     compare,
     compliance,
     data,
+    difference,
     estimate,
     exits,
     ledger,
@@ -62,6 +63,7 @@ app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
 app.command("regress")(ended(regress.regress))
 app.command("compliance")(ended(compliance.compliance))
+app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))

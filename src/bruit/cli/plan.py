@@ -176,7 +176,7 @@ def _page(language: str | None, output: Path | None, *, force: bool) -> Path | N
 def _weights(texts: list[str] | None) -> Any:
     """How often attributes or tables are drawn: numbers, or the name of a rule."""
     if texts in (["neyman"], ["equal"]):
-        return texts[0]  # type: ignore[index] # one of the two
+        return texts[0]
     return _questions.pairs(texts, "--weights", "sex=1", int)
 
 

@@ -41,7 +41,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
-from bruit.estimation import Tally, Target
+from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
@@ -425,7 +425,8 @@ class Plan(Randomizer):
     @property
     def _columns(self) -> list[str]:
         """The columns of a table that are read."""
-        return [*self.schema, *self.public]
+        attributes = (*self.schema.values(), *self.public.values())
+        return list(dict.fromkeys(attribute.column for attribute in attributes))
 
     # What people do who are asked again.
 
@@ -629,7 +630,11 @@ class Plan(Randomizer):
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        return replace(answer, name=self.name) if self.kind == "one" else answer
+        answer = replace(answer, name=self.name) if self.kind == "one" else answer
+        domain: Any = self.schema[name].domain
+        if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
+            return ScaleEstimate.of(answer, domain.k)
+        return answer
 
     def _grouping(self, tally: Tally, target: Target) -> Any:
         """What makes groups of the people of a tally; None where nothing was sent in clear."""
