@@ -34,6 +34,21 @@ def _percent(results: Results, metrics: dict[str, str], part: str = "pima") -> d
     return {name: rows.curve(metric, "epsilon").times(100) for metric, name in metrics.items()}
 
 
+def adult(results: Results) -> Any:
+    """Accuracy of diffprivlib's naive Bayes for the income of Adult, with one standard deviation."""
+    ax = drawing.axes("DP-GNB on the income of Adult", x="ε (log scale)", y="accuracy (%)", log="x", width=6.2)
+    rows = results.where(part="diffprivlib adult")
+    models = {"dp_gnb": "as the listing", "dp_gnb_bounded": "with bounds"}
+    curves = {name: rows.curve(metric, "epsilon").times(100) for metric, name in models.items()}
+    drawing.spreads(ax, curves)
+    levels = {"without privacy": rows.mean("gnb") * 100, "majority class": rows.mean("majority") * 100}
+    for name, level in levels.items():
+        drawing.reference(ax, level, name, left=False, below=name == "majority class")
+    notes = "; ".join(f"{name} {curve.ends('.1f', ' %')}" for name, curve in curves.items())
+    shown = ", ".join(f"{name} {level:.1f} %" for name, level in levels.items())
+    return drawing.finish(ax, f"Accuracy of diffprivlib's naive Bayes on Adult: {notes}. {shown}.", x=(0.1, 1, 10))
+
+
 def theirs(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
     """Accuracy of diffprivlib's models against ε with one standard deviation, as the slides show it."""
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
