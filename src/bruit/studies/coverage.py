@@ -156,7 +156,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_REPORT, "§3.2, title", "near-optimality", ("figure:inverse-sensitivity/shapes",),
          "error against the local modulus of continuity"),
     Item(_REPORT, "§3.2, definition 3.2.0.1", "sample-monotone functions",
-         missing="as a check of a given statistic"),
+         ("bruit.studies.sample_monotone.first_break",)),
     Item(_LEARNING, "slides “Exemple avec des données discrètes” and “continues”", "naive Bayes by hand",
          ("claim:learning-discrete-example", "claim:learning-continuous-example")),
     Item(_LEARNING, "slide “Evaluer Pr[Y_j] et Pr[X_i|Y_j]”", "noisy histograms, means and variances",
