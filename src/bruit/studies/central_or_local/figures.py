@@ -43,7 +43,7 @@ def adult(results: Results) -> Any:
     drawing.spreads(ax, curves)
     levels = {"without privacy": rows.mean("gnb") * 100, "majority class": rows.mean("majority") * 100}
     for name, level in levels.items():
-        drawing.reference(ax, level, name, left=False, below=name == "majority class")
+        drawing.reference(ax, level, name, left=name == "without privacy", below=name == "majority class")
     notes = "; ".join(f"{name} {curve.ends('.1f', ' %')}" for name, curve in curves.items())
     shown = ", ".join(f"{name} {level:.1f} %" for name, level in levels.items())
     return drawing.finish(ax, f"Accuracy of diffprivlib's naive Bayes on Adult: {notes}. {shown}.", x=(0.1, 1, 10))
