@@ -20,6 +20,7 @@ from bruit.errors import DataTypeError, ParameterError
 from bruit.laws.rounding import exp_floor
 from bruit.privacy import Ledger
 from bruit.releases import Count, Groups, Mean, Person, SelectionNoise
+from bruit.releases.selection import GaussianSelection, _gaussian_delta
 
 
 def _law(noise: SelectionNoise, people: int, *, above: int) -> dict[int | None, int]:
@@ -85,18 +86,19 @@ def _optimal(epsilon: float, delta: float) -> int:
 def test_an_even_chance_takes_at_most_one_person_more_than_the_best_rule(
     epsilon: float, delta: float, groups: int, people: int
 ) -> None:
-    noise = Groups("zone", epsilon=epsilon, delta=delta, person=Person("user", groups=groups, rows_per_group=1)).noise
+    noise = SelectionNoise(Fraction(epsilon) / groups, Fraction(delta) / groups)
     assert _optimal(epsilon / groups, delta / groups) == people
     assert noise.chance(noise.threshold) < Fraction(1, 2) < noise.chance(noise.threshold + 1)
     assert people <= noise.threshold + 1 <= people + 1
 
 
-def test_a_million_groups_of_one_person_are_named_as_often_as_delta_says() -> None:
+@pytest.mark.parametrize("people", [10**5, pytest.param(10**6, marks=pytest.mark.audit)])
+def test_groups_of_one_person_are_named_as_often_as_delta_says(people: int) -> None:
     release = Groups("zone", epsilon=1.0, delta=0.01)
-    result = release.publish(release.fold({"zone": np.arange(10**6)}), rng=5)["count"]
-    test = stats.binomtest(len(result), 10**6, float(release.noise.true_delta))
+    result = release.publish(release.fold({"zone": np.arange(people)}), rng=5)["count"]
+    test = stats.binomtest(len(result), people, float(release.noise.true_delta))
     assert test.pvalue > 1e-7
-    assert stats.binomtest(len(result), 10**6, 2 * float(release.noise.true_delta)).pvalue < 1e-7
+    assert stats.binomtest(len(result), people, 2 * float(release.noise.true_delta)).pvalue < 1e-7
 
 
 def test_the_noise_has_its_law() -> None:
@@ -113,7 +115,7 @@ def test_people_are_counted_and_not_rows_whatever_the_source(tmp_path: Path, mon
     draw = np.random.default_rng(3)
     frame = pd.DataFrame({"user": draw.integers(0, 300, 5000), "zone": draw.choice(["a", "é", "z", None], 5000)})
     frame.loc[len(frame)] = [999, "alone"]
-    frame = pd.concat([frame, frame.tail(1), frame.tail(1)] * 30)
+    frame = pd.concat([frame, frame.tail(1), frame.tail(1)] * 3)
     release = Groups("zone", epsilon=1.0, delta=1e-6, person=Person("user", groups=2, rows_per_group=1))
     expected = release.fold(frame, 1).reveal(design=release.digest)
     assert expected["alone"] == 1
@@ -121,7 +123,7 @@ def test_people_are_counted_and_not_rows_whatever_the_source(tmp_path: Path, mon
     decomposed = frame.assign(zone=frame["zone"].replace("é", "e\N{COMBINING ACUTE ACCENT}")).sample(frac=1)
     decomposed.to_csv(tmp_path / "t.csv", index=False)
     decomposed.to_parquet(tmp_path / "t.parquet", index=False)
-    monkeypatch.setattr(engine, "MOST_ROWS", 20_000)
+    monkeypatch.setattr(engine, "MOST_ROWS", 4_000)
     for source in (decomposed, tmp_path / "t.csv", tmp_path / "t.parquet"):
         assert release.fold(source, 1).reveal(design=release.digest) == expected
     result = release.publish(release.fold(frame, 1), rng=1)["count"]
@@ -158,5 +160,56 @@ def test_what_cannot_be_named_is_refused_with_the_right_spelling() -> None:
 def test_under_replace_two_people_change_twice_as_many_groups() -> None:
     person = Person("user", groups=2, rows_per_group=1)
     replaced = Groups("zone", epsilon=1.0, delta=1e-6, neighbours="replace", person=person)
-    assert replaced.noise == SelectionNoise(Fraction(1, 4), Fraction(1e-6) / 4)
+    assert replaced.noise == GaussianSelection.calibrate(1.0, 1e-6, 4)
+    single = Groups("zone", epsilon=1.0, delta=1e-6, neighbours="replace")
+    assert single.noise == SelectionNoise(Fraction(1, 2), Fraction(1e-6) / 2)
     assert replaced.guarantee.neighbours == "person-replace"
+
+
+@pytest.mark.parametrize(("groups", "people"), [(1, 21.1), (2, 30.2), (3, 37.4), (5, 48.9), (10, 70.5), (50, 165)])
+def test_gaussian_noise_names_smaller_groups_of_people_who_are_in_many(groups: int, people: float) -> None:
+    gaussian = GaussianSelection.calibrate(1.0, 1e-6, groups)
+    assert gaussian is not None
+    assert abs(gaussian.threshold - people) < 1
+    chosen = Groups("zone", epsilon=1.0, delta=1e-6, person=Person("user", groups=groups, rows_per_group=1)).noise
+    assert isinstance(chosen, GaussianSelection) is (groups > 2)
+
+
+def test_the_delta_of_a_gaussian_threshold_is_what_was_asked_at_most() -> None:
+    draw = np.random.default_rng(9)
+    cases = zip(draw.uniform(0.3, 3, 20), 10 ** draw.uniform(-9, -2, 20), draw.integers(1, 40, 20), strict=True)
+    for epsilon, delta, groups in cases:
+        gaussian = GaussianSelection.calibrate(float(epsilon), float(delta), int(groups))
+        assert gaussian is not None
+        assert gaussian.worst_delta(float(epsilon), int(groups)) <= delta
+        lower = GaussianSelection(gaussian.sigma2, gaussian.threshold - 1)
+        assert lower.worst_delta(float(epsilon), int(groups)) > delta
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_the_delta_of_gaussian_noise_is_that_of_enumeration(groups: int) -> None:
+    """The loss depends on the sum of the draws: its law by convolution, without the approximation by one Gaussian."""
+    sigma2, epsilon, reach = 9.0, 1.0, 40
+    values = np.arange(-reach, reach + 1)
+    law = np.exp(-(values**2) / (2 * sigma2))
+    law /= law.sum()
+    total = law
+    for _ in range(groups - 1):
+        total = np.convolve(total, law)
+    sums = np.arange(-groups * reach, groups * reach + 1)
+    # With everybody's number lower by 1, a sum s of the noisy numbers is (2s − d)/2σ² in the loss.
+    loss = (2 * (sums + groups) - groups) / (2 * sigma2)
+    exact = (total * np.clip(1 - np.exp(epsilon - loss), 0, None)).sum()
+    stated = _gaussian_delta(sigma2, groups, epsilon)
+    assert exact <= stated <= exact * (1 + 1e-3)
+    assert _gaussian_delta(sigma2 * 1.05, groups, epsilon) < exact  # a twin with a little too little δ
+
+
+def test_gaussian_counts_are_published_above_their_threshold() -> None:
+    person = Person("user", groups=5, rows_per_group=1)
+    release = Groups("zone", epsilon=1.0, delta=1e-6, person=person)
+    users = np.arange(600)
+    table = {"user": np.tile(users, 2), "zone": ["a"] * 600 + ["b"] * 500 + [f"z{i}" for i in range(100)]}
+    result = release.publish(release.fold(table, 1), rng=1)["count"]
+    assert result.labels == ("a", "b")
+    assert abs(result["b"] - 500) < 8 * release.noise.error

@@ -34,13 +34,14 @@ from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
+from bruit.privacy.zcdp import rho_to_delta
 from bruit.releases.exponential import decay
-from bruit.releases.noise import cut
+from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.result import Result, Results
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 
-__all__ = ["GroupTally", "Groups", "SelectionNoise"]
+__all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
 
 Integers = NDArray[np.int64]
 
@@ -50,6 +51,15 @@ _TOTAL_BITS = 63
 MOST_THRESHOLD = 2**22
 #: What `decay` is a multiple of.
 _UNIT_BITS = 192
+#: By how much tails that are computed in double precision are enlarged.
+_MARGIN = 1e-6
+#: Tails are summed up to so many standard deviations.
+_REACH = 12
+#: Changes of up to so many numbers are computed, and bounded beyond.
+_SUMMED = 100
+#: How many σ are tried, one percent apart, and the largest one.
+_SIGMAS = 40
+_MOST_SIGMA = 2.0**12
 
 
 @dataclass(frozen=True)
@@ -150,6 +160,130 @@ class SelectionNoise:
         return noise
 
 
+@dataclass(frozen=True)
+class GaussianSelection:
+    """Discrete Gaussian noise and a threshold, for people in several groups.
+
+    Parameters
+    ----------
+    sigma2
+        The parameter σ² of the noise.
+    threshold
+        A group is named if its number of people with noise is above it.
+
+    Guarantee
+    ---------
+    Of κ groups in which a person counts, j are of this person alone, and are named with probability δ' each; the
+    others differ by 1, which Gaussian noise hides but for δ_G. Together they lose more than ε with probability
+    1 − (1 − δ')^j·(1 − δ_G) at most, for the worst j. The tails are computed in double precision, with a margin of one
+    part in a million (idealised numerics).
+
+    Examples
+    --------
+    >>> gaussian = GaussianSelection.calibrate(1.0, 1e-6, 10)
+    >>> gaussian.threshold, gaussian.worst_delta(1.0, 10) <= 1e-6
+    (70, True)
+    """
+
+    sigma2: Fraction
+    threshold: int
+
+    @classmethod
+    def calibrate(cls, epsilon: float, delta: float, groups: int) -> GaussianSelection | None:
+        """The noise of least threshold, among some, for (ε, δ) and κ groups; None where it has none to offer."""
+        least = _least_sigma(epsilon, delta, groups)
+        if least is None:
+            return None
+        candidates = []
+        for step in range(_SIGMAS):
+            sigma2 = Fraction(math.ceil(64 * (least * (1 + step / 100)) ** 2), 64)
+            candidates.append(cls._with_threshold(sigma2, epsilon, delta, groups))
+        return min((item for item in candidates if item is not None), key=lambda item: item.threshold, default=None)
+
+    @classmethod
+    def _with_threshold(cls, sigma2: Fraction, epsilon: float, delta: float, groups: int) -> GaussianSelection | None:
+        others = np.array([_gaussian_delta(float(sigma2), groups - alone, epsilon) for alone in range(groups + 1)])
+        if others.max() > delta:
+            return None
+        # (1 − δ')^j ≥ (1 − δ)/(1 − δ_G): the largest δ' that every j allows.
+        alone = np.arange(1, groups + 1)
+        allowed = (-np.expm1((np.log1p(-delta) - np.log1p(-others[1:])) / alone)).min()
+        tail = _tails(float(sigma2))
+        passing = np.flatnonzero(tail * (1 + _MARGIN) <= allowed)
+        return cls(sigma2, int(passing[0])) if passing.size else None
+
+    def worst_delta(self, epsilon: float, groups: int) -> float:
+        """The δ for ε and κ groups, for the worst number of groups of one person alone."""
+        single = float(_tails(float(self.sigma2))[self.threshold]) * (1 + _MARGIN)
+        return max(
+            1 - (1 - single) ** alone * (1 - _gaussian_delta(float(self.sigma2), groups - alone, epsilon))
+            for alone in range(groups + 1)
+        )
+
+    @cached_property
+    def noise(self) -> DiscreteGaussian:
+        """The law of the noise."""
+        return DiscreteGaussian(self.sigma2)
+
+    @property
+    def error(self) -> float:
+        """The standard deviation of the noise."""
+        return self.noise.error
+
+    def half_width(self, level: float) -> float:
+        """The least h for which |noise| ≤ h with probability `level` or more."""
+        return self.noise.half_width(level)
+
+    def draw(self, size: int, entropy: Entropy) -> Integers:
+        """`size` independent draws."""
+        return self.noise.draw(size, entropy)
+
+
+def _tails(sigma2: float) -> NDArray[np.float64]:
+    """P(X ≥ t) for t = 0, 1, …, of discrete Gaussian noise of standard deviation 3 or more."""
+    values = np.arange(int(_REACH * math.sqrt(sigma2)) + 2)
+    law = np.exp(-(values**2) / (2 * sigma2)) / math.sqrt(2 * math.pi * sigma2)
+    tails: NDArray[np.float64] = np.cumsum(law[::-1])[::-1]
+    return tails
+
+
+def _gaussian_delta(sigma2: float, groups: int, epsilon: float) -> float:
+    """The δ at ε of discrete Gaussian noise on so many numbers that change by 1, from above.
+
+    The loss is (2S ± d)/2σ², where S is the sum of d draws. For σ ≥ 3 that sum has the discrete Gaussian law of dσ²
+    within one part in 10³⁰. For many numbers the bound of zCDP is taken.
+    """
+    if groups == 0:
+        return 0.0
+    if groups > _SUMMED:
+        return rho_to_delta(groups / (2 * sigma2), epsilon)
+    tails = _tails(groups * sigma2)
+    centre = epsilon * sigma2
+    first, second = (_above(tails, centre + side * groups / 2) for side in (-1, 1))
+    return max(0.0, first * (1 + _MARGIN) - math.exp(epsilon) * second * (1 - _MARGIN))
+
+
+def _above(tails: NDArray[np.float64], bound: float) -> float:
+    """P(S > bound) from P(S ≥ 0), P(S ≥ 1), …."""
+    least = math.floor(bound) + 1
+    if least <= 0:
+        return 1.0 - (float(tails[1 - least]) if 1 - least < tails.size else 0.0)
+    return float(tails[least]) if least < tails.size else 0.0
+
+
+def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
+    """The least σ, from 3 on, whose noise hides changes of 1 in all groups; None if it is far beyond use."""
+    low, high = 3.0, 3.0
+    while _gaussian_delta(high**2, groups, epsilon) > delta:
+        low, high = high, 2 * high
+        if high > _MOST_SIGMA:
+            return None
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _gaussian_delta(middle**2, groups, epsilon) <= delta else (middle, high)
+    return high
+
+
 class GroupTally:
     """How many people are in each group, without noise: it adds up, shows nothing, and only a release opens it."""
 
@@ -203,13 +337,16 @@ class Groups:
 
     Guarantee
     ---------
-    A person is in at most κ groups, and each has noise and threshold for (ε/κ, δ/κ); under ``"replace"``, for 2κ. Order
-    and number of the groups in the result follow from the named groups alone.
+    A person is in at most κ groups (2κ count under ``"replace"``). Each has geometric noise and a threshold for
+    (ε/κ, δ/κ), exact in whole numbers; or all have Gaussian noise and a threshold (`GaussianSelection`), where that
+    names smaller groups, from about three groups on. Order and number of the groups in the result follow from the
+    named groups alone.
 
     Error
     -----
     A group of k + 1 people is named with a chance just above one half, where k is `threshold`: 14 at ε = 1, δ = 10⁻⁶,
-    one group per person. The noise is never beyond ±k. Only numbers above k are shown, so those near it lean upwards.
+    one group per person, and 70 for ten groups. Geometric noise is never beyond ±k. Only numbers above k are shown, so
+    those near it lean upwards.
 
     References
     ----------
@@ -245,7 +382,7 @@ class Groups:
                 'below one over the number of people, such as 1e-6; or declare them, as in by={"zone": ["a", "b"]}.'
             )
         self._person = _one_row_in_each(person)
-        _ = self.noise.weights  # what cannot be drawn is refused here
+        _ = self.noise  # what cannot be drawn is refused here
 
     @property
     def person(self) -> Person | None:
@@ -269,11 +406,15 @@ class Groups:
         return Guarantee(epsilon=self._epsilon, delta=self._delta, neighbours=neighbours)
 
     @cached_property
-    def noise(self) -> SelectionNoise:
-        """The noise on the number of people of a group, and its threshold."""
-        times = 1 if self._person is None else _most_groups(self._person)
-        times *= 2 if self._neighbours == "replace" else 1
-        return SelectionNoise(Fraction(self._epsilon) / times, Fraction(self._delta) / times)
+    def noise(self) -> SelectionNoise | GaussianSelection:
+        """The noise on the number of people of a group, and its threshold: the law that names the smaller groups."""
+        return selection_noise(self._epsilon, self._delta, self._times)
+
+    @property
+    def _times(self) -> int:
+        """How many groups change between neighbours, at most."""
+        groups = 1 if self._person is None else _most_groups(self._person)
+        return groups * (2 if self._neighbours == "replace" else 1)
 
     @property
     def threshold(self) -> int:
@@ -384,6 +525,20 @@ class Groups:
         known: dict[str, int] = {}
         table = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
         return (table[codes] if table.size else codes.astype(np.int64)), list(known)
+
+
+@functools.lru_cache(maxsize=64)
+def selection_noise(epsilon: float, delta: float, groups: int) -> SelectionNoise | GaussianSelection:
+    """The law with the smaller threshold: geometric noise at a share for each group, or Gaussian noise for all."""
+    gaussian = None if groups == 1 else GaussianSelection.calibrate(epsilon, delta, groups)
+    geometric = SelectionNoise(Fraction(epsilon) / groups, Fraction(delta) / groups)
+    try:
+        threshold = geometric.threshold
+    except LimitError:
+        if gaussian is None:
+            raise
+        return gaussian
+    return geometric if gaussian is None or threshold <= gaussian.threshold else gaussian
 
 
 def _one_row_in_each(person: Person | None) -> Person | None:
