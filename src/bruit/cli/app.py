@@ -23,6 +23,7 @@ from bruit.cli import (
     release,
     result,
     study,
+    survey,
     tour,
 )
 from bruit.cli.exits import ended
@@ -79,6 +80,7 @@ studies.command("list")(ended(study.list_studies))
 studies.command("run")(ended(study.run))
 studies.command("report")(ended(study.report))
 app.add_typer(studies, name="study")
+app.add_typer(survey.app, name="survey")
 
 
 def main() -> None:
