@@ -8,7 +8,7 @@ VENVS  := .venvs
 # Which of the tests with a Spark session are run.
 MARK   ?= not audit
 
-.PHONY: help tour test spark check format bench audit docs dist clean
+.PHONY: help tour test spark check format bench audit docs notebooks dist clean
 
 help:  ## This list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -67,6 +67,9 @@ dist: $(VENV)/.dist  ## Wheel and sdist into dist/, checked and used in an empty
 $(VENV)/.dist: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group dist
 	touch $@
+
+notebooks: $(VENV)/.ready  ## Every script of examples/ as an executed notebook, a quarter of an hour
+	$(BIN)/python tools/notebooks.py $(ARGS)
 
 clean:  ## Remove environments and caches
 	rm -rf $(VENV) .venvs dist build docs/_site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -32,9 +32,9 @@ ORDER: list[set[str]] = [
     {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},
-    {"sheets"},
+    {"sheets", "analysis"},
     {"learning", "attacks", "datasets", "survey"},
-    {"audit"},
+    {"audit", "collector"},
     {"testing", "figures"},
     {"studies"},
     {"cli"},
@@ -49,6 +49,7 @@ MAY_IMPORT_THE_FACE = {"studies", "cli"}
 #: (package, what it imports, inside which function) -> reason.
 UPWARD: dict[tuple[str, str, str], str] = {
     ("estimation", "figures", "plot"): "answer.plot() loads matplotlib's home when it is called",
+    ("analysis", "figures", "plot"): "a regression's plot() does too",
 }
 
 #: Where a dependency may be imported.
@@ -63,6 +64,7 @@ HOMES: dict[str, set[str]] = {
 #: (package or package.module, dependency) -> reason why it is imported away from home.
 AWAY_FROM_HOME: dict[tuple[str, str], str] = {
     ("testing.hostile", "pyarrow"): "makes files as strangers would, which no engine of ours writes",
+    ("collector.export", "pyarrow"): "results are tables of mixed columns, not batches of reports",
     ("studies.runner", "pyarrow"): "results of studies are tables of mixed columns, not batches of reports",
     ("studies.krr_learning", "sklearn"): "the course's own forest learns from reports, as any outsider's model does",
     ("studies.numeric_cleaning.trials", "sklearn"): "the course's own naive Bayes learns from reports, likewise",

@@ -88,7 +88,7 @@ def empirical_plan(
 
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:
         # The ratio of the two probabilities tells all that reports tell about which record it was.
-        codes = {name: plan.mechanisms[name].codes_of(np.full(size, code)) for name, code in record.items()}
+        codes = {name: plan.design.codes_of(name, np.full(size, code)) for name, code in record.items()}
         reports = plan.randomize(codes, Words.resolve(entropy, "audit", plan.digest))
         return plan.design.log_odds(reports, first, second)
 

@@ -101,6 +101,16 @@ def _document(path: Path, missing: str | None) -> Schema:
         return Schema.from_json(path.read_text(encoding="utf-8"))
 
 
+def names(text: str, option: str) -> tuple[str, ...]:
+    """Several columns in one text, as in sex,smokes."""
+    from bruit.engines.batch import clean_name
+
+    columns = tuple(clean_name(part) for part in text.split(",") if part.strip())
+    if len(columns) < 2:
+        raise ParameterError(f"{option} must name two attributes or more, as in {option} sex,smokes.")
+    return columns
+
+
 def pairs(texts: list[str] | None, option: str, example: str, kind: Any) -> dict[str, Any] | None:
     """What an option says of single attributes, as in sex=0.2; None if it was not given."""
     from bruit.engines.batch import clean_name

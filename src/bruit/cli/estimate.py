@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _engine, _options, console
+from bruit.cli import _engine, _options, _questions, console
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Answers, Plan
+    from bruit.estimation import Target
     from bruit.tables import Table
 
 #: The quantiles of a number that are shown.
@@ -45,6 +46,10 @@ def estimate(
     figure: Annotated[Path | None, typer.Option(help="Also draw the estimates: a .png or .svg file.")] = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only this attribute of a plan with several; may be repeated.")
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(help="How attributes go together, as in sex,smokes; may be repeated. By TAB, or SPL."),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -81,6 +86,10 @@ def estimate(
     names = _names(known, attribute)
     _check_kinds(known, names, figure, consistent)
     _check_groups(known, by, figure, consistent)
+    if table:
+        shown = _tables(known, reports, [_questions.names(text, "--table") for text in table], people, frequencies)
+        _print(shown, rows=rows, as_json=as_json)
+        return
     with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
         tally = _options.tally(known, reports, reads, report)
     if tally_output is not None:
@@ -112,7 +121,7 @@ def _names(plan: Plan, attributes: list[str] | None) -> list[str]:
 
 
 def _is_number(plan: Plan, name: str) -> bool:
-    return plan.mechanisms[name].gives == "mean"
+    return plan.design.gives(name) == "mean"
 
 
 def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: str | None) -> None:
@@ -143,6 +152,25 @@ def _show_groups(
     tables = [
         groups.table(name, options["level"], options["method"], simultaneous=options["simultaneous"]) for name in names
     ]
+    _print(tables, rows=rows, as_json=as_json)
+
+
+def _tables(
+    plan: Plan, reports: list[Path], wanted: list[tuple[str, ...]], target: Target, options: dict[str, Any]
+) -> list[Table]:
+    """The tables that are asked for; by SPL from the reports themselves."""
+    from bruit.collection import joint
+
+    for names in wanted:
+        joint.check(plan, names, whole=True)
+    if plan.kind == "SPL" and len(reports) > 1:
+        raise ParameterError("--table of reports by SPL reads one file: name one.")
+    source: Any = reports[0] if plan.kind == "SPL" else plan.tally(*reports)
+    settings = {name: options[name] for name in ("level", "method", "simultaneous")}
+    return [plan.table(source, *names, target=target).table(**settings) for names in wanted]
+
+
+def _print(tables: list[Table], *, rows: int, as_json: bool) -> None:
     if as_json:
         sealed = [table.to_json() for table in tables]
         console.print_json(sealed[0] if len(sealed) == 1 else "[\n" + ",\n".join(sealed) + "\n]")

@@ -115,8 +115,8 @@ def _plan(
         data = None  # a file is never read for all that it holds
     schema = _questions.schema(questions, missing, data)
     clear = _questions.public(public, schema)
-    named = _options.method(method, several=len(schema) - len(set(clear)) > 1)
-    return Plan(schema, epsilon, named or methods.DEFAULT, public=clear or None)
+    wanted = _options.method(method, several=len(schema) - len(set(clear)) > 1)
+    return Plan(schema, epsilon, wanted or methods.DEFAULT, public=clear or None)
 
 
 def _with_options(error: Exception, plan: Plan) -> BruitError:

@@ -16,4 +16,8 @@ def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
     clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
-    return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws, clear)
+    asking = design if plan.rounds is None else plan.panel
+    questions = tuple(asking.question(name) for name in design.questions)
+    # Of several tables one is drawn as one of several questions is, and a single one is a question alone.
+    method = plan.kind if plan.kind != "TAB" else "SMP"
+    return Card(plan.digest, method, questions, design.draws, clear, plan.rounds, plan.epochs)

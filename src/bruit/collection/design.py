@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,9 +26,10 @@ from bruit.domains.domain import Domain
 from bruit.engines import memory
 from bruit.engines.form import Form, together
 from bruit.entropy import Words
-from bruit.errors import DataError, in_column, translated
+from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
+from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
 #: Whom a guarantee may speak of: a whole record changes, or one attribute of it.
@@ -178,6 +179,20 @@ class Design(Composite, ABC):
     @abstractmethod
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """Counts of a tally of people whose joint table is known, with their exact joint law."""
+
+    # What asking again takes.
+
+    def epoch_budgets(self, limit: float, epsilon: float, unit: Unit, budgets: Any) -> dict[str, float]:
+        """The most that all reports of an epoch may tell on each attribute, where a person's may tell `limit`."""
+        return dict.fromkeys(self.schema, limit)
+
+    def together(self, parts: Sequence[Guarantee], unit: Unit) -> Guarantee:
+        """What the reports on all attributes tell, from what those on each do: here a person reports on one."""
+        return max(parts, key=lambda part: part.epsilon)
+
+    def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
+        """Reports of memos in their form, which are valid."""
+        raise ParameterError("These reports cannot be made again from memos.")
 
     def describe(self) -> dict[str, Any]:
         """What is done to each attribute, for documents."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, groups, mechanisms, methods, resolve, strata
+from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, strata
+from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
 from bruit.collection.mechanisms import Mechanism
@@ -45,7 +46,7 @@ from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
-from bruit.oracles import Oracle
+from bruit.oracles import Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 
@@ -73,15 +74,16 @@ class Plan(Randomizer):
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
         ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
-        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the mechanism of least error for each
-        attribute. Unless given, the method is the mechanism of least error for one attribute, and ``"SMP[ADP]"`` for
-        several.
+        ``"RS+RFD[x]"`` (fakes that follow a prior) or ``"TAB[x]"`` (report the cell of one table at random, and tell
+        which). ``ADP`` for x takes the mechanism of least error for each attribute. Unless given, the method is the
+        mechanism of least error for one attribute, and ``"SMP[ADP]"`` for several.
     unit
         Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
     budgets
         For SPL: the part of ε of each attribute; equal parts unless given.
     weights
-        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given.
+        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given. For TAB the same of
+        tables, or ``"neyman"`` for the shares of least summed variance.
     prior
         For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
     bases
@@ -90,13 +92,24 @@ class Plan(Randomizer):
         Attributes that are no secret and are sent in clear beside the reports, so that estimates can be had by group:
         their names in the schema, or a mapping from further names to domains. An `Attribute` of the schema may say so
         itself. They cost nothing of ε, which speaks of the other attributes.
+    tables
+        For TAB: the tables of which one is drawn for each person, as in ``[("sex", "smokes")]``; all pairs unless
+        given.
     published
         Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
+    rounds, epochs, epoch_epsilon
+        To ask the same people again: how many rounds an epoch has, how many epochs there are (one unless given), and
+        the most that all reports of an epoch may tell. `epsilon` is then that of one report. For one category, SPL and
+        SMP.
 
     Guarantee
     ---------
     ``guarantee``, of a person, and ``guarantees["attribute"]`` are computed from the very integer laws that are
     sampled, rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
+
+    With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
+    times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
+    `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
 
     References
     ----------
@@ -131,6 +144,15 @@ class Plan(Randomizer):
     >>> answers = plan.estimate(plan.tally(plan.privatize(table, rng=7)))
     >>> answers["smokes"].n, answers.by("school")["B"]["smokes"].n
     (100, 60)
+
+    The same people in twelve rounds of four epochs:
+
+    >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> memos = plan.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
+    >>> plan.tally(plan.answer(memos, rng=1)).n
+    4
+    >>> [round(plan.guarantees[name].epsilon, 4) for name in ("report", "epoch", "person")]
+    [1.0, 2.0, 8.0]
     """
 
     FORMAT = files.PLAN
@@ -143,8 +165,12 @@ class Plan(Randomizer):
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
     prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
+    tables: Any = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
-    public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[assignment] # never None later
+    public: Any = field(default=None, kw_only=True)
+    epoch_epsilon: float | None = field(default=None, kw_only=True)
+    rounds: int | None = field(default=None, kw_only=True)
+    epochs: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         mechanism = None
@@ -162,8 +188,13 @@ class Plan(Randomizer):
         values: list[Any] = list(self.schema.values()) if isinstance(self.schema, Mapping) else []
         if not any(isinstance(value, LocalMechanism) for value in values):
             return None
-        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases)
-        if len(values) > 1 or self.method != methods.DEFAULT or self.published or others != (None,) * 5:
+        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases, self.tables)
+        if (
+            len(values) > 1
+            or self.method != methods.DEFAULT
+            or self.published
+            or any(other is not None for other in others)
+        ):
             raise ParameterError(
                 'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
                 "method. For several questions, declare their domains and name the mechanisms in bases."
@@ -185,14 +216,28 @@ class Plan(Randomizer):
                 weights=self.weights,
                 prior=self.prior,
                 bases=self.bases,
+                tables=self.tables,
                 published=bool(self.published),
                 stated=stated,
             )
         )
-        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
+        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases", "tables"):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
         self._strata.check(self.design)
+        panel = panels.panel(
+            resolved.design,
+            resolved.epsilon,
+            resolved.unit,
+            resolved.budgets,
+            epoch_epsilon=self.epoch_epsilon,
+            rounds=self.rounds,
+            epochs=self.epochs,
+        )
+        object.__setattr__(self, "_resolved_panel", panel)
+        if panel is not None:
+            for name, value in panel.settings().items():
+                object.__setattr__(self, name, value)
 
     @classmethod
     def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -249,6 +294,7 @@ class Plan(Randomizer):
             object.__setattr__(plan, setting.name, getattr(self, setting.name))
         object.__setattr__(plan, "public", {})
         object.__setattr__(plan, "_resolved", self._known)
+        object.__setattr__(plan, "_resolved_panel", self._panel)
         return plan
 
     @property
@@ -287,7 +333,12 @@ class Plan(Randomizer):
 
     @cached_property
     def guarantees(self) -> Mapping[str, Guarantee]:
-        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes."""
+        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes.
+
+        With rounds also by what is seen: ``"report"``, one of them, or ``"epoch"``, all of one.
+        """
+        if self._panel is not None:
+            return self._panel.guarantees
         units: tuple[Unit, ...] = get_args(Unit)
         return {unit: Guarantee(epsilon=log_ceiling(self.design.ratio(unit)), neighbours=unit) for unit in units}
 
@@ -321,6 +372,11 @@ class Plan(Randomizer):
             A mapping from column name to array; of a Spark DataFrame, a DataFrame that Spark computes when it is
             needed; with `to`, how many reports were written.
         """
+        if self._panel is not None:
+            raise ParameterError(
+                "This plan asks the same people again, who must keep a memo: use a Memory (bruit privatize --memory), "
+                "or memoize and answer."
+            )
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
@@ -335,7 +391,10 @@ class Plan(Randomizer):
         return self.randomize(self.encode(batch), words)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words.
+
+        With rounds these are reports of memos that nobody keeps: for studies.
+        """
         people_of_columns(codes)
         return {**self.design.randomize(self._private(codes), words), **self._strata.clear(codes)}
 
@@ -347,6 +406,60 @@ class Plan(Randomizer):
     def _columns(self) -> list[str]:
         """The columns of a table that are read."""
         return [*self.schema, *self.public]
+
+    # What people do who are asked again.
+
+    @property
+    def panel(self) -> panels.Panel:
+        """Rounds, epochs and memos, of a plan that has them."""
+        if self._panel is None:
+            raise ParameterError(
+                "This plan asks once: plan rounds, as in Plan(…, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)."
+            )
+        return self._panel
+
+    def memoize(self, table: Any, rng: Randomness = None) -> Reports:
+        """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        rng
+            As for `privatize`.
+        """
+        return self.remember(self.encode(table), Words.resolve(rng, "memoize", self.digest))
+
+    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
+        """The reports of one round, one per memo; with fresh randomness in every round.
+
+        Parameters
+        ----------
+        memos
+            As `memoize` gives them.
+        rng
+            As for `privatize`. A number must be another one in every round: the same one gives the same reports.
+        """
+        return self.report(memos, Words.resolve(rng, "answer", self.digest))
+
+    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Memos of people with codes that `encode` gave, in the form of reports."""
+        people_of_columns(codes)
+        return {**self.panel.remember(self._private(codes), words), **self._strata.clear(codes)}
+
+    def report(self, memos: Reports, words: Words) -> Reports:
+        """Reports of memos; what is sent in clear is that of the epoch's first report."""
+        return {**self.panel.report(memos, words), **self._strata.kept(memos)}
+
+    def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
+        """What so many reports of one epoch tell together: never the sum of single reports."""
+        return self.panel.after(_checks.integer(low=1, rounds=rounds), _checks.one_of(get_args(Unit), unit=unit))
+
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch of a round; both are counted from 1, rounds through all epochs."""
+        if epoch is not None:
+            raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
+        return self.panel.epoch_of(round)
 
     def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -435,7 +548,58 @@ class Plan(Randomizer):
     def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
         """Estimates from a tally of some strata together."""
         self.design.check(tally)
-        return Answers(self.schema, lambda name: self._answer(name, tally, target), group)
+        return Answers(
+            self.schema,
+            lambda name: self._answer(name, tally, target),
+            group,
+            lambda names: self._table_of(names, tally, target),
+            self._tables_counted,
+        )
+
+    @property
+    def _tables_counted(self) -> tuple[tuple[str, ...], ...]:
+        """The tables that a tally tells about."""
+        return getattr(self.design, "counted_tables", ())
+
+    def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
+        """The table of these attributes, where the method tells one; an error that says why not otherwise."""
+        joint.check(self, names)
+        design: Any = self.design
+        return design.table(names, tally, target, self.guarantee)
+
+    def table(self, source: Any, *names: str, target: Target = "population") -> Any:
+        """How several attributes go together: the share of every cell, with intervals, differences and a test.
+
+        Parameters
+        ----------
+        source
+            For TAB, a tally, or reports as for `tally`. For SPL, reports: a tally counts each attribute by itself.
+        *names
+            The attributes, in the order of the schema.
+        target
+            As for `estimate`.
+        """
+        joint.check(self, names, whole=True)
+        if self.kind == "SPL":
+            return joint.product(self.private, source, names, target)
+        tally = source if isinstance(source, Tally) else self.tally(source)
+        return self.estimate(tally, target).table(*names)
+
+    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
+        """Estimates of several rounds by column name: of each, of their mean, and of differences.
+
+        Parameters
+        ----------
+        tallies
+            One tally of this plan for each round, in order.
+        rounds
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+        """
+        known, panel = tuple(tallies), self.panel
+        for tally in known:
+            self.estimate(tally)
+        pooled = tuple(self._strata.pooled(tally) for tally in known)
+        return Answers(self.schema, lambda name: panel.series(name, pooled, rounds))
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
@@ -505,7 +669,7 @@ class Plan(Randomizer):
             people = self._marginals(counts)
             drawn, n = self.design.simulate(people, generator), int(next(iter(people.values())).sum())
         else:
-            table = self._table(counts)
+            table = self._joint_counts(counts)
             drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
         return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
 
@@ -525,7 +689,7 @@ class Plan(Randomizer):
             raise DataError("counts must have the same sum for every attribute: they are the same people.")
         return people
 
-    def _table(self, counts: Any) -> Counts:
+    def _joint_counts(self, counts: Any) -> Counts:
         table = np.asarray(counts)
         shape = tuple(attribute.size for attribute in self.schema.values())
         if math.prod(shape) > TABLE_LIMIT:
@@ -617,11 +781,21 @@ class Plan(Randomizer):
     def _strata(self) -> Strata:
         return Strata(self.public)
 
+    @property
+    def _panel(self) -> panels.Panel | None:
+        panel: panels.Panel | None = self.__dict__["_resolved_panel"]
+        return panel
+
     def _only_one(self, what: str) -> None:
         if self.d > 1:
             raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
 
     def _body(self) -> dict[str, Any]:
+        rounds = {} if self._panel is None else {"panel": self._panel.to_dict()}
+        return {**self._questions(), **rounds}
+
+    def _questions(self) -> dict[str, Any]:
+        """What a document says of the questions."""
         described = self.design.describe()
         attributes: dict[str, Any] = {"attributes": self.schema.to_list()}
         if self.public:
@@ -663,8 +837,20 @@ def _is_table(source: Any) -> bool:
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:
     """What a plan was made with, from its document."""
+    return {**_read_questions(body), **_read_panel(body.get("panel"))}
+
+
+def _read_panel(panel: Any) -> dict[str, Any]:
+    if panel is None:
+        return {}
+    if not isinstance(panel, Mapping):
+        raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
+    return {name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}
+
+
+def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
     if "mechanisms" in body:
-        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases")
+        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases", "tables")
         return {
             **{name: body[name] for name in names if name in body},
             "published": body.get("calibration") == "published",

@@ -97,6 +97,13 @@ class Strata:
         """The columns that are sent in clear: the codes as they are."""
         return {name: np.array(codes[name], form.dtype) for name, form in self.form.items()}
 
+    def kept(self, memos: Mapping[str, Any]) -> Reports:
+        """The columns of memos that are sent in clear, as they were when the memos were drawn."""
+        columns = {name: form.strict(memos[name]) for name, form in self.form.items()}
+        if any((column >= self.attributes[name].size).any() for name, column in columns.items()):
+            raise ParameterError("memos must be those that this plan gave.")
+        return columns
+
     def empty(self, n: int) -> Reports:
         """Room for what n people send in clear."""
         return {name: np.empty(n, form.dtype) for name, form in self.form.items()}
@@ -241,7 +248,7 @@ def separate(schema: Any, public: Any) -> tuple[Any, dict[str, Attribute]]:
     further = dict(Schema(_public(public)).items()) if isinstance(public, Mapping) and public else {}
     named = _named(public, declared)
     clear = {
-        name: Attribute(name, getattr(value, "domain", value), public=True)
+        name: _as_public(name, value)
         for name, value in declared.items()
         if name in named or getattr(value, "public", False) is True
     }
@@ -258,7 +265,11 @@ def separate(schema: Any, public: Any) -> tuple[Any, dict[str, Attribute]]:
 
 
 def _public(public: Mapping[str, Any]) -> list[Attribute]:
-    return [Attribute(name, getattr(value, "domain", value), public=True) for name, value in public.items()]
+    return [_as_public(name, value) for name, value in public.items()]
+
+
+def _as_public(name: str, declared: Any) -> Attribute:
+    return Attribute(name, declared.domain if isinstance(declared, Attribute) else declared, public=True)
 
 
 def _named(public: Any, declared: Mapping[str, Any]) -> set[str]:

@@ -7,6 +7,9 @@ import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+#: A ratio that is nearer to its limit than this many binary digits show is stated as the limit: 500, and 64 of weights.
+NEGLIGIBLE_BITS = 564
+
 _EXACT = Context(prec=80)
 # exp and ln of the decimal module are correctly rounded; this covers their last digit many times over.
 _MARGIN = Decimal(10) ** -70

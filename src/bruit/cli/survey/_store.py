@@ -1,0 +1,60 @@
+"""The store that commands about opened surveys share, and how they find a survey in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit import _checks
+from bruit.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from bruit.collector import Store
+    from bruit.collector.desk import Desk
+
+#: Where opened surveys are, unless said otherwise.
+DEFAULT = "surveys.sqlite"
+
+Address = Annotated[
+    str, typer.Option("--store", help="Where opened surveys are: a .sqlite file, or postgresql://user@host/database.")
+]
+Name = Annotated[str, typer.Argument(help="The survey's name, as in its link /s/NAME.")]
+
+_NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+
+
+def opened(address: str, *, new: bool = False) -> Store:
+    """The store; an error if there is none, unless it may be new."""
+    from bruit.collector import open_store
+    from bruit.collector.serving import check_extra
+
+    check_extra()
+    is_file = "://" not in address
+    if is_file and not new and not Path(address).exists():
+        raise FormatError(f"There is no store {address}: bruit survey open makes one, and --store says where it is.")
+    return open_store(address)
+
+
+def desk(store: Store, name: str) -> Desk:
+    """An opened survey."""
+    from bruit.collector.desk import Desk
+
+    survey = store.survey(name)
+    if survey is None:
+        names = store.names()
+        known = f" There are {', '.join(names)}." if names else " There are none."
+        raise ParameterError(f"The store has no survey {name!r}.{_checks.suggestion(name, names)}{known}")
+    return Desk(survey)
+
+
+def clean_name(name: str) -> str:
+    """A name that can stand in an address; an error with the corrected one otherwise."""
+    if _NAME.fullmatch(name):
+        return name
+    near = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-") or "survey"
+    raise ParameterError(
+        f"--name must have 1 to 40 small letters, digits and hyphens, since it stands in the link: --name {near}."
+    )

@@ -1,0 +1,31 @@
+"""`bruit survey delete`: forget a survey."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bruit.cli import console
+from bruit.cli.survey import _store
+from bruit.errors import ParameterError
+
+
+def delete(
+    name: _store.Name,
+    store: _store.Address = _store.DEFAULT,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask: there is no way back.")] = False,
+) -> None:
+    """Delete a survey with its counters, hashes and links, and overwrite what they were.
+
+    Backups that were made, and what a database server or a disk keeps of its own, are not reached.
+    """
+    keeper = _store.opened(store)
+    try:
+        desk = _store.desk(keeper, name)
+        if not yes:
+            raise ParameterError(f"This deletes {desk.name!r} for good: say bruit survey delete {desk.name} --yes.")
+        keeper.delete(name)
+    finally:
+        keeper.disconnect()
+    console.say(f"{name} is deleted. Backups, if there are any, still have it.")

@@ -1,0 +1,119 @@
+"""`bruit survey open`: put surveys into a store and serve them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit.cli import console
+from bruit.cli.survey import _store
+from bruit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bruit.collector import Store
+    from bruit.collector.serving import Listening
+
+
+def open_survey(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Survey files; none serves those that are in the store.")
+    ] = None,
+    store: _store.Address = _store.DEFAULT,
+    name: Annotated[
+        str | None, typer.Option(help="The name in the link /s/NAME; the name of the file unless given.")
+    ] = None,
+    links: Annotated[
+        bool, typer.Option("--links", help="Take answers with single-use links only; make them by bruit survey links.")
+    ] = False,
+    public: Annotated[bool, typer.Option("--public", help="Show the results to everybody.")] = False,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Make a new link to the results; the old one ends.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="On which port; 0 takes a free one.")] = 8000,
+    certificate: Annotated[Path | None, typer.Option(help="The certificate for https, in PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
+    proxy: Annotated[
+        str | None, typer.Option(help="The address of a proxy with https that stands before it, as in 127.0.0.1.")
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="What people type, as in https://survey.example.org; host and port unless given.")
+    ] = "",
+    insecure_demo: Annotated[
+        bool, typer.Option("--insecure-demo", help="Serve plain http to other machines, where nobody vouches for it.")
+    ] = False,
+    per_second: Annotated[float, typer.Option(help="Requests of one survey per second.")] = 1_000.0,
+    per_address: Annotated[int, typer.Option(help="Requests of one address in ten minutes.")] = 3_000,
+    serve: Annotated[bool, typer.Option(help="Serve until interrupted; or only keep the surveys.")] = True,
+) -> None:
+    """Open surveys and serve them until interrupted.
+
+    Prints the link for respondents, with its QR code, and the link to the results, which is shown once.
+
+    The same file may be opened again, with another closing date or gate; a file with other questions or texts is
+    another survey and needs another name. Every other survey of the store is served too.
+    """
+    if name is not None and len(files or []) != 1:
+        raise ParameterError("--name is for one survey file.")
+    keeper = _store.opened(store, new=bool(files))
+    from bruit.collector.server import Limits
+    from bruit.collector.serving import Listening, server
+
+    listening = Listening(host, port, certificate, key, proxy, address, insecure_demo)
+    listener = listening.bind() if serve else None
+    base = listening.base(port if listener is None else listener.getsockname()[1])
+    try:
+        for file in files or []:
+            _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
+        if not keeper.names():
+            raise ParameterError("The store has no survey: name a survey file, which bruit survey new makes.")
+        if listener is not None:
+            _warn(listening)
+            console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
+            server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
+    finally:
+        if listener is not None:
+            listener.close()
+        keeper.disconnect()
+
+
+def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> None:
+    """Keep a survey and print its links."""
+    from datetime import UTC, datetime
+
+    from bruit.collector import Opened
+    from bruit.collector.desk import document, link_hash
+    from bruit.collector.links import qr_terminal, token
+    from bruit.survey import Survey
+
+    survey = Survey.read(file)
+    secret = token(26)
+    day = datetime.now(UTC).date().isoformat()
+    opened = Opened(name, survey.digest, document(file), links, public, link_hash(secret), day=day)
+    is_new = keeper.add(opened)
+    if new_token and not is_new:
+        keeper.set_token(name, link_hash(secret))
+    link = f"{base}/s/{name}"
+    console.say(survey.title[survey.languages[0]], "bold")
+    if links:
+        console.say(
+            f"  answer:   {link}#…  by single-use links: bruit survey links {name} --address {base}", whole=True
+        )
+    else:
+        console.say(f"  answer:   {link}", whole=True)
+    if is_new or new_token:
+        console.say(f"  results:  {link}/results?token={secret}", whole=True)
+        console.note("Keep the link to the results: it is not shown again. --new-token makes another one.")
+    elif public:
+        console.say(f"  results:  {link}/results", whole=True)
+    else:
+        console.note("This survey was open already, and the link to its results is the one that was shown then.")
+    if not links and console.out().is_terminal:
+        console.out().print(qr_terminal(link), highlight=False, markup=False)
+
+
+def _warn(listening: Listening) -> None:
+    if listening.insecure_demo:
+        console.warn("plain http: anybody on the way can change the page. Use this to show it, never to ask.")

@@ -1,0 +1,57 @@
+"""`bruit survey results`: estimates of a survey as of the last step."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bruit.cli import console
+from bruit.cli.survey import _store
+
+
+def results(
+    name: _store.Name,
+    store: _store.Address = _store.DEFAULT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show the estimates of a survey, with intervals, and whether its reports follow the law.
+
+    Results advance in steps of at least shown_from answers, so that two looks do not differ by one person's report.
+    """
+    from bruit.collector import export
+    from bruit.collector.results import results as look
+
+    keeper = _store.opened(store)
+    try:
+        shown = look(keeper, _store.desk(keeper, name))
+    finally:
+        keeper.disconnect()
+    if as_json:
+        console.print_json(export.table(shown).to_json())
+        return
+    answered, refused, repeated = shown.totals
+    state = "closed" if shown.closed else "open"
+    console.say(f"{name} ({state}): {answered:,} answered, {refused:,} refused, {repeated:,} sent again.")
+    if shown.links is not None:
+        console.say(f"{shown.links.spent:,} of {shown.links.issued:,} links are used.")
+    if not shown.rounds:
+        console.say(f"Results are shown from {shown.survey.shown_from} answers on.")
+        return
+    if shown.held_back:
+        console.note(f"{shown.held_back} answers came since the last step, and are not in these estimates.")
+    for deviation in shown.deviations:
+        what = f"say {deviation.label!r}" if deviation.label else "were drawn"
+        console.warn(
+            f"these reports do not follow the law: {deviation.number} of {deviation.reports} on "
+            f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
+        )
+    console.show(*shown.tables)
+    for questions in shown.rounds.values():
+        for question in questions:
+            if question.n:
+                console.say(
+                    f"{question.name}: {question.forged} forged of {question.n} could have moved an estimate by "
+                    f"{question.moved:.3g}.",
+                    "dim",
+                )

@@ -1,0 +1,157 @@
+"""An opened survey while it is served: its page, how a body is read, and what reports add to its counters."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.collector.store import REPORTS, Entry, Increments, Opened
+from bruit.engines.form import Parsed
+from bruit.errors import FormatError
+from bruit.survey import Report, Survey
+
+__all__ = ["Arrival", "Columns", "Desk", "document"]
+
+
+class Arrival(NamedTuple):
+    """A report that has the form of its survey, and what may be remembered of it."""
+
+    report: Report
+    entry: Entry
+
+
+class Columns(NamedTuple):
+    """Reports of several people in the form of their plan, and which of them a person can have sent."""
+
+    reports: dict[str, NDArray[Any]]
+    valid: NDArray[np.bool_]
+
+
+class Desk:
+    """An opened survey.
+
+    Parameters
+    ----------
+    opened
+        The survey as the store has it.
+    insecure_demo
+        Whether its page works over plain http from another machine too.
+    """
+
+    def __init__(self, opened: Opened, *, insecure_demo: bool = False) -> None:
+        self.opened = opened
+        self.survey = _read(opened.document)
+        self._insecure_demo = insecure_demo
+        if self.survey.digest != opened.digest:
+            raise FormatError(f"The survey {opened.name!r} in the store is not the one that was opened.")
+
+    @property
+    def name(self) -> str:
+        """Its name in addresses."""
+        return self.opened.name
+
+    @cached_property
+    def page(self) -> bytes:
+        """What a respondent gets."""
+        address = f"{self.name}/report"
+        return self.survey.page(address=address, links=self.opened.links, insecure_demo=self._insecure_demo)
+
+    def is_before(self, now: datetime | None = None) -> bool:
+        """Whether it is not open yet."""
+        return self.survey.opens is not None and (now or datetime.now(UTC)) < self.survey.opens
+
+    def is_over(self, now: datetime | None = None) -> bool:
+        """Whether its closing time has passed."""
+        return self.survey.closes is not None and (now or datetime.now(UTC)) >= self.survey.closes
+
+    # Reports.
+
+    def read(self, body: bytes) -> Arrival:
+        """A body that came from outside; an error unless the page can have written it, messages apart."""
+        report = self.survey.body.parse(body)
+        link = link_hash(report.link) if self.opened.links else b""
+        return Arrival(report, Entry(_hash(report.id), _hash(body), link))
+
+    def columns(self, reports: Sequence[Report]) -> Columns:
+        """The messages of several people, by column, and who of them can have sent theirs."""
+        parsed: dict[str, Parsed] = {
+            name: form.parse([report.columns[name] for report in reports])
+            for name, form in self.survey.plan.form.items()
+        }
+        arrays = {name: column.reports for name, column in parsed.items()}
+        valid = np.asarray(self.survey.plan.valid(arrays))
+        for column in parsed.values():
+            valid = valid if column.readable is None else valid & column.readable
+        return Columns(arrays, valid)
+
+    def increments(self, reports: Sequence[Report], columns: Columns, places: Sequence[int]) -> Increments:
+        """What the reports at these places add to the counters, by stratum, round and cell."""
+        groups: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for place in places:
+            groups[self.stratum(reports[place].public), reports[place].round].append(place)
+        return dict(itertools.chain.from_iterable(self._group(key, rows, columns) for key, rows in groups.items()))
+
+    def _group(
+        self, key: tuple[int, int], rows: list[int], columns: Columns
+    ) -> Iterator[tuple[tuple[int, int, int], int]]:
+        tally = self.survey.plan.count({name: column[rows] for name, column in columns.reports.items()})
+        yield (*key, REPORTS), tally.n
+        for cell in np.flatnonzero(tally.counts).tolist():
+            yield (*key, cell), int(tally.counts[cell])
+
+    # Strata: what people answered to the questions that are sent in clear.
+
+    @cached_property
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(len(labels) for labels in self.survey.public.values())
+
+    def stratum(self, public: Sequence[int]) -> int:
+        """The number of a combination of public answers, given by their places."""
+        number = 0
+        for place, size in zip(public, self._sizes, strict=True):
+            number = number * size + place
+        return number
+
+    def public(self, stratum: int) -> tuple[int, ...]:
+        """The inverse of `stratum`."""
+        places = []
+        for size in reversed(self._sizes):
+            stratum, place = divmod(stratum, size)
+            places.append(place)
+        return tuple(reversed(places))
+
+
+def document(path: Path) -> str:
+    """A survey file, with the texts of other languages that stand beside it, as one text for the store."""
+    own = Survey.read(path).own_wording
+    files = {"survey.toml": path, **{f"{language}.toml": path.parent / f"{language}.toml" for language in own}}
+    return json.dumps({name: file.read_text(encoding="utf-8") for name, file in files.items()}, ensure_ascii=False)
+
+
+def _read(text: str) -> Survey:
+    """The inverse of `document`."""
+    files: Mapping[str, str] = json.loads(text)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        return Survey.read(Path(folder) / "survey.toml")
+
+
+def link_hash(token: str) -> bytes:
+    """What is kept of a single-use link, or of what the asker shows."""
+    return _hash(token.encode())
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()

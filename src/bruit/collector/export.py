@@ -1,0 +1,115 @@
+"""Results as files: tables for other programs, and plan and tally, from which ``bruit estimate`` says the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bruit import documents
+from bruit.collector.results import LEVEL, Results
+from bruit.errors import DataError, ParameterError
+from bruit.tables import Table
+from bruit.tables.table import Column
+
+__all__ = ["export", "table"]
+
+_NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate", "standard_error", "lower", "upper")
+
+
+def table(results: Results) -> Table:
+    """All estimates in one table: a row per round, attribute, group and value.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    """
+    rows = list(_rows(results))
+    columns = [
+        Column(name, [row[place] for row in rows], kind="text" if place in (1, 2, 3, 5) else "number", write=str)
+        for place, name in enumerate(_NAMES)
+    ]
+    about = {"survey": results.survey.digest, "level": LEVEL, **_numbers(results)}
+    return Table("Estimates of all questions", columns, [], about)
+
+
+def _rows(results: Results) -> Iterator[tuple[Any, ...]]:
+    for number, questions in results.rounds.items():
+        for question in questions:
+            parts = [("", "", question.n, question.answer), *question.groups]
+            for group, member, n, answer in parts:
+                for values in _values(answer):
+                    yield (number, question.name, group, member, n, *values)
+
+
+def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:
+    """Label, estimate, standard error and interval."""
+    if answer is None:
+        return
+    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2).tolist()
+    if hasattr(answer, "frequency"):
+        numbers = zip(answer.labels, answer.frequency.tolist(), answer.standard_error.tolist(), ends, strict=True)
+        yield from ((str(label), share, error, *pair) for label, share, error, pair in numbers)
+    else:
+        yield ("mean", answer.mean, answer.standard_error, *ends[0])
+
+
+def _numbers(results: Results) -> dict[str, int]:
+    refused, repeated = results.totals.refused, results.totals.repeated
+    return {"answered": results.totals.answered, "shown": results.shown, "refused": refused, "repeated": repeated}
+
+
+def export(results: Results, folder: Path, *, replace: bool = False) -> list[str]:
+    """Write all files into a folder; their names.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    folder
+        Where to; it is made if there is none.
+    replace
+        Whether files that are there may be replaced.
+    """
+    if not results.rounds:
+        raise DataError(f"There are too few answers to show: results are shown from {results.survey.shown_from} on.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not replace:
+        raise ParameterError(f"{folder.name!r} is there and is not empty: give a new folder, or --replace.")
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = table(results)
+    texts = {
+        "results.csv": whole.to_csv(),
+        "results.json": whole.to_json() + "\n",
+        "plan.json": results.survey.plan.to_json() + "\n",
+        **dict(_tallies(results)),
+    }
+    for name, text in texts.items():
+        documents.write_text(folder / name, text)
+    _write_parquet(whole, folder / "results.parquet")
+    return sorted([*texts, "results.parquet"])
+
+
+def _tallies(results: Results) -> Iterator[tuple[str, str]]:
+    """The tally of each round, and those of its strata with what they are."""
+    for number in results.rounds:
+        name = "tally.json" if results.survey.rounds == 1 else f"tally-round-{number}.json"
+        yield name, results.tally(number).to_json() + "\n"
+    if results.survey.public:
+        sizes = {name: list(labels) for name, labels in results.survey.public.items()}
+        strata = [
+            {"round": number, "stratum": stratum, "tally": tally.to_dict()}
+            for (stratum, number), tally in results.tallies.items()
+        ]
+        body = {"public": sizes, "strata": strata}
+        yield "strata.json", json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _write_parquet(whole: Table, path: Path) -> None:
+    from pyarrow import parquet
+
+    with documents.replacing(path) as partial:
+        parquet.write_table(whole.to_frame("pyarrow"), partial)

@@ -1,0 +1,147 @@
+"""Reports on their way into the store: those that arrive while a commit is under way are committed together.
+
+Nobody gets an answer before the commit that it rests on. One thread writes, so that waiting for the disk stops nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from bruit.collector.desk import Arrival, Columns, Desk
+from bruit.collector.store import Batch, Outcome, Store
+from bruit.errors import BruitError
+from bruit.survey import Report
+
+__all__ = ["Busy", "Intake"]
+
+#: How many reports one commit takes at most, and how many may wait.
+MOST_TOGETHER = 512
+MOST_WAITING = 20_000
+#: How many milliseconds a commit waits for more reports, at most; it waits no longer than they keep coming.
+WINDOW = 5
+
+
+class Busy(BruitError, RuntimeError):
+    """Too many reports are waiting, or the store could not take them; nothing was counted."""
+
+
+class _Waiting(NamedTuple):
+    """A body of a survey, what it is if it has its form, and who waits for its outcome."""
+
+    desk: Desk
+    arrival: Arrival | None
+    future: asyncio.Future[Outcome]
+
+
+class Intake:
+    """Counts reports in groups.
+
+    Parameters
+    ----------
+    store
+        Where they are counted.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[_Waiting] = []
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="bruit-store")
+        self._task: asyncio.Task[None] | None = None
+
+    async def take(self, desk: Desk, arrival: Arrival | None) -> Outcome:
+        """Count a report, or a body that is none as refused; the outcome is on the disk when this returns."""
+        if len(self._waiting) >= MOST_WAITING:
+            raise Busy("Too many reports are waiting: send it again later.")
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(desk, arrival, future))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._drain())
+        return await future
+
+    async def stop(self) -> None:
+        """Wait until all that came is committed."""
+        if self._task is not None:
+            await self._task
+        self._writer.shutdown()
+
+    async def _gather(self) -> None:
+        """Wait a moment while more reports come: a commit costs the disk the same, however many are in it."""
+        for _ in range(WINDOW):
+            number = len(self._waiting)
+            await asyncio.sleep(0.001)
+            if len(self._waiting) == number or number >= MOST_TOGETHER:
+                return
+
+    async def _drain(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            await self._gather()
+            together, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+            try:
+                outcomes = await loop.run_in_executor(self._writer, commit, self._store, together)
+            except Exception:
+                outcomes = None
+            for place, waiting in enumerate(together):
+                if not waiting.future.done():  # whoever waited may have hung up
+                    _settle(waiting.future, None if outcomes is None else outcomes[place])
+
+
+def _settle(future: asyncio.Future[Outcome], outcome: Outcome | None) -> None:
+    if outcome is None:
+        future.set_exception(Busy("The store could not take this report: send it again later."))
+    else:
+        future.set_result(outcome)
+
+
+def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
+    """Commit reports to any surveys in one transaction; their outcomes, in their order."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, body in enumerate(waiting):
+        places[body.desk.name].append(place)
+    groups = [_Group([waiting[place] for place in rows]) for rows in places.values()]
+    outcomes: list[Outcome] = [Outcome.REFUSED] * len(waiting)
+    for group, committed, rows in zip(
+        groups, store.commit(group.batch for group in groups), places.values(), strict=True
+    ):
+        for place, outcome in zip(rows, group.spread(committed), strict=True):
+            outcomes[place] = outcome
+    return outcomes
+
+
+class _Group:
+    """Bodies of one survey: which of them are reports, and the batch that these are."""
+
+    def __init__(self, waiting: Sequence[_Waiting]) -> None:
+        self._size = len(waiting)
+        self._desk = waiting[0].desk
+        arrivals = [(place, body.arrival) for place, body in enumerate(waiting) if body.arrival is not None]
+        columns = self._desk.columns([arrival.report for _, arrival in arrivals]) if arrivals else None
+        valid = [] if columns is None else columns.valid.nonzero()[0].tolist()
+        self._places = [arrivals[row][0] for row in valid]
+        reports = [arrivals[row][1].report for row in valid]
+        kept = columns and Columns({name: column[valid] for name, column in columns.reports.items()}, columns.valid)
+        self._reports: list[Report] = reports
+        self._columns: Columns | None = kept
+        self.batch = Batch(
+            survey=self._desk.name,
+            entries=[arrivals[row][1].entry for row in valid],
+            count=self._count,
+            step=self._desk.survey.shown_from,
+            refused=self._size - len(valid),
+        )
+
+    def _count(self, places: Sequence[int]) -> dict[tuple[int, int, int], int]:
+        if self._columns is None:
+            return {}
+        return dict(self._desk.increments(self._reports, self._columns, places))
+
+    def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """The outcomes of all bodies; those that were no report are refused."""
+        every = [Outcome.REFUSED] * self._size
+        for place, outcome in zip(self._places, outcomes, strict=True):
+            every[place] = outcome
+        return every

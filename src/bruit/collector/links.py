@@ -1,0 +1,98 @@
+"""Single-use links: random tokens of which the store keeps hashes, and a sheet of them to print and cut."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from bruit import _checks
+from bruit.collector.desk import link_hash
+from bruit.collector.store import Store
+from bruit.entropy import Entropy
+from bruit.errors import ParameterError
+from bruit.survey import Survey
+
+__all__ = ["issue", "qr_terminal", "sheet", "token"]
+
+#: 32 letters and digits that are not mistaken for each other: five bits each.
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+#: 90 bits.
+_LENGTH = 18
+#: The most links that are made at once.
+MOST = 100_000
+
+
+def token(length: int = _LENGTH) -> str:
+    """A random token of 5 bits per letter.
+
+    >>> len(token()), token() == token()
+    (18, False)
+    """
+    return "".join(_LETTERS[byte & 31] for byte in Entropy().bytes(length))
+
+
+def issue(store: Store, name: str, number: int) -> list[str]:
+    """New single-use links of a survey; the store keeps their hashes, and they are nowhere else.
+
+    Parameters
+    ----------
+    store
+        Where the survey is.
+    name
+        The survey.
+    number
+        How many.
+    """
+    _checks.integer(low=1, high=MOST, number=number)
+    opened = store.survey(name)
+    if opened is None or not opened.links:
+        raise ParameterError(f"The survey {name!r} takes one link for all: open it with --links for single-use ones.")
+    tokens = [token() for _ in range(number)]
+    store.add_links(name, map(link_hash, tokens))
+    return tokens
+
+
+def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
+    """Slips to print and cut: each has the title, a link and its QR code.
+
+    Parameters
+    ----------
+    survey
+        The survey.
+    addresses
+        The links.
+    """
+    title = survey.title[survey.languages[0]]
+    slips = [{"address": address, "code": _svg(address)} for address in addresses]
+    page: str = _template().render(language=survey.languages[0], title=title, slips=slips, digest=survey.digest)
+    return page.encode()
+
+
+def qr_terminal(address: str) -> str:
+    """A QR code in half blocks, for a terminal."""
+    import io
+
+    import segno
+
+    out = io.StringIO()
+    segno.make(address, error="l", micro=False).terminal(out, compact=True, border=2)
+    return out.getvalue()
+
+
+def _svg(address: str) -> Any:
+    """A QR code as an element of HTML; it has no text of its own."""
+    import segno
+    from markupsafe import Markup
+
+    drawn = segno.make(address, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
+    return Markup(drawn)  # noqa: S704 -- paths that segno draws; the address is not in it
+
+
+@functools.cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    text = resources.files("bruit.collector").joinpath("templates", "links.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(text)

@@ -1,0 +1,217 @@
+"""What may be shown of a survey: estimates as of the last step, how far to trust them, and what was refused."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bruit.collection import Plan
+from bruit.collector import alarm
+from bruit.collector.alarm import Deviation
+from bruit.collector.desk import Desk
+from bruit.collector.store import Links, Store, Totals
+from bruit.estimation import Estimate, NumberEstimate, Tally
+from bruit.survey import Survey
+from bruit.tables import Table
+
+__all__ = ["Group", "Question", "Results", "results"]
+
+#: How often intervals cover the truth.
+LEVEL = 0.95
+#: Of how many answers one is taken to be forged, where it is said what forged answers could have moved.
+ONE_IN = 20
+
+
+class Group(NamedTuple):
+    """People with one answer to a question that is sent in clear, and what is estimated of them."""
+
+    question: str
+    label: str
+    n: int
+    answer: Estimate | NumberEstimate | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is known of one attribute of the plan.
+
+    Parameters
+    ----------
+    name
+        The attribute.
+    n
+        How many reports on it there are.
+    answer
+        The estimate; None where nobody reported on it.
+    groups
+        The same for groups of people.
+    now, promised
+        Half the width of the intervals: the widest one now, and what so many people as expected give; None if unknown.
+    forged
+        How many of the answers are taken to be forged.
+    moved
+        By how much these could have moved an estimate.
+    """
+
+    name: str
+    n: int
+    answer: Estimate | NumberEstimate | None
+    groups: tuple[Group, ...]
+    now: float | None
+    promised: float | None
+    forged: int
+    moved: float
+
+    @property
+    def table(self) -> Table | None:
+        """The estimate as a table."""
+        return None if self.answer is None else self.answer.table(LEVEL)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a look at a survey shows.
+
+    Parameters
+    ----------
+    name, survey
+        The survey and its name.
+    totals
+        How many reports were counted, refused and came again until now.
+    links
+        How many single-use links were issued and spent; None where none are needed.
+    closed
+        Whether it is closed.
+    tallies
+        What is shown, by stratum and round.
+    rounds
+        The questions of each round that has answers.
+    deviations
+        The counts that do not follow the law; none in honest surveys, but for one look in a million.
+    """
+
+    name: str
+    survey: Survey
+    totals: Totals
+    links: Links | None
+    closed: bool
+    tallies: Mapping[tuple[int, int], Tally]
+    rounds: Mapping[int, tuple[Question, ...]]
+    deviations: tuple[Deviation, ...]
+
+    @property
+    def shown(self) -> int:
+        """How many answers are in what is shown."""
+        return sum(tally.n for tally in self.tallies.values())
+
+    @property
+    def held_back(self) -> int:
+        """How many answers came since the last step."""
+        return self.totals.answered - self.shown
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """The estimates of all questions and rounds."""
+        return (question.table for known in self.rounds.values() for question in known if question.table is not None)
+
+    def tally(self, round_number: int) -> Tally:
+        """The tally of a round, over all strata; what `bruit estimate` takes."""
+        return _sum([tally for (_, number), tally in self.tallies.items() if number == round_number])
+
+
+def results(store: Store, desk: Desk) -> Results:
+    """What may be shown of a survey now.
+
+    Parameters
+    ----------
+    store
+        Where it is.
+    desk
+        The survey.
+    """
+    plan = desk.survey.plan
+    opened = store.survey(desk.name) or desk.opened
+    tallies = store.tallies(desk.name, plan.digest, plan.design.cells)
+    numbers = sorted({number for _, number in tallies})
+    rounds = {
+        number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
+        for number in numbers
+    }
+    whole = [_sum([tally for (_, number), tally in tallies.items() if number == wanted]) for wanted in numbers]
+    return Results(
+        name=desk.name,
+        survey=desk.survey,
+        totals=store.totals(desk.name),
+        links=store.links(desk.name) if opened.links else None,
+        closed=opened.closed,
+        tallies=tallies,
+        rounds=rounds,
+        deviations=tuple(alarm.deviations(plan, whole)),
+    )
+
+
+def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:
+    survey = desk.survey
+    tally = _sum(list(strata.values()))
+    groups = list(_groups(desk, strata))
+    return tuple(_question(survey, name, tally, groups) for name in survey.plan.schema)
+
+
+def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally]]) -> Question:
+    plan = survey.plan
+    n = plan.design.reported(name, tally)
+    answer = _answer(plan, name, tally)
+    forged = max(1, n // ONE_IN)
+    return Question(
+        name=name,
+        n=n,
+        answer=answer,
+        groups=tuple(
+            Group(question, label, part.n, _answer(plan, name, part) if part.n >= survey.shown_from else None)
+            for question, label, part in groups
+        ),
+        now=None if answer is None else _half_width(answer),
+        promised=_promised(survey, name),
+        forged=forged,
+        moved=alarm.largest_shift(plan, name) * forged / n if n else math.inf,
+    )
+
+
+def _groups(desk: Desk, strata: Mapping[int, Tally]) -> Iterator[tuple[str, str, Tally]]:
+    """The tally of the people with each answer to each question that is sent in clear."""
+    for place, (question, labels) in enumerate(desk.survey.public.items()):
+        for code, label in enumerate(labels):
+            some = [tally for stratum, tally in strata.items() if desk.public(stratum)[place] == code]
+            if some:
+                yield question, label, _sum(some)
+
+
+def _answer(plan: Plan, name: str, tally: Tally) -> Estimate | NumberEstimate | None:
+    answer: Estimate | NumberEstimate | None = None
+    if plan.design.reported(name, tally):
+        answer = plan.estimate(tally)[name]
+    return answer
+
+
+def _half_width(answer: Any) -> float:
+    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
+    return float((ends[:, 1] - ends[:, 0]).max() / 2)
+
+
+def _promised(survey: Survey, name: str) -> float | None:
+    from bruit.estimation.intervals import normal_quantile
+
+    if survey.expected is None:
+        return None
+    variance = np.asarray(survey.plan.variance(survey.expected)[name], float)
+    return float(normal_quantile(LEVEL) * math.sqrt(variance.max()))
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    return functools.reduce(operator.add, tallies)

@@ -1,0 +1,188 @@
+"""The page of results: one HTML file without script, in the first language of the survey that there are texts for."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bruit.collector.alarm import Deviation
+from bruit.collector.results import LEVEL, Question, Results
+
+__all__ = ["page"]
+
+_LANGUAGES = ("en", "fr")
+#: How wide a figure is drawn, and its mark.
+_WIDTH, _MARK = 1000, 6
+
+
+class Row(NamedTuple):
+    """A value with its estimate and interval, as texts and as places of a figure."""
+
+    label: str
+    value: str
+    interval: str
+    heading: str
+    low: int
+    length: int
+    mark: int
+
+
+def page(results: Results) -> bytes:
+    """The page.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    """
+    survey = results.survey
+    language = next((code for code in survey.languages if code in _LANGUAGES), "en")
+    words = _words(language)
+    own = _own(results, language)
+    clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
+    epsilon = f"{survey.plan.guarantee.epsilon:.6g}"
+    text: str = _template().render(
+        language=language,
+        words=words,
+        results=results,
+        totals=results.totals,
+        title=survey.title[own],
+        alarms=[_alarm(deviation, words) for deviation in results.deviations],
+        rounds=[_round(results, number, words, language) for number in results.rounds],
+        guarantee=words["guarantee_text"].format(epsilon=epsilon, clear="; ".join(clear) or words["none"]),
+    )
+    return text.encode()
+
+
+def _own(results: Results, language: str) -> str:
+    """The language of the survey's own texts."""
+    return language if language in results.survey.languages else results.survey.languages[0]
+
+
+def _alarm(deviation: Deviation, words: Mapping[str, str]) -> str:
+    text = words["alarm_many" if deviation.label else "alarm_drawn"]
+    return text.format(**{**deviation._asdict(), "low": f"{deviation.low:.1f}", "high": f"{deviation.high:.1f}"})
+
+
+def _round(results: Results, number: int, words: Mapping[str, str], language: str) -> dict[str, Any]:
+    heading = words["round"].format(number=number) if results.survey.rounds > 1 else ""
+    questions = [_question(results, question, words, language) for question in results.rounds[number]]
+    return {"heading": heading, "questions": questions}
+
+
+def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
+    own = _own(results, language)
+    groups = [
+        {
+            "heading": words["groups"].format(question=_text(results, name, own)),
+            "parts": list(_parts(results, some, question, words, own)),
+        }
+        for name, some in groupby(question.groups, key=lambda group: group.question)
+    ]
+    return {
+        "text": _text(results, question.name, own),
+        "reports": words["reports"].format(n=question.n),
+        "rows": list(_rows(results, question.name, question.answer, words, own)),
+        "notes": list(_notes(results, question, words)),
+        "groups": groups,
+    }
+
+
+def _parts(
+    results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
+) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        label = _label(results, group.question, group.label, own)
+        rows = list(_rows(results, question.name, group.answer, words, own))
+        caption = f"{label} ({group.n})" if rows else f"{label}: {words['too_few'].format(n=group.n)}"
+        yield {"caption": caption, "rows": rows}
+
+
+def _notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+    share = not _is_number(question.answer)
+    if question.now is not None:
+        yield words["now"].format(now=_amount(question.now, share, words))
+    if question.promised is not None:
+        yield words["promised"].format(
+            people=results.survey.expected, promised=_amount(question.promised, share, words)
+        )
+    if question.n:
+        moved = words["beyond"] if share and question.moved > 1 else _amount(question.moved, share, words)
+        yield words["forged" if share else "forged_mean"].format(forged=question.forged, n=question.n, moved=moved)
+
+
+def _amount(number: float, share: bool, words: Mapping[str, str]) -> str:
+    return words["points"].format(number=f"{100 * number:.1f}") if share else f"{number:.3g}"
+
+
+def _signed(number: float) -> str:
+    return f"{number:.1f}".replace("-", "−")
+
+
+def _is_number(answer: Any) -> bool:
+    return answer is not None and not hasattr(answer, "frequency")
+
+
+def _rows(results: Results, name: str, answer: Any, words: Mapping[str, str], own: str) -> Iterator[Row]:
+    if answer is None:
+        return
+    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
+    if _is_number(answer):
+        low, high = (float(bound) for bound in results.survey.plan.mechanisms[name].bounds)  # type: ignore[union-attr]
+        texts = (f"{answer.mean:.4g}", f"{ends[0, 0]:.4g} … {ends[0, 1]:.4g}")
+        yield Row("", *texts, words["mean"], *_places([(answer.mean, *ends[0])], low, high)[0])
+        return
+    numbers = [(share, *pair) for share, pair in zip(answer.frequency, ends, strict=True)]
+    for label, number, places in zip(answer.labels, numbers, _places(numbers, 0.0, 1.0), strict=True):
+        share, lower, upper = (100 * float(part) for part in number)
+        texts = (f"{_signed(share)} %", f"{_signed(lower)} … {_signed(upper)}")
+        yield Row(_label(results, name, str(label), own), *texts, words["share"], *places)
+
+
+def _places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int]]:
+    """Where the interval begins, how long it is, and where the mark is; what lies outside is drawn at the end."""
+    scaled = np.clip((np.asarray(numbers, float) - low) / (high - low), 0, 1)
+    places = []
+    for value, lower, upper in scaled.tolist():
+        left = round(lower * _WIDTH)
+        places.append((left, max(2, round(upper * _WIDTH) - left), round(value * (_WIDTH - _MARK))))
+    return places
+
+
+def _text(results: Results, name: str, own: str) -> str:
+    """The question behind an attribute, in the language of the page; of several choices, with the choice."""
+    for question in results.survey.questions:
+        if name == question.name:
+            return question.text[own]
+        if question.kind == "several" and name in question.attribute_names:
+            return f"{question.text[own]} – {question.labels[own][question.attribute_names.index(name)]}"
+    return name
+
+
+def _label(results: Results, name: str, label: str, own: str) -> str:
+    """An answer in the language of the page."""
+    for question in results.survey.questions:
+        if name == question.name and label in question.values:
+            return question.labels[own][question.values.index(label)]
+    return label
+
+
+@functools.cache
+def _words(language: str) -> dict[str, str]:
+    text = resources.files("bruit.collector").joinpath("texts", f"{language}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@functools.cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    text = resources.files("bruit.collector").joinpath("templates", "results.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text)

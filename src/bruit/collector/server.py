@@ -1,0 +1,334 @@
+"""The collector's server: the page, the reports, the results. It keeps no log of requests, and no address.
+
+Every answer to a report is JSON of one size, so that its length tells nothing. A request is bounded before it is read:
+a body has exactly the length of its survey, or is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import re
+import time
+from base64 import b64encode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bruit.collector.desk import Desk, link_hash
+from bruit.collector.intake import Busy, Intake
+from bruit.collector.limits import AddressLimit, SurveyLimit
+from bruit.collector.store import Outcome, Store
+from bruit.errors import DataError
+from bruit.survey.page import security_policy
+
+__all__ = ["Limits", "application"]
+
+#: How long a body may take to arrive, and how long a survey is served without asking the store, in seconds.
+_READ_TIME = 20.0
+_FRESH = 3.0
+#: How many bytes every answer to a report has.
+ANSWER_BYTES = 160
+#: How many surveys are held in memory.
+_MOST_DESKS = 200
+
+_TITLES = {
+    200: "This report was counted before, and is counted once.",
+    201: "This report was counted.",
+    400: "This is no request that the collector understands.",
+    403: "This link was used before, or is not one of this survey.",
+    404: "There is no such survey here, or it is not open yet.",
+    405: "The collector does not do this.",
+    408: "The report did not arrive in time. Send it again.",
+    409: "Another report was counted under this number.",
+    410: "This survey is closed.",
+    413: "The report is longer than a report of this survey.",
+    415: "A report must be sent as application/json.",
+    422: "This is no report of this survey.",
+    426: "The collector must be reached over https.",
+    429: "Too many requests. Send the same report again later.",
+    500: "The collector has a defect. The report was not counted.",
+    503: "The collector is busy. Send the same report again later.",
+}
+
+#: On every answer.
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+}
+#: On answers that are no page: nothing may be done with them.
+_NO_PAGE = {**_HEADERS, "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}
+#: On pages, besides their own policy.
+_PAGE = {
+    **_HEADERS,
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+}
+_STRICT_TRANSPORT = {"Strict-Transport-Security": "max-age=31536000"}
+
+_NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_LOG = logging.getLogger("bruit.collector")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many requests are taken.
+
+    Parameters
+    ----------
+    per_second
+        Of one survey, per second; ten seconds' worth may come at once.
+    per_address
+        Of one address in ten minutes. A school may stand behind one address.
+    """
+
+    per_second: float = 1_000.0
+    per_address: int = 3_000
+
+
+def application(
+    store: Store,
+    *,
+    limits: Limits | None = None,
+    https: bool = False,
+    behind_proxy: bool = False,
+    insecure_demo: bool = False,
+) -> Starlette:
+    """The server as an ASGI application.
+
+    Parameters
+    ----------
+    store
+        Where surveys and reports are.
+    limits
+        How many requests are taken.
+    https
+        Whether people reach it over https, so that browsers may be told to insist on it.
+    behind_proxy
+        Whether a proxy stands before it, which must say for every request that it came over https.
+    insecure_demo
+        Whether pages work over plain http from other machines.
+    """
+    server = _Server(store, limits or Limits(), https, behind_proxy, insecure_demo)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await server.intake.stop()
+        store.disconnect()
+
+    routes = [
+        Route("/s/{name}/report", server.report, methods=["POST"]),
+        Route("/s/{name}/results", server.results, methods=["GET"]),
+        Route("/s/{name}", server.page, methods=["GET"]),
+        Route("/health", server.health, methods=["GET"]),
+    ]
+    handlers: Mapping[Any, Any] = {404: server.unknown, 405: server.not_done, Exception: server.defect}
+    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+
+
+class _Refused(Exception):
+    """A request ends with this status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
+
+
+class _Held:
+    """A desk, its limit, and since when it has not been compared with the store."""
+
+    def __init__(self, desk: Desk, per_second: float) -> None:
+        self.desk = desk
+        self.limit = SurveyLimit(per_second)
+        self.since = time.monotonic()
+        self.closed = desk.opened.closed
+
+
+class _Server:
+    """What the routes do."""
+
+    def __init__(self, store: Store, limits: Limits, https: bool, behind_proxy: bool, insecure_demo: bool) -> None:
+        self.intake = Intake(store)
+        self._store = store
+        self._limits = limits
+        self._addresses = AddressLimit(limits.per_address)
+        self._behind_proxy = behind_proxy
+        self._insecure_demo = insecure_demo
+        self._held: dict[str, _Held] = {}
+        self._transport = _STRICT_TRANSPORT if https else {}
+        self._problems = {status: self._problem(status) for status in _TITLES}
+
+    # Routes.
+
+    async def report(self, request: Request) -> Response:
+        """Take a report."""
+        try:
+            outcome = await self._take(request)
+        except _Refused as refused:
+            return self._answer(refused.status)
+        except Busy:
+            return self._answer(503)
+        except ClientDisconnect:
+            return self._answer(400)
+        return self._answer(int(outcome))
+
+    async def page(self, request: Request) -> Response:
+        """The respondent's page."""
+        try:
+            self._check_transport(request)
+            held = await self._found(request)
+        except _Refused as refused:
+            return self._answer(refused.status)
+        if held.desk.is_before():
+            return self._answer(404)
+        content = held.desk.page
+        return self._html(content, security_policy(content))
+
+    async def results(self, request: Request) -> Response:
+        """The results, for whoever shows the token, or for everybody where the survey says so."""
+        from bruit.collector.results import results
+        from bruit.collector.results_page import page
+
+        try:
+            self._check_transport(request)
+            if not self._addresses.allows(_address(request)):
+                raise _Refused(429)
+            held = await self._found(request, fresh=True)
+        except _Refused as refused:
+            return self._answer(refused.status)
+        opened = held.desk.opened
+        token = link_hash(request.query_params.get("token", ""))
+        if not opened.public and not hmac.compare_digest(token, opened.token):
+            return self._answer(404)
+        answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
+        return self._html(answer, _policy(answer))
+
+    async def health(self, request: Request) -> Response:
+        """Whether it runs."""
+        return Response(b"ok\n", media_type="text/plain", headers={**_NO_PAGE, **self._transport})
+
+    async def unknown(self, request: Request, error: Exception) -> Response:
+        """Nothing is here."""
+        return self._answer(404)
+
+    async def not_done(self, request: Request, error: Exception) -> Response:
+        """Another method than the route has."""
+        return self._answer(405)
+
+    async def defect(self, request: Request, error: Exception) -> Response:
+        """An error that nobody expected: its kind is logged, and nothing else of it."""
+        _LOG.error("A defect of bruit: %s.", type(error).__name__)
+        return self._answer(500)
+
+    # Reports.
+
+    async def _take(self, request: Request) -> Outcome:
+        self._check_transport(request)
+        held = await self._found(request)
+        if not held.limit.allows() or not self._addresses.allows(_address(request)):
+            raise _Refused(429)
+        desk = held.desk
+        if desk.is_before():
+            raise _Refused(404)
+        if desk.is_over() and not held.closed:
+            await asyncio.to_thread(self._store.close, desk.name)
+            held.closed = True
+        try:
+            async with asyncio.timeout(_READ_TIME):
+                body = await _body(request, desk.survey.body_length)
+        except TimeoutError:
+            raise _Refused(408) from None
+        arrival = None
+        with suppress(DataError):
+            arrival = desk.read(body)
+        return await self.intake.take(desk, arrival)
+
+    def _check_transport(self, request: Request) -> None:
+        """Behind a proxy, only what came to it over https."""
+        if self._behind_proxy and request.scope["scheme"] != "https":
+            raise _Refused(426)
+
+    async def _found(self, request: Request, *, fresh: bool = False) -> _Held:
+        """The survey that a request names, as of a few seconds ago at most."""
+        name = request.path_params["name"]
+        held = self._held.get(name)
+        if held is not None and not fresh and time.monotonic() - held.since < _FRESH:
+            return held
+        if not _NAME.fullmatch(name):
+            raise _Refused(404)
+        opened = await asyncio.to_thread(self._store.survey, name)
+        if opened is None:
+            self._held.pop(name, None)
+            raise _Refused(404)
+        if held is None or held.desk.opened != opened:
+            limit = held.limit if held is not None else None
+            desk = await asyncio.to_thread(lambda: Desk(opened, insecure_demo=self._insecure_demo))
+            held = _Held(desk, self._limits.per_second)
+            held.limit = limit or held.limit
+            if len(self._held) >= _MOST_DESKS:
+                self._held.pop(next(iter(self._held)))
+            self._held[name] = held
+        held.since = time.monotonic()
+        return held
+
+    # Answers.
+
+    def _answer(self, status: int) -> Response:
+        return self._problems[status]
+
+    def _problem(self, status: int) -> Response:
+        text = json.dumps({"status": status, "title": _TITLES[status]}, separators=(",", ":"))
+        kind = "application/json" if status < 400 else "application/problem+json"
+        return Response(text.ljust(ANSWER_BYTES).encode(), status, {**_NO_PAGE, **self._transport}, kind)
+
+    def _html(self, content: bytes, policy: str) -> Response:
+        headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
+        return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+
+async def _body(request: Request, length: int) -> bytes:
+    """The body of a report, read no further than a report is long."""
+    fields: dict[bytes, bytes] = dict(request.scope["headers"])
+    if fields.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
+        raise _Refused(415)
+    if b"transfer-encoding" in fields:  # no page sends one, and a proxy may read it differently
+        raise _Refused(400)
+    declared = fields.get(b"content-length", b"0")
+    if not declared.isdigit() or int(declared[:12]) > length:
+        raise _Refused(413)
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        parts.append(part)
+        size += len(part)
+        if size > length:
+            raise _Refused(413)
+    return b"".join(parts)
+
+
+def _address(request: Request) -> str:
+    """Where a request comes from, for the limit only."""
+    return request.client.host if request.client is not None else ""
+
+
+_STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
+
+
+def _policy(content: bytes) -> str:
+    """What the page of results may do: be styled by its own style, known by its hash, and nothing else."""
+    hashes = [f"'sha256-{b64encode(sha256(text).digest()).decode()}'" for text in _STYLE.findall(content)]
+    style = " ".join(hashes)
+    return f"default-src 'none'; style-src {style}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -1,0 +1,148 @@
+"""Where the server listens, and over what: https by certificate files, https by a proxy, or this machine alone."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bruit.errors import MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from bruit.collector.server import Limits
+    from bruit.collector.store import Store
+
+__all__ = ["Listening", "check_extra", "server"]
+
+
+@dataclass(frozen=True)
+class Listening:
+    """How people reach the server.
+
+    Parameters
+    ----------
+    host, port
+        Where it listens; port 0 takes a free one.
+    certificate, key
+        Files in PEM, for https.
+    proxy
+        The addresses of a proxy that stands before it and speaks https, as in ``"127.0.0.1"``; None if there is none.
+    address
+        What people type, up to the path, as in ``"https://survey.example.org"``; unless given, host and port.
+    insecure_demo
+        Whether plain http is served to other machines, where nobody vouches for the page.
+
+    Examples
+    --------
+    >>> Listening(host="0.0.0.0", port=8000)
+    Traceback (most recent call last):
+    bruit.errors.ParameterError: Over plain http anybody on the way can change the page, so that it is served ...
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str | None = None
+    address: str = ""
+    insecure_demo: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.certificate is None) != (self.key is None):
+            raise ParameterError("https needs two files: --certificate cert.pem --key key.pem.")
+        if self.address and not self.address.startswith("https://") and not self.insecure_demo:
+            raise ParameterError("--address must begin with https://, as in https://survey.example.org.")
+        if not (self.certificate or self.proxy or self.insecure_demo or is_local(self.host)):
+            raise ParameterError(
+                "Over plain http anybody on the way can change the page, so that it is served to this machine alone "
+                "(--host 127.0.0.1). For others give --certificate and --key, or put a proxy with https before it and "
+                "say --proxy 127.0.0.1; to show it without any protection, --insecure-demo."
+            )
+
+    @property
+    def https(self) -> bool:
+        """Whether people reach it over https."""
+        return self.certificate is not None or self.proxy is not None
+
+    def base(self, port: int) -> str:
+        """The beginning of every address."""
+        if self.address:
+            return self.address.rstrip("/")
+        scheme = "https" if self.certificate else "http"
+        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 -- compared only
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def bind(self) -> socket.socket:
+        """A socket that listens there."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        # asyncio sends small answers at once only where the protocol is named; others wait for 40 milliseconds.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((self.host, self.port))
+        except BaseException:
+            listener.close()
+            raise
+        return listener
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine for itself.
+
+    >>> is_local("127.0.0.1"), is_local("localhost"), is_local("192.0.2.1"), is_local("example.org")
+    (True, True, False, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def server(store: Store, listening: Listening, limits: Limits | None = None) -> uvicorn.Server:
+    """A server that is ready to run: without a log of requests, and without naming itself or the time."""
+    import uvicorn
+
+    from bruit.collector.server import application
+
+    app = application(
+        store,
+        limits=limits,
+        https=listening.https,
+        behind_proxy=listening.proxy is not None,
+        insecure_demo=listening.insecure_demo,
+    )
+    files: dict[str, Any] = {}
+    if listening.certificate is not None:
+        files = {"ssl_certfile": str(listening.certificate), "ssl_keyfile": str(listening.key)}
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="error",
+        server_header=False,
+        date_header=False,
+        http="h11",  # written in Python, strict, and without a further dependency
+        ws="none",
+        lifespan="on",
+        proxy_headers=listening.proxy is not None,
+        forwarded_allow_ips=listening.proxy,
+        h11_max_incomplete_event_size=16 * 1024,
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=10,
+        backlog=4096,
+        **files,
+    )
+    return uvicorn.Server(config)
+
+
+def check_extra() -> None:
+    """An error that says what to install, where the server's dependencies are not."""
+    import importlib.util
+
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "jinja2")):
+        raise MissingExtraError("The collector", "collector")

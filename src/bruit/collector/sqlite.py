@@ -1,0 +1,298 @@
+"""The store in one file, by SQLite: journal ahead of the file (WAL), every commit on the disk before it counts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bruit.collector.store import ANSWERED, WHOLE, Increments, Links, Opened, Store, Totals, same_survey
+from bruit.errors import FormatError
+
+__all__ = ["SqliteStore"]
+
+#: Written into the file, to know it again: "brui", and the version of the tables.
+_APPLICATION, _VERSION = 0x62727569, 1
+
+_TABLES = """
+CREATE TABLE surveys (
+    name TEXT PRIMARY KEY, digest TEXT NOT NULL, document TEXT NOT NULL, links INTEGER NOT NULL,
+    public INTEGER NOT NULL, token BLOB NOT NULL, closed INTEGER NOT NULL, whole INTEGER NOT NULL, day TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE ids (
+    survey TEXT NOT NULL, id BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (survey, id)
+) WITHOUT ROWID;
+CREATE TABLE links (
+    survey TEXT NOT NULL, link BLOB NOT NULL, spent INTEGER NOT NULL, PRIMARY KEY (survey, link)
+) WITHOUT ROWID;
+CREATE TABLE tallies (
+    survey TEXT NOT NULL, stratum INTEGER NOT NULL, round INTEGER NOT NULL, cell INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY (survey, stratum, round, cell)
+) WITHOUT ROWID;
+CREATE TABLE shown (
+    survey TEXT NOT NULL, stratum INTEGER NOT NULL, round INTEGER NOT NULL, cell INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY (survey, stratum, round, cell)
+) WITHOUT ROWID;
+"""
+_WITH_A_SURVEY = ("ids", "links", "tallies", "shown")
+
+#: How many rows one statement takes; SQLite has a limit of 32,766 parameters.
+_ROWS = 500
+#: How long to wait for another process that writes, in seconds.
+_PATIENCE = 30.0
+
+
+class SqliteStore(Store):
+    """A store in one file, with its journal beside it while it is used.
+
+    Parameters
+    ----------
+    path
+        The file; it is made, for its owner alone, if there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = SqliteStore(f"{folder}/surveys.sqlite")
+    ...     store.names()
+    ...     store.disconnect()
+    []
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._create()
+
+    # Surveys.
+
+    def add(self, survey: Opened) -> bool:
+        """Keep a survey, or replace the document of the same one."""
+        with self._transaction() as connection:
+            known = self._survey(survey.name)
+            if known is None:
+                connection.execute("INSERT INTO surveys VALUES (?,?,?,?,?,?,0,0,?)", _row(survey))
+                return True
+            same_survey(known, survey)
+            values = (survey.document, survey.public, survey.name)
+            connection.execute("UPDATE surveys SET document = ?, public = ? WHERE name = ?", values)
+            return False
+
+    def survey(self, name: str) -> Opened | None:
+        """The survey of this name."""
+        return self._survey(name)
+
+    def _survey(self, name: str) -> Opened | None:
+        row = self._connection.execute("SELECT * FROM surveys WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return None
+        name, digest, document, links, public, token, closed, whole, day = row
+        return Opened(name, digest, document, bool(links), bool(public), token, bool(closed), bool(whole), day)
+
+    def names(self) -> list[str]:
+        """The names of all surveys."""
+        return [name for (name,) in self._connection.execute("SELECT name FROM surveys ORDER BY name")]
+
+    def set_token(self, name: str, token: bytes) -> None:
+        """Replace the hash of what the asker shows."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE surveys SET token = ? WHERE name = ?", (token, name))
+
+    def close(self, name: str, *, whole: bool = False) -> None:
+        """Take no report any more."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE surveys SET closed = 1, whole = max(whole, ?) WHERE name = ?", (whole, name))
+            if whole:
+                self._show(name)
+        self._tidy()
+
+    def delete(self, name: str) -> None:
+        """Delete everything about a survey, and overwrite it."""
+        with self._transaction() as connection:
+            for table in _WITH_A_SURVEY:
+                connection.execute(f"DELETE FROM {table} WHERE survey = ?", (name,))  # noqa: S608 -- a name of ours
+            connection.execute("DELETE FROM surveys WHERE name = ?", (name,))
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
+        self._connection.execute("VACUUM")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    # Links and results.
+
+    def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
+        """Keep the hashes of single-use links."""
+        with self._transaction() as connection:
+            rows = [(name, link) for link in sorted(hashes)]
+            connection.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", rows)
+
+    def links(self, name: str) -> Links:
+        """How many single-use links were issued and spent."""
+        query = "SELECT count(*), coalesce(sum(spent), 0) FROM links WHERE survey = ?"
+        return Links(*self._connection.execute(query, (name,)).fetchone())
+
+    def totals(self, name: str) -> Totals:
+        """How many reports were counted, refused and repeated until now."""
+        query = "SELECT cell, count FROM tallies WHERE survey = ? AND stratum = ?"
+        cells = dict(self._connection.execute(query, (name, WHOLE)).fetchall())
+        return Totals(*(cells.get(cell, 0) for cell in range(3)))
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """A copy as of one moment, by the backup of SQLite, while reports are counted."""
+        with contextlib.closing(_private(Path(path))) as copy:
+            self._connection.backup(copy)
+
+    def disconnect(self) -> None:
+        """Close every connection; the journal goes with the last one."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._local = threading.local()
+
+    # Within a transaction.
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def _locked(self, name: str) -> tuple[bool, bool] | None:
+        row = self._connection.execute("SELECT closed, links FROM surveys WHERE name = ?", (name,)).fetchone()
+        return None if row is None else (bool(row[0]), bool(row[1]))
+
+    def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
+        known = self._bodies(name, list(bodies))
+        rows = [(name, key, body) for key, body in bodies.items() if key not in known]
+        for some in _chunks(rows):
+            values = ",".join(["(?,?,?)"] * len(some))
+            flat = [value for row in some for value in row]
+            self._connection.execute(f"INSERT INTO ids VALUES {values}", flat)  # noqa: S608 -- question marks
+        return {key for _, key, _ in rows}
+
+    def _bodies(self, name: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        bodies: dict[bytes, bytes] = {}
+        for some in _chunks(ids):
+            query = f"SELECT id, body FROM ids WHERE survey = ? AND id IN ({_marks(some)})"  # noqa: S608
+            bodies.update(self._connection.execute(query, (name, *some)).fetchall())
+        return bodies
+
+    def _forget(self, name: str, ids: Sequence[bytes]) -> None:
+        self._connection.executemany("DELETE FROM ids WHERE survey = ? AND id = ?", [(name, key) for key in ids])
+
+    def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
+        spent: set[bytes] = set()
+        for some in _chunks(links):
+            query = f"SELECT link FROM links WHERE survey = ? AND spent = 0 AND link IN ({_marks(some)})"  # noqa: S608
+            spent.update(link for (link,) in self._connection.execute(query, (name, *some)).fetchall())
+        rows = [(name, link) for link in sorted(spent)]
+        self._connection.executemany("UPDATE links SET spent = 1 WHERE survey = ? AND link = ?", rows)
+        return spent
+
+    def _increase(self, name: str, increments: Increments) -> None:
+        rows = [(name, *key, count) for key, count in increments.items()]
+        for some in _chunks(rows):
+            values = ",".join(["(?,?,?,?,?)"] * len(some))
+            # WHERE true: without it, SQLite would read ON as part of a join.
+            query = f"INSERT INTO tallies VALUES {values} ON CONFLICT DO UPDATE SET count = count + excluded.count"  # noqa: S608
+            self._connection.execute(query, [value for row in some for value in row])
+
+    def _advance(self, name: str, step: int) -> None:
+        query = "SELECT count FROM {} WHERE survey = ? AND stratum = ? AND cell = ?"
+        key = (name, WHOLE, ANSWERED)
+        answered, shown = (
+            self._connection.execute(query.format(table), key).fetchone() for table in ("tallies", "shown")
+        )
+        if answered[0] - (shown[0] if shown else 0) >= step:
+            self._show(name)
+
+    def _show(self, name: str) -> None:
+        self._connection.execute("DELETE FROM shown WHERE survey = ?", (name,))
+        self._connection.execute("INSERT INTO shown SELECT * FROM tallies WHERE survey = ?", (name,))
+
+    def _counters(self, name: str, *, shown: bool) -> list[tuple[int, int, int, int]]:
+        table = "shown" if shown else "tallies"
+        query = f"SELECT stratum, round, cell, count FROM {table} WHERE survey = ?"  # noqa: S608 -- a name of ours
+        return self._connection.execute(query, (name,)).fetchall()
+
+    # The file.
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = _connected(self.path)
+            self._local.connection = connection
+            self._connections.append(connection)
+        return connection
+
+    def _create(self) -> None:
+        """The tables, if the file is new; an error if it is something else."""
+        with contextlib.closing(_private(self.path)) as connection:
+            _configure(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if not tables and not application:
+                for statement in _TABLES.split(";")[:-1]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+            elif (application, version) != (_APPLICATION, _VERSION):
+                raise FormatError(f"{self.path.name} is no store of surveys, or one of another version of bruit.")
+            connection.execute("COMMIT")
+
+
+def _row(survey: Opened) -> tuple[Any, ...]:
+    values = (survey.name, survey.digest, survey.document, survey.links, survey.public, survey.token)
+    return (*values, survey.day)
+
+
+def _private(path: Path) -> sqlite3.Connection:
+    """A connection to a file that only its owner may read, made if there is none."""
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+    return _connected(path)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    # The store hands a connection to one thread; `disconnect` closes those of all.
+    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        _configure(connection)
+    except sqlite3.DatabaseError:
+        connection.close()
+        broken = True
+    else:
+        broken = False
+    if broken:
+        raise FormatError(f"{path.name} is no store of surveys: it is no file of SQLite, or damaged.")
+    return connection
+
+
+def _configure(connection: sqlite3.Connection) -> None:
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "trusted_schema = OFF"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def _chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS))
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,367 @@
+"""What a collector keeps of a survey, and the one transaction that counts a report and remembers its id.
+
+Of a report nothing is kept but what it adds to the counters, and two hashes: of its id, to know it again, and of the
+whole body, to tell a retry from another report under the same id. The id is 16 random bytes and part of the body, so
+that neither hash can be searched for a report. There is no order of arrival in any table, and no time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bruit.errors import ParameterError
+from bruit.estimation import Tally
+
+__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "Totals"]
+
+#: What reports add to counters: by stratum, round and cell.
+Increments: TypeAlias = Mapping[tuple[int, int, int], int]
+
+#: The stratum of the counters of a whole survey; it comes before all others, so that it is locked first.
+WHOLE = -1
+#: The cells of a whole survey.
+ANSWERED, REFUSED, REPEATED = 0, 1, 2
+#: The cell of a stratum and round in which the number of reports is; the cells of the tally come behind it.
+REPORTS = -1
+
+
+class Outcome(IntEnum):
+    """What became of a report, by its status in HTTP."""
+
+    REPEATED = 200
+    COUNTED = 201
+    LINK_SPENT = 403
+    UNKNOWN = 404
+    OTHER_BYTES = 409
+    CLOSED = 410
+    REFUSED = 422
+
+
+#: What counts as refused; the others change nothing, or count as answered or repeated.
+_REFUSALS = (Outcome.LINK_SPENT, Outcome.OTHER_BYTES, Outcome.REFUSED)
+
+
+class Entry(NamedTuple):
+    """What is remembered of a report: hashes of its id, of its whole body, and of its single-use link."""
+
+    id: bytes
+    body: bytes
+    link: bytes = b""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Reports to one survey that are committed together.
+
+    Parameters
+    ----------
+    survey
+        The name of the survey.
+    entries
+        What is remembered of each report.
+    count
+        From the places of some entries to what they add to the counters.
+    step
+        How many answers have to come before results advance.
+    refused
+        How many bodies more were no report.
+    """
+
+    survey: str
+    entries: Sequence[Entry]
+    count: Callable[[Sequence[int]], Increments]
+    step: int
+    refused: int = 0
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A survey as the store has it.
+
+    Parameters
+    ----------
+    name
+        Its name in addresses.
+    digest
+        The digest of the survey.
+    document
+        The survey file.
+    links
+        Whether an answer needs a single-use link.
+    public
+        Whether everybody may see the results.
+    token
+        The hash of what the asker shows to see them.
+    closed
+        Whether it is closed.
+    whole
+        Whether the last answers are shown although fewer than a step.
+    day
+        The day on which it was opened.
+    """
+
+    name: str
+    digest: str
+    document: str = field(repr=False)
+    links: bool
+    public: bool
+    token: bytes = field(repr=False)
+    closed: bool = False
+    whole: bool = False
+    day: str = ""
+
+
+class Totals(NamedTuple):
+    """How many reports were counted, refused, and came again."""
+
+    answered: int
+    refused: int
+    repeated: int
+
+
+class Links(NamedTuple):
+    """How many single-use links there are, and how many of them are spent."""
+
+    issued: int
+    spent: int
+
+
+class Store(ABC):
+    """Surveys, ids, counters and links; each method is one transaction."""
+
+    # Surveys.
+
+    @abstractmethod
+    def add(self, survey: Opened) -> bool:
+        """Keep a survey; False where one of this name with the same digest is there, whose document is replaced."""
+
+    @abstractmethod
+    def survey(self, name: str) -> Opened | None:
+        """The survey of this name."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of all surveys."""
+
+    @abstractmethod
+    def set_token(self, name: str, token: bytes) -> None:
+        """Replace the hash of what the asker shows."""
+
+    @abstractmethod
+    def close(self, name: str, *, whole: bool = False) -> None:
+        """Take no report any more; with `whole`, show all that came. Tables are then written anew, in hash order."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Delete everything about a survey, and overwrite it."""
+
+    # Reports.
+
+    def commit(self, batches: Iterable[Batch]) -> list[list[Outcome]]:
+        """Count and remember reports of one or several surveys, of different names, in one transaction."""
+        ordered = sorted(enumerate(batches), key=lambda pair: pair[1].survey)
+        outcomes: dict[int, list[Outcome]] = {}
+        with self._transaction():
+            for place, batch in ordered:
+                outcomes[place] = self._take(batch)
+        return [outcomes[place] for place in range(len(outcomes))]
+
+    def _take(self, batch: Batch) -> list[Outcome]:
+        """The outcomes of a batch. Locks are taken in one order by everybody: survey, ids, links, counters."""
+        state = self._locked(batch.survey)
+        if state is None:
+            return [Outcome.UNKNOWN] * len(batch.entries)
+        closed, links = state
+        first: dict[bytes, int] = {}
+        for place, entry in enumerate(batch.entries):
+            first.setdefault(entry.id, place)
+        bodies = {key: batch.entries[place].body for key, place in sorted(first.items())}
+        new = set() if closed else self._remember(batch.survey, bodies)
+        known = self._bodies(batch.survey, [key for key in bodies if key not in new]) if len(new) < len(bodies) else {}
+        refused = self._spend(batch, new, first) if links and new else set()
+        fates = _Fates(new, refused, known, bodies)
+        outcomes = [fates.outcome(entry, place == first[entry.id]) for place, entry in enumerate(batch.entries)]
+        self._add_up(batch, outcomes)
+        return outcomes
+
+    def _spend(self, batch: Batch, new: set[bytes], first: Mapping[bytes, int]) -> set[bytes]:
+        """Spend the links of new entries; those whose link is spent or none are forgotten, and returned."""
+        wanted: dict[bytes, bytes] = {}
+        for key in sorted(new):
+            wanted.setdefault(batch.entries[first[key]].link, key)
+        spent = self._spend_links(batch.survey, sorted(wanted))
+        refused = new - {wanted[link] for link in spent}
+        if refused:
+            self._forget(batch.survey, sorted(refused))
+        return refused
+
+    def _add_up(self, batch: Batch, outcomes: list[Outcome]) -> None:
+        counted = [place for place, outcome in enumerate(outcomes) if outcome is Outcome.COUNTED]
+        numbers = Counter(outcomes)
+        totals = {
+            (WHOLE, 0, ANSWERED): len(counted),
+            (WHOLE, 0, REFUSED): batch.refused + sum(numbers[kind] for kind in _REFUSALS),
+            (WHOLE, 0, REPEATED): numbers[Outcome.REPEATED],
+        }
+        increments = {**totals, **(batch.count(counted) if counted else {})}
+        changed = {key: count for key, count in sorted(increments.items()) if count}
+        if changed:
+            self._increase(batch.survey, changed)
+        if counted:
+            self._advance(batch.survey, batch.step)
+
+    # Links and results.
+
+    @abstractmethod
+    def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
+        """Keep the hashes of single-use links."""
+
+    @abstractmethod
+    def links(self, name: str) -> Links:
+        """How many single-use links were issued and spent."""
+
+    @abstractmethod
+    def totals(self, name: str) -> Totals:
+        """How many reports were counted, refused and repeated until now."""
+
+    def tallies(self, name: str, design: str, cells: int, *, shown: bool = True) -> dict[tuple[int, int], Tally]:
+        """Tallies by stratum and round: those that may be shown, or all that was counted.
+
+        Parameters
+        ----------
+        name
+            The survey.
+        design
+            The digest of its plan.
+        cells
+            How many cells a tally of it has.
+        shown
+            Whether as of the last step, or as of now.
+        """
+        vectors: dict[tuple[int, int], Any] = {}
+        for stratum, round_number, cell, count in self._counters(name, shown=shown):
+            if stratum != WHOLE:
+                vector = vectors.setdefault((stratum, round_number), np.zeros(cells + 1, np.int64))
+                vector[cell - REPORTS] = count
+        return {
+            key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
+        }
+
+    @abstractmethod
+    def backup(self, path: Any) -> None:
+        """A copy of the whole store as of one moment, while it is used."""
+
+    @abstractmethod
+    def disconnect(self) -> None:
+        """Give up connections; the next call makes new ones."""
+
+    # What each store fills in. All but the last are called within a transaction.
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Any]:
+        """Commit at the end of the block, durably; nothing if it raises."""
+
+    @abstractmethod
+    def _locked(self, name: str) -> tuple[bool, bool] | None:
+        """Whether a survey is closed and needs links; it stays so until the transaction ends. None if unknown."""
+
+    @abstractmethod
+    def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
+        """Remember ids with the hash of their body, in this order; those that were not known."""
+
+    @abstractmethod
+    def _bodies(self, name: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The hashes of the bodies of those ids that are known."""
+
+    @abstractmethod
+    def _forget(self, name: str, ids: Sequence[bytes]) -> None:
+        """Remove ids again."""
+
+    @abstractmethod
+    def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
+        """Spend links, in this order; those that were not spent before."""
+
+    @abstractmethod
+    def _increase(self, name: str, increments: Increments) -> None:
+        """Add to counters, in this order."""
+
+    @abstractmethod
+    def _advance(self, name: str, step: int) -> None:
+        """Let all counters be shown if so many answers came since the last time."""
+
+    @abstractmethod
+    def _counters(self, name: str, *, shown: bool) -> Iterable[tuple[int, int, int, int]]:
+        """Stratum, round, cell and count."""
+
+
+class _Fates(NamedTuple):
+    """What became of the ids of a batch.
+
+    Attributes
+    ----------
+    new
+        Those that were not known.
+    refused
+        Those of them whose link is spent.
+    known
+        The hashes of the bodies of those that were known before.
+    bodies
+        The hashes of the bodies with which they came first in the batch.
+    """
+
+    new: set[bytes]
+    refused: set[bytes]
+    known: Mapping[bytes, bytes]
+    bodies: Mapping[bytes, bytes]
+
+    def outcome(self, entry: Entry, is_first: bool) -> Outcome:
+        """What became of an entry; a copy within the batch fares as if it had come later."""
+        if entry.id in self.refused:
+            return Outcome.LINK_SPENT
+        if entry.id in self.new:
+            if is_first:
+                return Outcome.COUNTED
+            return Outcome.REPEATED if entry.body == self.bodies[entry.id] else Outcome.OTHER_BYTES
+        if entry.id not in self.known:
+            return Outcome.CLOSED
+        return Outcome.REPEATED if entry.body == self.known[entry.id] else Outcome.OTHER_BYTES
+
+
+def same_survey(known: Opened, survey: Opened) -> None:
+    """An error if a name stands for another survey already."""
+    if known.digest != survey.digest:
+        raise ParameterError(
+            f"A survey {known.name!r} with other questions or texts is in this store: people who answered it answered "
+            "something else. Open this file under another name: --name another-name."
+        )
+    if known.closed:
+        raise ParameterError(f"The survey {known.name!r} is closed, and stays so: open it under another --name.")
+    if known.links != survey.links:
+        raise ParameterError(f"The survey {known.name!r} was opened {'with' if known.links else 'without'} --links.")
+
+
+def open_store(address: Any) -> Store:
+    """The store at an address: a file of SQLite, or ``postgresql://…``.
+
+    >>> open_store("/nowhere/surveys.txt")
+    Traceback (most recent call last):
+    bruit.errors.ParameterError: A store must be a .sqlite file or an address postgresql://user@host/database.
+    """
+    text = str(address)
+    if text.startswith(("postgresql://", "postgres://")):
+        from bruit.collector.postgres import PostgresStore
+
+        return PostgresStore(text)
+    if text.endswith((".sqlite", ".db")):
+        from bruit.collector.sqlite import SqliteStore
+
+        return SqliteStore(text)
+    raise ParameterError("A store must be a .sqlite file or an address postgresql://user@host/database.")

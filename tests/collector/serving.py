@@ -1,0 +1,91 @@
+"""Servers of their own for tests, and requests to them over plain sockets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+#: Serves a store on the socket that it inherits, like `bruit survey open`.
+PROGRAM = """
+import socket, sys
+from bruit.collector import open_store
+from bruit.collector.server import Limits
+from bruit.collector.serving import Listening, server
+store = open_store(sys.argv[1])
+runner = server(store, Listening(), Limits(per_second=1e6, per_address=10**9))
+runner.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
+"""
+
+
+@contextmanager
+def listening() -> Iterator[socket.socket]:
+    """A socket that a server may inherit; connections wait in it until one accepts them."""
+    with closing(socket.socket(proto=socket.IPPROTO_TCP)) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(4096)
+        yield listener
+
+
+def start(address: str, listener: socket.socket) -> subprocess.Popen[bytes]:
+    """A server process."""
+    number = listener.fileno()
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, address, str(number)], pass_fds=[number])
+
+
+@contextmanager
+def served(address: str) -> Iterator[int]:
+    """A server process of a store; its port."""
+    with listening() as listener:
+        process = start(address, listener)
+        try:
+            port = listener.getsockname()[1]
+            ready(port)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def ready(port: int) -> None:
+    """Wait until a server answers."""
+    for _ in range(600):
+        try:
+            if request(port, "GET", "/health")[0] == 200:
+                return
+        except (OSError, http.client.HTTPException):
+            time.sleep(0.05)
+    raise AssertionError("the server did not start")
+
+
+def request(port: int, method: str, path: str, body: bytes | None = None, **headers: str):
+    """Status, headers and content of an answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        response = connection.getresponse()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+
+
+def post(port: int, body: bytes, name: str = "alcohol") -> int:
+    """The status of a report; its answer must be a problem of one size."""
+    status, _, content = request(port, "POST", f"/s/{name}/report", body, Content_Type="application/json")
+    assert len(content) == 160
+    assert json.loads(content)["status"] == status
+    return status
+
+
+def raw(port: int, content: bytes, *, wait: float = 5.0) -> bytes:
+    """What a server answers to bytes that need not be HTTP."""
+    answer = b""
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=wait)) as connection:
+        with suppress(ConnectionError):  # it may answer, and hang up, before it has read all
+            connection.sendall(content)
+        with suppress(TimeoutError, ConnectionError):
+            while b"\r\n\r\n" not in answer and (part := connection.recv(65536)):
+                answer += part
+    return answer

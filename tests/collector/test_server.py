@@ -1,0 +1,338 @@
+"""The server takes what the page sends, refuses all else without counting it, and leaks nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bruit.collector import open_store
+from bruit.collector.demo import running
+from bruit.collector.desk import Desk, link_hash
+from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit
+from bruit.collector.server import Limits, application
+from bruit.collector.serving import Listening
+from bruit.errors import ParameterError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from conftest import TOKEN  # noqa: E402
+from serving import post, raw, request, served  # noqa: E402
+
+
+class Running(NamedTuple):
+    """A served survey."""
+
+    port: int
+    desk: Desk
+    store: object
+    path: Path
+
+
+@pytest.fixture
+def site(tmp_path, opened, survey_file) -> Iterator[Running]:
+    """A served survey in a store of SQLite."""
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    with running(store, Listening(port=0)) as port:
+        yield Running(port, desk, store, tmp_path)
+
+
+def answer(desk: Desk, drinks: str = "Yes", **settings) -> bytes:
+    return desk.survey.answer({"drinks": drinks, "class": "A"}, **settings)
+
+
+def test_a_report_is_counted_once_and_every_answer_has_one_size(site) -> None:
+    body = answer(site.desk)
+    assert [post(site.port, body), post(site.port, body)] == [201, 200]
+    forged = re.sub(rb'"drinks":"(.)"', lambda match: b'"drinks":"%d"' % (1 - int(match[1])), body)
+    assert post(site.port, forged) == 409
+    assert post(site.port, body, "another") == 404
+    site.store.close("alcohol")
+    assert [post(site.port, body), post(site.port, answer(site.desk))] == [200, 410]
+    assert site.store.totals("alcohol") == (1, 1, 2)
+
+
+def test_the_page_is_served_as_it_is_with_a_policy_that_only_its_own_script_meets(site) -> None:
+    status, headers, content = request(site.port, "GET", "/s/alcohol")
+    assert (status, content) == (200, site.desk.page)
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    assert not {"set-cookie", "server", "date", "access-control-allow-origin"} & set(headers)
+
+
+def test_results_are_for_the_token_alone_unless_they_are_public(site, opened, several_file) -> None:
+    for _ in range(10):
+        post(site.port, answer(site.desk))
+    assert request(site.port, "GET", "/s/alcohol/results")[0] == 404
+    assert request(site.port, "GET", "/s/alcohol/results?token=another")[0] == 404
+    status, headers, content = request(site.port, "GET", f"/s/alcohol/results?token={TOKEN}")
+    assert status == 200
+    assert b"<b>10</b>answers counted" in content
+    assert "script" not in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store"
+    opened(site.store, several_file, "health", public=True)
+    assert request(site.port, "GET", "/s/health/results")[0] == 200
+
+
+def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_not_open_it(
+    site, survey_file, opened
+) -> None:
+    text = survey_file.read_text()
+    now = datetime.now(UTC).replace(microsecond=0)
+    survey_file.write_text(f"opens = {(now + timedelta(days=1)).isoformat()}\n{text}")
+    early = opened(site.store, survey_file, "early")
+    assert request(site.port, "GET", "/s/early")[0] == 404
+    assert post(site.port, answer(early), "early") == 404
+    survey_file.write_text(f"closes = {(now - timedelta(days=1)).isoformat()}\n{text}")
+    late = opened(site.store, survey_file, "late")
+    assert late.is_over()
+    assert not late.is_over(now - timedelta(days=2))
+    assert post(site.port, answer(late), "late") == 410
+    assert site.store.survey("late").closed
+
+
+def test_a_single_use_link_is_spent_once(site, opened, survey_file) -> None:
+    desk = opened(site.store, survey_file, "linked", links=True)
+    site.store.add_links("linked", [link_hash("token1")])
+    body = answer(desk, link="token1")
+    assert post(site.port, answer(desk), "linked") == 403
+    assert [post(site.port, body, "linked"), post(site.port, body, "linked")] == [201, 200]
+    assert post(site.port, answer(desk, link="token1"), "linked") == 403
+
+
+def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
+    """Requests that nobody's page sends: a name, and the bytes."""
+    good = answer(desk)
+    chance = random.Random(18)
+
+    def whole(body: bytes, path: str = "/s/alcohol/report", kind: str = "application/json", more: str = "") -> bytes:
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+        return head.encode() + body
+
+    yield "empty", whole(b"")
+    yield "too short", whole(good[:-1])
+    yield "too long", whole(good + b" ")
+    yield "huge", whole(b"0" * 1_000_000)
+    yield "another kind", whole(good, kind="text/plain")
+    yield "a form", whole(good, kind="application/x-www-form-urlencoded")
+    yield "no kind", b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+    yield "a length that is none", b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n"
+    yield "two lengths", whole(good, more=f"Content-Length: {len(good) + 1}\r\n")
+    yield "chunks and a length", whole(good, more="Transfer-Encoding: chunked\r\n")
+    yield "a large chunk", (
+        b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n" + b"fffff\r\n" + b"0" * 0xFFFFF + b"\r\n0\r\n\r\n"
+    )
+    yield "no HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+    yield "a long line", b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n"
+    yield "many headers", b"GET /s/alcohol HTTP/1.1\r\n" + b"X: y\r\n" * 10_000 + b"\r\n"
+    for path in ("/s/../../etc/passwd", "/s/%2e%2e/report", "/s/alcohol%00/report", "/s/ALCOHOL/report", "/s//report"):
+        yield path, whole(good, path)
+    for method in ("GET", "PUT", "DELETE", "PATCH", "TRACE"):
+        yield method, f"{method} /s/alcohol/report HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    yield "a key twice", whole(good.replace(b'"pad":"', b'"id":"', 1))
+    yield "another survey", whole(good.replace(desk.survey.digest.encode(), b"0" * 64))
+    yield "another round", whole(good.replace(b'"round":"1"', b'"round":"2"'))
+    yield "a class that there is not", whole(good.replace(b'"class":"0"', b'"class":"7"'))
+    yield "an impossible message", whole(re.sub(rb'"drinks":"."', b'"drinks":"2"', good))
+    yield "a number that is no text", whole(re.sub(rb'"drinks":"(.)"', rb'"drinks": \1 ', good))
+    yield "a capital in the id", whole(good.replace(b'"id":"', b'"id":"A', 1)[:-1])
+    yield "SQL", whole(good.replace(b"000000", b"';--0\"", 1))
+    yield "null", whole(b"null".ljust(len(good)))
+    yield "deep", whole(b"[" * len(good))
+    yield "not UTF-8", whole(b"\xff" * len(good))
+    for number in range(60):
+        body = bytearray(good)
+        for _ in range(chance.randrange(1, 4)):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+        fixed = bytes(body)
+        if not _is_report(desk, fixed):
+            yield f"changed {number}", whole(fixed)
+
+
+def _is_report(desk: Desk, body: bytes) -> bool:
+    try:
+        desk.survey.parse(body)
+    except ValueError:
+        return False
+    return True
+
+
+def test_hostile_requests_get_4xx_and_change_nothing_but_refused(site, capfd, caplog) -> None:
+    first = answer(site.desk)
+    assert post(site.port, first) == 201
+    before = site.store.tallies("alcohol", site.desk.survey.plan.digest, 2, shown=False)
+    with caplog.at_level(logging.DEBUG):
+        for name, content in hostile(site.desk):
+            status = re.match(rb"HTTP/1\.1 (\d{3})", raw(site.port, content))
+            assert status is not None, name
+            assert 400 <= int(status[1]) < 500, name
+    totals = site.store.totals("alcohol")
+    assert (totals.answered, totals.repeated) == (1, 0)
+    assert totals.refused >= 60
+    assert site.store.tallies("alcohol", site.desk.survey.plan.digest, 2, shown=False) == before
+    assert post(site.port, first) == 200
+    shown = capfd.readouterr()
+    logged = [record for record in caplog.records if record.name.startswith(("uvicorn", "bruit", "starlette"))]
+    assert shown.out + shown.err == ""
+    assert not any("127.0.0.1" in record.getMessage() or "alcohol" in record.getMessage() for record in logged)
+
+
+def test_a_path_of_another_case_is_another_survey(site) -> None:
+    assert request(site.port, "GET", "/s/Alcohol")[0] == 404
+    assert request(site.port, "GET", "/S/alcohol")[0] == 404
+
+
+def test_an_unexpected_error_says_nothing_about_the_report(site, monkeypatch, capfd) -> None:
+    body = answer(site.desk)
+    monkeypatch.setattr(Desk, "read", lambda *_: (_ for _ in ()).throw(RuntimeError(body.decode())))
+    assert post(site.port, body) == 500
+    shown = capfd.readouterr()
+    assert "drinks" not in shown.out + shown.err
+    monkeypatch.undo()
+    monkeypatch.setattr(type(site.store), "commit", lambda *_: 1 / 0)
+    assert post(site.port, body) == 503
+    monkeypatch.undo()
+    assert post(site.port, body) == 201
+
+
+async def asked(app, path: str, body: bytes, scheme: str = "http", client: str = "192.0.2.1") -> int:
+    """The status that an application answers to a report, without a socket."""
+    scope = {
+        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "root_path": "", "scheme": scheme,
+        "query_string": b"", "headers": [(b"content-type", b"application/json")], "client": (client, 1),
+        "server": ("x", 80), "http_version": "1.1", "state": {},
+    }  # fmt: skip
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+    sent: list[dict] = []
+
+    async def receive():
+        return messages.pop()
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return sent[0]["status"]
+
+
+def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    path = "/s/alcohol/report"
+
+    async def many(app, clients) -> Counter:
+        return Counter([await asked(app, path, answer(desk), client=client) for client in clients])
+
+    app = application(store, limits=Limits(per_second=1_000, per_address=5))
+    assert asyncio.run(many(app, ["192.0.2.1"] * 8 + ["192.0.2.2"])) == {201: 6, 429: 3}
+    app = application(store, limits=Limits(per_second=0.5, per_address=100))
+    assert asyncio.run(many(app, [f"192.0.2.{i}" for i in range(8)])) == {201: 5, 429: 3}
+    store.disconnect()
+
+
+def test_the_key_of_the_address_limit_is_thrown_away_with_its_counters() -> None:
+    now = [0.0]
+    limit = AddressLimit(1, clock=lambda: now[0])
+    key = limit._key
+    assert [limit.allows("192.0.2.1"), limit.allows("192.0.2.1")] == [True, False]
+    now[0] = LIFETIME - 1
+    assert not limit.allows("192.0.2.1")
+    now[0] = LIFETIME
+    assert limit.allows("192.0.2.1")
+    assert limit._key != key
+    assert "192.0.2.1" not in repr(vars(limit))
+
+
+def test_the_limit_of_a_survey_fills_up_again() -> None:
+    now = [0.0]
+    limit = SurveyLimit(2, clock=lambda: now[0])
+    assert sum(limit.allows() for _ in range(100)) == 20
+    now[0] = 1.0
+    assert sum(limit.allows() for _ in range(100)) == 2
+
+
+def test_behind_a_proxy_only_https_is_served(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    app = application(store, behind_proxy=True, https=True)
+
+    async def both() -> list[int]:
+        return [await asked(app, "/s/alcohol/report", answer(desk), scheme) for scheme in ("http", "https")]
+
+    assert asyncio.run(both()) == [426, 201]
+    store.disconnect()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"host": "0.0.0.0"},
+        {"host": "192.0.2.1"},
+        {"host": "::"},
+        {"host": "survey.example.org"},
+        {"address": "http://survey.example.org"},
+        {"certificate": Path("cert.pem")},
+    ],
+)
+def test_plain_http_is_for_this_machine_alone(settings) -> None:
+    with pytest.raises(ParameterError, match="http"):
+        Listening(**settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"host": "::1"}, {"host": "localhost"}, {"host": "0.0.0.0", "insecure_demo": True},
+                 {"host": "0.0.0.0", "proxy": "10.0.0.1"}, {"host": "0.0.0.0", "certificate": "c", "key": "k"}]
+)  # fmt: skip
+def test_other_ways_are_served(settings) -> None:
+    Listening(**settings)
+
+
+def test_two_thousand_copies_at_once_count_once(site) -> None:
+    body = answer(site.desk)
+    assert Counter(asyncio.run(_copies([site.port], body, 2_000))) == {201: 1, 200: 1_999}
+    assert site.store.totals("alcohol") == (1, 0, 1_999)
+
+
+def test_two_thousand_copies_over_two_processes_count_once(database, opened, survey_file) -> None:
+    store = open_store(database)
+    body = answer(opened(store, survey_file))
+    with served(database) as first, served(database) as second:
+        assert Counter(asyncio.run(_copies([first, second], body, 2_000))) == {201: 1, 200: 1_999}
+    assert store.totals("alcohol") == (1, 0, 1_999)
+    store.disconnect()
+
+
+async def _copies(ports: list[int], body: bytes, number: int) -> list[int]:
+    """Statuses of so many posts, up to 500 of them at once."""
+    head = f"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    content = head.encode() + body
+    left = iter(range(number))
+    statuses: list[int] = []
+
+    async def connection(port: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in left:
+            writer.write(content)
+            line = await reader.readuntil(b"\r\n\r\n")
+            length = int(re.search(rb"content-length: (\d+)", line.lower())[1])
+            assert json.loads(await reader.readexactly(length))["status"] == int(line.split()[1])
+            statuses.append(int(line.split()[1]))
+        writer.close()
+
+    await asyncio.gather(*(connection(ports[i % len(ports)]) for i in range(500)))
+    return statuses

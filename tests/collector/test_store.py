@@ -1,0 +1,300 @@
+"""A store counts a report once, remembers nothing of it but hashes, and shows results in steps."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import bruit
+from bruit.collector import Outcome, Store, open_store
+from bruit.collector.desk import link_hash
+from bruit.collector.intake import _Waiting, commit
+from bruit.errors import BruitError, FormatError, ParameterError
+
+COUNTED, REPEATED, OTHER = Outcome.COUNTED, Outcome.REPEATED, Outcome.OTHER_BYTES
+SPENT, CLOSED, REFUSED = Outcome.LINK_SPENT, Outcome.CLOSED, Outcome.REFUSED
+
+
+def send(store: Store, desk, *bodies: bytes) -> list[Outcome]:
+    """Commit bodies together, as the server does."""
+    return commit(store, [_Waiting(desk, _read(desk, body), None) for body in bodies])
+
+
+def _read(desk, body: bytes):
+    try:
+        return desk.read(body)
+    except BruitError:
+        return None
+
+
+def people(desk, number: int, **settings) -> list[bytes]:
+    """Bodies of people who do not exist."""
+    return [
+        desk.survey.answer({"drinks": "Yes" if i % 3 else "No", "class": "AB"[i % 2]}, **settings)
+        for i in range(number)
+    ]
+
+
+def whole(store: Store, desk, *, shown: bool = False) -> dict:
+    plan = desk.survey.plan
+    return store.tallies(desk.name, plan.digest, plan.design.cells, shown=shown)
+
+
+def test_a_report_counts_once_whether_its_copies_come_together_or_later(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    body, other = people(desk, 2)
+    assert send(store, desk, body, body, other) == [COUNTED, REPEATED, COUNTED]
+    assert send(store, desk, body) == [REPEATED]
+    assert store.totals("alcohol") == (2, 0, 2)
+
+
+def test_other_bytes_under_a_known_id_are_refused_and_change_no_count(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    (body,) = people(desk, 1)
+    forged = body.replace(b'"drinks":"0"', b'"drinks":"X"').replace(b'"drinks":"1"', b'"drinks":"0"')
+    forged = forged.replace(b'"drinks":"X"', b'"drinks":"1"')
+    assert forged != body
+    assert send(store, desk, body, forged) == [COUNTED, OTHER]
+    assert send(store, desk, forged) == [OTHER]
+    assert store.totals("alcohol") == (1, 2, 0)
+    assert sum(tally.n for tally in whole(store, desk).values()) == 1
+
+
+def test_a_message_that_nobody_can_have_drawn_is_refused(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    (body,) = people(desk, 1)
+    forged = body.replace(b'"drinks":"0"', b'"drinks":"2"').replace(b'"drinks":"1"', b'"drinks":"2"')
+    assert send(store, desk, forged, body, b"no report") == [REFUSED, COUNTED, REFUSED]
+    assert store.totals("alcohol") == (1, 2, 0)
+
+
+def test_the_tallies_are_those_of_the_plan_stratum_by_stratum(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    bodies = people(desk, 57)
+    for start in range(0, 57, 10):
+        send(store, desk, *bodies[start : start + 10])
+    plan = desk.survey.plan
+    reports = [desk.survey.parse(body) for body in bodies]
+    for (stratum, round_number), tally in whole(store, desk).items():
+        some = [report.columns["drinks"] for report in reports if report.public == (stratum,)]
+        assert round_number == 1
+        assert tally == plan.tally({"drinks": some})
+
+
+def test_estimates_are_those_of_bruit_estimate_bit_by_bit(store, opened, several_file) -> None:
+    desk = opened(store, several_file)
+    bodies = [
+        desk.survey.answer({"smokes": "Yes" if i % 3 else "No", "sport": ("never", "sometimes", "often")[i % 3]})
+        for i in range(40)
+    ]
+    send(store, desk, *bodies)
+    plan = bruit.Plan.from_json(desk.survey.plan.to_json())
+    reports = [desk.survey.parse(body).columns for body in bodies]
+    direct = plan.estimate(plan.tally({name: [report[name] for report in reports] for name in plan.form}))
+    (tally,) = whole(store, desk).values()
+    collected = plan.estimate(tally)
+    for name in plan.schema:
+        assert collected[name].frequency.tobytes() == direct[name].frequency.tobytes()
+        assert collected[name].variance.tobytes() == direct[name].variance.tobytes()
+
+
+def test_two_surveys_with_equal_questions_cannot_be_mixed(store, opened, survey_file, tmp_path) -> None:
+    desk = opened(store, survey_file)
+    other = tmp_path / "other.toml"
+    other.write_text(survey_file.read_text().replace("Alcohol at school", "Alcohol at home"))
+    twin = opened(store, other, "home")
+    assert twin.survey.plan == desk.survey.plan
+    (body,) = people(twin, 1)
+    assert send(store, desk, body) == [REFUSED]
+    assert send(store, twin, body) == [COUNTED]
+    with pytest.raises(ParameterError, match="--name"):
+        opened(store, other)
+
+
+def test_a_survey_may_change_its_closing_date_and_gate_and_nothing_else(store, opened, survey_file) -> None:
+    opened(store, survey_file)
+    text = survey_file.read_text()
+    survey_file.write_text("# A comment.\n" + text.replace("shown_from = 10", "shown_from = 20"))
+    assert opened(store, survey_file).survey.shown_from == 20
+    survey_file.write_text(text.replace("this week", "this month"))
+    with pytest.raises(ParameterError, match="other questions or texts"):
+        opened(store, survey_file)
+
+
+def test_after_closing_a_retry_is_acknowledged_and_a_new_report_is_not(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    body, late = people(desk, 2)
+    send(store, desk, body)
+    store.close("alcohol")
+    assert send(store, desk, body, late) == [REPEATED, CLOSED]
+    assert store.totals("alcohol").answered == 1
+    with pytest.raises(ParameterError, match="closed"):
+        opened(store, survey_file)
+
+
+def test_a_link_is_spent_once_and_a_retry_with_it_is_acknowledged(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file, links=True)
+    store.add_links("alcohol", [link_hash("first"), link_hash("second")])
+    (one,) = people(desk, 1, link="first")
+    (two,) = people(desk, 1, link="first")
+    (stranger,) = people(desk, 1, link="third")
+    (without,) = people(desk, 1)
+    assert send(store, desk, one, two, stranger, without).count(COUNTED) == 1
+    counted, refused = (one, two) if send(store, desk, one) == [REPEATED] else (two, one)
+    assert send(store, desk, counted, refused, stranger, without) == [REPEATED, SPENT, SPENT, SPENT]
+    assert store.links("alcohol") == (2, 1)
+    assert store.totals("alcohol").answered == 1
+    (fresh,) = people(desk, 1, link="second")
+    assert send(store, desk, fresh) == [COUNTED]
+
+
+def test_a_spent_link_leaves_no_trace_of_the_id_that_came_with_it(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file, links=True)
+    store.add_links("alcohol", [link_hash("first"), link_hash("second")])
+    (body,) = people(desk, 1, link="third")
+    assert send(store, desk, body) == [SPENT]
+    assert send(store, desk, body.replace(b'"third","pad":"0', b'"second","pad":"')) == [COUNTED]
+
+
+def test_results_advance_in_steps_and_closing_shows_the_rest_only_on_demand(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    bodies = people(desk, 25)
+    seen = []
+    for body in bodies:
+        send(store, desk, body)
+        seen.append(sum(tally.n for tally in whole(store, desk, shown=True).values()))
+    assert sorted(set(seen)) == [0, 10, 20]
+    store.close("alcohol")
+    assert sum(tally.n for tally in whole(store, desk, shown=True).values()) == 20
+    store.close("alcohol", whole=True)
+    assert sum(tally.n for tally in whole(store, desk, shown=True).values()) == 25
+
+
+def test_copies_of_a_report_from_many_threads_count_once(address, opened, survey_file) -> None:
+    stores = [open_store(address) for _ in range(2)]
+    desk = opened(stores[0], survey_file)
+    (body,) = people(desk, 1)
+    outcomes: list[Outcome] = []
+
+    def work(store: Store) -> None:
+        for _ in range(5):
+            outcomes.extend(send(store, desk, *[body] * 50))
+
+    threads = [threading.Thread(target=work, args=(store,)) for store in stores * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Counter(outcomes) == {COUNTED: 1, REPEATED: 1999}
+    assert stores[0].totals("alcohol") == (1, 0, 1999)
+    for store in stores:
+        store.disconnect()
+
+
+def test_processes_that_write_at_once_do_not_wait_for_each_other_forever(address, opened, survey_file) -> None:
+    """Every thread has its own connection; locks that were taken in another order would deadlock."""
+    store = open_store(address)
+    desk = opened(store, survey_file, links=True)
+    tokens = [os.urandom(10).hex() for _ in range(240)]
+    store.add_links("alcohol", map(link_hash, tokens))
+    bodies = [body for token in tokens for body in people(desk, 1, link=token)]
+    outcomes: list[Outcome] = []
+
+    def work(part: int) -> None:
+        order = bodies[part:] + bodies[:part]
+        for start in range(0, 240, 40):
+            outcomes.extend(send(store, desk, *order[start : start + 40][:: 1 if part % 2 else -1]))
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(0, 240, 60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Counter(outcomes) == {COUNTED: 240, REPEATED: 720}
+    assert store.totals("alcohol") == (240, 0, 720)
+    store.disconnect()
+
+
+def test_an_error_while_counting_leaves_nothing_behind(store, opened, survey_file, monkeypatch) -> None:
+    desk = opened(store, survey_file)
+    (body,) = people(desk, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_increase", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            send(store, desk, body)
+    assert store.totals("alcohol") == (0, 0, 0)
+    assert send(store, desk, body) == [COUNTED]
+
+
+def test_a_survey_that_is_deleted_is_gone_and_others_stay(store, opened, survey_file, several_file) -> None:
+    desk = opened(store, survey_file)
+    opened(store, several_file, "health")
+    send(store, desk, *people(desk, 12))
+    store.delete("alcohol")
+    assert store.names() == ["health"]
+    assert store.survey("alcohol") is None
+    assert whole(store, desk) == {}
+    assert send(store, desk, *people(desk, 1)) == [Outcome.UNKNOWN]
+
+
+def test_deleting_overwrites_what_the_file_held(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    bodies = people(desk, 30)
+    send(store, desk, *bodies)
+    secrets = [b"alcohol this week", desk.survey.digest.encode(), *(desk.read(body).entry.id for body in bodies)]
+
+    def held() -> bytes:
+        return b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
+
+    before = held()
+    assert all(secret in before for secret in secrets)
+    store.delete("alcohol")
+    after = held()
+    assert not any(secret in after for secret in secrets)
+    store.disconnect()
+
+
+def test_a_store_is_for_its_owner_alone_and_says_what_is_not_one(tmp_path: Path) -> None:
+    path = tmp_path / "surveys.sqlite"
+    open_store(path).disconnect()
+    assert path.stat().st_mode & 0o077 == 0
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(b"no database, but long enough to look like one" * 100)
+    with pytest.raises(FormatError, match="no store"):
+        open_store(other)
+
+
+def test_nothing_of_a_report_is_in_the_file_but_its_hashes(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    (body,) = people(desk, 1)
+    send(store, desk, body)
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
+    report = desk.survey.parse(body)
+    assert desk.read(body).entry.id in held
+    assert report.id not in held
+    assert report.id.hex().encode() not in held
+    store.disconnect()
+
+
+def test_postgresql_keeps_no_order_of_arrival_after_closing(database, opened, survey_file) -> None:
+    import psycopg
+
+    store = open_store(database)
+    desk = opened(store, survey_file)
+    for body in people(desk, 30):
+        send(store, desk, body)
+    query = "SELECT id, xmin::text FROM bruit.ids ORDER BY ctid"
+    with psycopg.connect(database, autocommit=True) as connection:
+        before = connection.execute(query).fetchall()
+        store.close("alcohol")
+        after = connection.execute(query).fetchall()
+    assert len({transaction for _, transaction in before}) == 30
+    assert len({transaction for _, transaction in after}) == 1
+    assert [key for key, _ in after] == sorted(key for key, _ in before)
+    store.disconnect()
