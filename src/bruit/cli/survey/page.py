@@ -17,12 +17,12 @@ def page(
     path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes: a .html file.")],
     address: Annotated[
-        str, typer.Option(help="Where reports are posted to: relative to the page, or https and the collector's host.")
+        str, typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it.")
     ] = "report",
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists already.")] = False,
 ) -> None:
-    """Write the page that people answer on, one HTML file for any https host, and say its hash."""
+    """Write the page that people answer on, one HTML file, and say its hash and its policy."""
     from bruit.survey import Survey, security_policy
 
     _options.check_file(output, "--output", (".html",))
