@@ -34,7 +34,7 @@ def visit(chromium, collector):
     def open_page(content, *, path="/s/class", fragment="", context=None, before=None, quiet=True, **options):
         if context is None:
             context = chromium.new_context(**{"locale": "en", "viewport": {"width": 390, "height": 844}, **options})
-            context.set_default_timeout(5000)
+            context.set_default_timeout(20_000)
             contexts.append(context)
         if before:
             context.add_init_script(before)

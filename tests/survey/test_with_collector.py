@@ -46,7 +46,7 @@ def test_people_who_answer_in_a_browser_are_counted_once_and_leave_no_trace_of_t
     with browsers.chromium() as chromium:
         for label in ("Yes", "No"):
             context = chromium.new_context(locale="en")
-            context.set_default_timeout(8000)
+            context.set_default_timeout(20_000)
             tab = context.new_page()
             tab.on("console", lambda message: complaints.append(message.text))
             tab.on("pageerror", lambda error: complaints.append(str(error)))

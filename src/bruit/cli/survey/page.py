@@ -17,7 +17,8 @@ def page(
     path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes: a .html file.")],
     address: Annotated[
-        str, typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it.")
+        str,
+        typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it."),
     ] = "report",
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists already.")] = False,
