@@ -34,7 +34,7 @@ def visit(chromium, collector):
     def open_page(content, *, path="/s/class", fragment="", context=None, before=None, quiet=True, **options):
         if context is None:
             context = chromium.new_context(**{"locale": "en", "viewport": {"width": 390, "height": 844}, **options})
-            context.set_default_timeout(5000)
+            context.set_default_timeout(20_000)
             contexts.append(context)
         if before:
             context.add_init_script(before)
@@ -220,7 +220,7 @@ def test_nothing_but_the_draw_depends_on_the_true_answer(kind, write, visit, col
 
 
 #: Where the answers are known when something is drawn, and when something is chosen.
-DRAWN, CHOSEN = "store.set({ body:", "if (!several) answers[row] = code;"
+DRAWN, CHOSEN = "person.store.set({ body:", "if (!several) answers[row] = code;"
 LEAKS = {
     "an attribute": (CHOSEN, f"input.dataset.on = 1;\n        {CHOSEN}"),
     "storage": (DRAWN, f'localStorage.setItem("x", JSON.stringify(answers)); {DRAWN}'),
@@ -408,6 +408,8 @@ TOKEN = "abcdefghijklmnop-_Z9"
 
 def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visit, collector):
     tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    tab.get_by_text("What leaves this device").click()
+    assert "Whoever gave you the link could know that the report is yours" in text(tab)
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[0]).link == TOKEN
@@ -419,6 +421,37 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     _drawn(tab, "No")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[1]).link == TOKEN[::-1]
+
+
+def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(one, visit, collector):
+    collector.delay = 0.4
+    tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    _drawn(tab)
+    tab.evaluate("(token) => { location.hash = token; }", TOKEN[::-1])
+    tab.get_by_role("heading", name="Do you take part?").wait_for()
+    tab.wait_for_timeout(600)  # the collector has answered meanwhile
+    assert "Do you take part?" in text(tab)
+    _drawn(tab, "No")
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert [one.parse(body).link for body in collector.bodies] == [TOKEN, TOKEN[::-1]]
+    tab.evaluate("(token) => { location.hash = token; }", TOKEN)
+    tab.get_by_role("heading", name="was sent already").wait_for()
+
+
+def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_again(one, visit, collector):
+    forbidden = (
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
+    )
+    collector.answers = [503, 503]
+    tab = visit(page_of(one), before=forbidden, quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    tab.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 3
+    assert len({*collector.bodies}) == 1
 
 
 @pytest.mark.parametrize("fragment", ["", "#short", "#%22%3E%3Cscript%3E", "#%"])

@@ -128,9 +128,10 @@ function start(survey) {
   let screen = null;
   let answers = null; // the true ones
   let shown = null; // what was drawn, while this page is open
-  let sending = false;
+  let drawing = false;
   let link = "";
   let store = null;
+  const stores = new Map(); // by the name of a survey and link
 
   // Words.
 
@@ -316,7 +317,8 @@ function start(survey) {
   const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
 
   function leaves() {
-    const names = ["leaves_report", "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
+    const own = survey.links ? ["leaves_link"] : [];
+    const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
     const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
     return element(
       "details", {}, element("summary", {}, say("leaves")),
@@ -422,30 +424,33 @@ function start(survey) {
   }
 
   async function finish() {
-    if (sending) return;
+    if (drawing) return;
     const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
     if (bad >= 0) {
       complain(bad, answers[bad] === null ? "missing" : "bad_number");
       document.querySelector(`#q${bad} input`).focus();
       return;
     }
-    sending = true;
-    await alone(() => {
-      // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
-      if (store.get()) {
-        answers = null;
-        return;
-      }
-      const places = Object.fromEntries(survey.questions.flatMap((question, row) => (
-        question.clear ? [[question.name, String(answers[row])]] : []
-      )));
-      store.set({ body: draw(survey, card, codesOf(survey, answers), places, link) });
-    });
-    sending = false;
-    await resume();
+    drawing = true;
+    const person = { answers, link, store }; // while it waits for its turn, another link may be opened here
+    await alone(person.store.name, () => drawFor(person));
+    drawing = false;
+    if (store === person.store) await resume();
   }
 
-  const alone = (action) => (navigator.locks ? navigator.locks.request(store.name, async () => action()) : action());
+  function drawFor(person) {
+    // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
+    if (person.store.get()) {
+      answers = null;
+      return;
+    }
+    const places = Object.fromEntries(survey.questions.flatMap((question, row) => (
+      question.clear ? [[question.name, String(person.answers[row])]] : []
+    )));
+    person.store.set({ body: draw(survey, card, codesOf(survey, person.answers), places, person.link) });
+  }
+
+  const alone = (name, action) => (navigator.locks ? navigator.locks.request(name, async () => action()) : action());
 
   // The report.
 
@@ -457,20 +462,20 @@ function start(survey) {
       answers = null;
       return show("already");
     }
-    shown = { body: record.body, outcome: "sending", told: false };
+    shown = { body: record.body, outcome: "sending", told: false, busy: false };
     show("report");
     return send();
   }
 
   async function send() {
-    if (sending) return;
-    sending = true;
-    shown.outcome = "sending";
+    const [current, kept] = [shown, store]; // another link may be opened here before the collector answers
+    if (current.busy) return;
+    Object.assign(current, { busy: true, outcome: "sending" });
     render();
-    shown.outcome = await posted(shown.body);
-    sending = false;
-    if (shown.outcome === "sent") store.set({ sent: true });
-    if (screen === "report") show("report");
+    const outcome = await posted(current.body);
+    Object.assign(current, { busy: false, outcome });
+    if (outcome === "sent") kept.set({ sent: true });
+    if (shown === current) show("report");
   }
 
   /** What the collector answered: sent, again (nothing was answered, or to come later), or a reason why not. */
@@ -571,7 +576,9 @@ function start(survey) {
     answers = null;
     shown = null;
     link = survey.links ? location.hash.slice(1) : "";
-    store = memory(`bruit.survey.${survey.digest}${link && "."}${link}`);
+    const name = `bruit.survey.${survey.digest}${link && "."}${link}`;
+    store = stores.get(name) ?? memory(name);
+    stores.set(name, store);
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
     if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(link)) return show("needs_link");
