@@ -18,7 +18,7 @@ from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
 
 sys.path.insert(0, str(Path(__file__).parent))
-from serving import post, ready, request  # noqa: E402
+from serving import post, ready, request
 
 
 def run(*words: str, code: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""A server that is killed at any moment has counted what it acknowledged, once; so has a backup that is made under load."""
+"""A server that is killed at any moment has counted what it acknowledged, once; so has a backup under load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 
 sys.path.insert(0, str(Path(__file__).parent))
-from serving import listening  # noqa: E402
+from serving import listening, report_bytes
 
 #: Forks a server for every line that it reads, so that a new one is there at once, and prints its process id.
 FORGE = """
@@ -112,12 +112,11 @@ class Senders:
             self.acknowledged.append(body)
 
     def _send(self, body: bytes) -> bool:
-        head = f"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         with (
             contextlib.suppress(OSError),
             contextlib.closing(socket.create_connection(("127.0.0.1", self.port), 10)) as connection,
         ):
-            connection.sendall(head.encode() + body)
+            connection.sendall(report_bytes(body, close=True))
             answer = connection.recv(4096)
             if answer:
                 assert re.match(rb"HTTP/1\.1 20[01] ", answer), answer[:60]

@@ -28,8 +28,7 @@ from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import TOKEN  # noqa: E402
-from serving import post, raw, request, served  # noqa: E402
+from serving import TOKEN, post, raw, report_bytes, request, served
 
 
 class Running(NamedTuple):
@@ -325,8 +324,7 @@ def test_two_thousand_copies_over_two_processes_count_once(database, opened, sur
 
 async def _copies(ports: list[int], body: bytes, number: int) -> list[int]:
     """Statuses of so many posts, up to 500 of them at once."""
-    head = f"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    content = head.encode() + body
+    content = report_bytes(body)
     left = iter(range(number))
     statuses: list[int] = []
 
