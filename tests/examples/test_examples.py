@@ -48,7 +48,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_every_example_is_run_here_and_named_in_the_readme() -> None:
-    assert [path.stem for path in EXAMPLES] == ["steward", "student", "survey_maker"]
+    assert [path.stem for path in EXAMPLES] == ["steward", "student", "student_project", "survey_maker"]
     text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     for path in EXAMPLES:
         assert f"[{path.name}]({path.name})" in text

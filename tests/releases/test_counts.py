@@ -154,7 +154,7 @@ def test_a_table_without_a_column_is_refused() -> None:
 
 def test_the_number_of_records_is_public_under_replace() -> None:
     with pytest.raises(ParameterError, match="public"):
-        Count(epsilon=1.0, neighbours="replace")
+        Release(Count(epsilon=1.0, neighbours="replace"))
 
 
 def test_values_and_groups_must_be_declared() -> None:

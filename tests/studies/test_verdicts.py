@@ -457,17 +457,57 @@ INVERSE_SENSITIVITY = [
 ]
 
 
-def _pima(**scores: tuple[float, float] | float) -> list[Row]:
+def _pima(part: str = "pima", **scores: tuple[float, float] | float) -> list[Row]:
     """Accuracy by model at four ε; 0.6 unless given."""
     models = ("gnb", "dp_gnb", "vaidya", "stair_gnb", "lr", "dp_lr", "functional", "stair_lr")
     full = {**dict.fromkeys(models, 0.6), "majority": 0.65, **scores}
     pairs = {name: score if isinstance(score, tuple) else (score, 0.01) for name, score in full.items()}
-    return [row for epsilon in (0.1, 1.0, 10.0, 30.0) for row in runs(part="pima", epsilon=epsilon, **pairs)]
+    return [row for epsilon in (0.1, 1.0, 10.0, 30.0) for row in runs(part=part, epsilon=epsilon, **pairs)]
+
+
+def _theirs(**scores: tuple[float, float] | float) -> list[Row]:
+    """The same of diffprivlib's models, which decide."""
+    return _pima("diffprivlib pima", **{"dp_lr_bounded": 0.6, "dp_gnb_bounded": 0.6, **scores})
+
+
+def _printed(stops: str, leaks: float) -> list[Row]:
+    """What the printed calls do."""
+    names = ("GaussianNB", "LinearRegression", "KMeans")
+    rows = [{"listing": f"{name} as imported", "stops": stops, "leaks": 0.0} for name in names[:2]]
+    return rows + [{"listing": f"{name} without bounds", "stops": "", "leaks": leaks} for name in names]
 
 
 _EXACT = "bruit.studies.central_or_local.exact."
 _SLOPE = "bruit.learning.linear_regression.objective.Objective.minimiser"
 CENTRAL_OR_LOCAL = [
+    Planted("learning-gnb-best", "improved", _theirs(gnb=0.8) + _pima()),
+    Planted("learning-gnb-best", "refuted", _theirs(dp_gnb=0.7) + _pima(gnb=0.8)),
+    Planted("learning-dp-gnb-beats-stair", "corrected", _theirs() + _pima(dp_gnb=0.8, vaidya=0.8)),
+    Planted("learning-dp-gnb-interest", "confirmed", _theirs(gnb=0.8, dp_gnb=0.8)),
+    Planted("learning-dp-gnb-interest", "refuted", _theirs(gnb=0.8)),
+    Planted("learning-dp-gnb-interest", "corrected", _theirs(gnb=0.9, dp_gnb=0.8)),
+    Planted("learning-lr-best", "confirmed", _theirs(lr=0.8)),
+    Planted("learning-lr-best", "refuted", _theirs(stair_lr=0.7)),
+    Planted("learning-dp-lr-variance", "improved", _theirs(dp_lr=(0.6, 0.1)) + _pima()),
+    Planted("learning-dp-lr-variance", "refuted", _theirs()),
+    Planted("learning-lr-random", "confirmed", _theirs()),
+    Planted("learning-lr-random", "corrected", _theirs(dp_lr=0.8)),
+    Planted("learning-lr-random", "refuted", _theirs(dp_lr=0.8, stair_lr=0.8)),
+    Planted("learning-stair-lr-wins", "confirmed", _theirs(stair_lr=0.8)),
+    Planted("learning-stair-lr-wins", "improved", _theirs(stair_lr=0.8) + _pima()),
+    Planted("learning-stair-lr-wins", "refuted", _theirs()),
+    Planted("learning-listing-import", "corrected", _printed("AttributeError: no models", 1.0)),
+    Planted("learning-listing-import", "confirmed", _printed("", 1.0)),
+    Planted("learning-listing-bounds", "corrected", _printed("", 1.0) + _theirs()),
+    Planted("learning-listing-bounds", "confirmed", _printed("", 0.0) + _theirs()),
+    *(
+        Planted(
+            "kmeans-listing-labels",
+            kind,
+            runs(part="diffprivlib iris", kmeans_labels=exact, kmeans_bounded_labels=exact),
+        )
+        for kind, exact in (("corrected", 1.0), ("confirmed", 0.7))
+    ),
     Planted("learning-gnb-best", "confirmed", _pima(gnb=0.8)),
     Planted("learning-gnb-best", "open", _pima()),
     Planted("learning-dp-gnb-beats-stair", "confirmed", _pima(dp_gnb=0.8, vaidya=0.8)),

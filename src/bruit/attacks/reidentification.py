@@ -115,6 +115,7 @@ def reidentification(
     True
     """
     attributes = _attributes(surveys)
+    surveys = [plan.private for plan in surveys]
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
     words = Words.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
@@ -192,6 +193,8 @@ def _attributes(surveys: Sequence[Plan]) -> dict[str, Attribute]:
         raise ParameterError("surveys must have at least one plan.")
     attributes: dict[str, Attribute] = {}
     for plan in surveys:
+        if plan.kind == "TAB":
+            raise ParameterError("Re-identification is computed for reports on attributes, and TAB reports on cells.")
         for name, attribute in plan.schema.items():
             if attributes.setdefault(name, attribute) != attribute:
                 raise ParameterError(f"{name!r} has another domain in another survey: they must be the same.")

@@ -21,6 +21,7 @@ from bruit.attacks.people import _shares, draw_codes
 from bruit.attacks.reidentification import reidentification
 from bruit.attacks.sampled_attribute import _posterior, replay, with_fakes
 from bruit.collection import Plan
+from bruit.collection.cross_tables import title as table_title
 from bruit.collection.fake import Fake
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
@@ -116,12 +117,15 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
     """
     if not isinstance(plan, Plan):
         raise ParameterTypeError("plan must be a bruit.Plan.")
+    plan = plan.private  # what is sent in clear is no secret to guess
     _checks.integer(low=10, people=people)
     known = frequencies or {}
     if not set(known) <= set(plan.schema):
         raise ParameterError("frequencies must name attributes of the schema.")
     shares = {name: _shares(name, known.get(name), attribute.size) for name, attribute in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
+    if plan.kind == "TAB":
+        return Risks(tuple(_values_of_tables(plan, shares, people, words[0])))
     return Risks(
         (
             *_values(plan, shares, set(known), people, words[0]),
@@ -141,6 +145,25 @@ def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int
                 rate, error = _guessed(plan, name, shares, people, part)
         except LimitError:
             continue
+        yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
+
+
+def _values_of_tables(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
+    """The value of each attribute, guessed from the report on a cell of a table, where attributes are independent."""
+    design: Any = plan.design
+    own = words.split(len(shares) * len(design.tables))
+    for place, (name, share) in enumerate(shares.items()):
+        baseline = float(share.max())
+        rate, error = (1 - design.chance(name)) * baseline, 0.0
+        for number, names in enumerate(design.tables):
+            if name not in names:
+                continue
+            n = max(10, min(people, MOST_NUMBERS // math.prod(design.shape(names))))
+            who, noise = own[place * len(design.tables) + number].split(2)
+            codes = draw_codes({other: shares[other] for other in names}, n, who.stream().generator())
+            mean, spread = _mean(design.best_posterior(names, name, codes, shares, noise))
+            chance = design.drawn.chance(table_title(names))
+            rate, error = rate + chance * mean, math.hypot(error, chance * spread)
         yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
 
 

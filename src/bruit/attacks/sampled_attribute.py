@@ -135,6 +135,7 @@ def sampled_attribute(
     _checks.positive(synthetic=synthetic)
     _checks.probability(share=share)
     imagined = with_fakes(plan, fakes)
+    plan = plan.private
     words = words_of(plan, rng)
     codes = plan.encode(table)
     how_many(codes)

@@ -83,11 +83,12 @@ def empirical_plan(
     (True, True)
     """
     _check(plan, unit)
+    plan = plan.private
     first, second = adversarial_records(plan, unit)
 
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:
         # The ratio of the two probabilities tells all that reports tell about which record it was.
-        codes = {name: plan.mechanisms[name].codes_of(np.full(size, code)) for name, code in record.items()}
+        codes = {name: plan.design.codes_of(name, np.full(size, code)) for name, code in record.items()}
         reports = plan.randomize(codes, Words.resolve(entropy, "audit", plan.digest))
         return plan.design.log_odds(reports, first, second)
 

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
 from bruit.cards import content
 from bruit.cards.form import Form
-from bruit.cards.question import Question
+from bruit.cards.question import MOST_VALUES, Question, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
@@ -37,6 +37,13 @@ MOST_QUESTIONS = 1024
 SAMPLED_COLUMNS = ("attribute", "report")
 
 
+class PublicQuestion(NamedTuple):
+    """A question whose answer is sent in clear: its name, and the answers as texts."""
+
+    name: str
+    values: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Card:
     """What a person's device needs to answer a plan.
@@ -51,6 +58,10 @@ class Card:
         The questions, in the order of the plan.
     weights
         For SMP: how often each question is drawn, in whole numbers.
+    public
+        The questions whose answers are sent in clear, after all others.
+    rounds, epochs
+        How many rounds an epoch has and how many epochs there are, where the same person is asked again.
 
     Guarantee
     ---------
@@ -68,6 +79,12 @@ class Card:
     (True, 1)
     >>> Card.read(card.content) == card
     True
+
+    Where the same person is asked again, a memo is drawn once in an epoch, kept, and refreshed in every round:
+
+    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4).card()
+    >>> memo = card.draw_memo({"smokes": "yes"})
+    >>> january, february = card.refresh(memo), card.refresh(memo)
     """
 
     FORMAT = "bruit.card/1"
@@ -76,6 +93,9 @@ class Card:
     method: Method
     questions: tuple[Question, ...]
     weights: tuple[int, ...] | None = None
+    public: tuple[PublicQuestion, ...] = ()
+    rounds: int | None = None
+    epochs: int | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Method), method=self.method)
@@ -83,7 +103,10 @@ class Card:
             raise ParameterError("plan must be a digest: 32 hexadecimal digits.")
         self._check_questions()
         self._check_weights()
+        self._check_public()
+        self._check_rounds()
         room = sum(question.size for question in self.questions)
+        room += sum(len(json.dumps(question, ensure_ascii=False).encode()) + 200 for question in self.public)
         if room > MOST_BYTES:
             raise LimitError(
                 f"A card has at most {MOST_BYTES:,} bytes, this one could have {room:,}: "
@@ -94,7 +117,7 @@ class Card:
         names = [question.name for question in self.questions]
         if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
             raise ParameterError(f"A card must have from 1 to {MOST_QUESTIONS:,} questions, with different names.")
-        if (len(names) == 1) != (self.method == "one"):
+        if (self.method == "one") > (len(names) == 1) or (len(names) == 1) > (self.method in ("one", "SMP")):
             raise ParameterError('The method "one" is for one question, the others are for several.')
         for question in self.questions:
             if (question.fake is not None) != self.method.startswith("RS"):
@@ -107,11 +130,34 @@ class Card:
         if weights is not None and (len(weights) != len(self.questions) or min(weights) < 1 or sum(weights) > WORDS):
             raise ParameterError("weights must be whole numbers, 1 or above, one per question, of sum 2⁶⁴ at most.")
 
+    def _check_public(self) -> None:
+        names = [question.name for question in self.public]
+        if len(set(names)) < len(names) or set(names) & {*self._private_columns, *(own.name for own in self.questions)}:
+            raise ParameterError("What is sent in clear must have names of its own on a card.")
+        for name, values in self.public:
+            if not all(isinstance(text, str) and is_unicode(text) for text in (name, *values)) or not name.strip():
+                raise ParameterError("The name of a question and its answers must be whole Unicode texts.")
+            if not 1 <= len(set(values)) == len(values) <= MOST_VALUES:
+                raise ParameterError("The answers to a question must be different texts.")
+
+    def _check_rounds(self) -> None:
+        again = {question.memo is not None for question in self.questions}
+        if again != {self.rounds is not None} or (self.rounds is None) != (self.epochs is None):
+            raise ParameterError("Rounds and epochs belong together, and to questions that all have memos.")
+        if self.rounds is not None:
+            _checks.integer(low=1, high=WORDS, rounds=self.rounds)
+            _checks.integer(low=1, high=WORDS, epochs=self.epochs)
+
     # What it says.
 
     @cached_property
     def columns(self) -> dict[str, Form]:
         """The columns of a report, in order: what each is called and how it keeps its message."""
+        clear = {question.name: Form.integers(len(question.values)) for question in self.public}
+        return {**self._private_columns, **clear}
+
+    @property
+    def _private_columns(self) -> dict[str, Form]:
         forms = [question.form for question in self.questions]
         if self.method == "SMP":
             which = Form.integers(len(forms))
@@ -140,6 +186,10 @@ class Card:
         }
         if self.weights is not None:
             body["weights"] = content.texts(self.weights)
+        if self.public:
+            body["public"] = [{"name": name, "values": list(values)} for name, values in self.public]
+        if self.rounds is not None:
+            body["rounds"], body["epochs"] = str(self.rounds), str(self.epochs)
         return body
 
     @classmethod
@@ -153,7 +203,9 @@ class Card:
             body = json.loads(data.decode())
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
             questions = tuple(Question.from_dict(question) for question in body["questions"])
-            card = cls(body["plan"], body["method"], questions, weights)
+            clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))
+            rounds, epochs = (content.whole(body[name]) if name in body else None for name in ("rounds", "epochs"))
+            card = cls(body["plan"], body["method"], questions, weights, clear, rounds, epochs)
         if card.content != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
@@ -180,22 +232,88 @@ class Card:
         words
             Random 64-bit words, used in order. None takes them from the operating system.
         """
-        if not isinstance(values, Mapping) or set(values) != {question.name for question in self.questions}:
-            raise DataError("values must have an answer to every question of the card, and to no other.")
-        return self.sample_codes([question.code(values[question.name]) for question in self.questions], words)
+        return self.sample_codes(self._codes(values), words)
 
     def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
-        """The same from the codes of the answers: their places among the texts of each question."""
-        if len(codes) != len(self.questions):
+        """The same from the codes of the answers: their places among the texts of each question, public ones last."""
+        private, clear = self._checked_codes(codes)
+        if self.rounds is not None:
+            raise ParameterError("This card asks the same person again: keep draw_memo(…), and send refresh(memo).")
+        return self._texts([*self._messages(private, _words(words)), *clear])
+
+    def draw_memo(self, values: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The memo of one person for one epoch: to be kept and shown to nobody. A text for each column of a report.
+
+        Parameters
+        ----------
+        values, words
+            As for `sample`.
+        """
+        return self.draw_memo_codes(self._codes(values), words)
+
+    def draw_memo_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The same from the codes of the answers."""
+        private, clear = self._checked_codes(codes)
+        self._check_again()
+        source, pairs = _words(words), list(zip(self.questions, private, strict=True))
+        if self.method == "SMP":
+            which = weighted(self.weights or (), source)
+            return self._texts([which, self.questions[which].sample_memo(private[which], source), *clear])
+        return self._texts([*(question.sample_memo(code, source) for question, code in pairs), *clear])
+
+    def refresh(self, memo: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
+        """The report of one round from the memo of its epoch. Draw it once, keep it, and send that.
+
+        Parameters
+        ----------
+        memo
+            As `draw_memo` gave it; what is sent in clear stays as it is.
+        words
+            As for `sample`.
+        """
+        self._check_again()
+        rule = "memo must be one that draw_memo gave for this card."
+        with translated((KeyError, TypeError, ValueError, OverflowError), lambda _: DataError(rule)):
+            messages = [form.number(memo[name]) for name, form in self.columns.items()]
+        many, source = len(self._private_columns), _words(words)
+        private, clear = messages[:many], messages[many:]
+        if self.method == "SMP":
+            which, message = private
+            if which >= len(self.questions):
+                raise DataError(rule)
+            return self._texts([which, self.questions[which].refreshed(message, source), *clear])
+        pairs = zip(self.questions, private, strict=True)
+        return self._texts([*(question.refreshed(message, source) for question, message in pairs), *clear])
+
+    def _codes(self, values: Mapping[str, str]) -> list[int]:
+        names = {question.name for question in self._every}
+        if not isinstance(values, Mapping) or set(values) != names:
+            raise DataError("values must have an answer to every question of the card, and to no other.")
+        private = [question.code(values[question.name]) for question in self.questions]
+        return [*private, *(code_of(own, values[own.name]) for own in self.public)]
+
+    def _checked_codes(self, codes: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+        """The codes of the answers that are private, and of those that are sent in clear."""
+        if len(codes) != len(self._every):
             raise DataError("codes must have one entry per question.")
-        for code, question in zip(codes, self.questions, strict=True):
+        for code, question in zip(codes, self._every, strict=True):
             if type(code) is not int or not 0 <= code < len(question.values):
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
-        messages = self._messages(codes, stream(Entropy()) if words is None else _checked(words))
+        return codes[: len(self.questions)], codes[len(self.questions) :]
+
+    def _check_again(self) -> None:
+        if self.rounds is None:
+            raise ParameterError("This card asks once, and has no memo: send sample(…).")
+
+    def _texts(self, messages: Sequence[int]) -> dict[str, str]:
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
 
+    @property
+    def _every(self) -> tuple[Question | PublicQuestion, ...]:
+        return (*self.questions, *self.public)
+
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
-        """One message for each column of a report."""
+        """One message for each column of a report that is not sent in clear."""
         if self.method == "SMP":
             which = weighted(self.weights or (), words)
             return [which, self.questions[which].sample(codes[which], words)]
@@ -229,6 +347,11 @@ class Card:
 def javascript() -> str:
     """The sampler for browsers and Node, an ES module, as text."""
     return resources.files("bruit.cards").joinpath("sample.mjs").read_text(encoding="utf-8")
+
+
+def _words(words: Iterable[int] | None) -> Words:
+    """These words, or those of the operating system."""
+    return stream(Entropy()) if words is None else _checked(words)
 
 
 def _checked(words: Iterable[int]) -> Words:

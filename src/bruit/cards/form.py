@@ -65,6 +65,13 @@ class Form:
         """The bytes of a message, the least first."""
         return message.to_bytes(self.size, "little")
 
+    def number(self, text: str) -> int:
+        """The message from its text."""
+        data = self.unpacked(text)
+        if len(data) != self.size:
+            raise ValueError
+        return int.from_bytes(data, "little")
+
     def unpacked(self, text: str) -> bytes:
         """The bytes of a message from its text."""
         return bytes.fromhex(text) if self.dtype == "bytes" else self.packed(int(text))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 from bruit.cards import content
 from bruit.cards.form import Form
 from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
-from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Itself, Law, LeaningLaw
+from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Itself, Law, LeaningLaw, TwoLevelLaw
 from bruit.laws.words import WORDS, Words, uniform, weighted
 
 #: What a fake is: a value as it is, bits of which none is the own one, or the message of somebody with a random value.
@@ -40,6 +40,10 @@ class Question:
         What is reported where another question was drawn; None where nothing is faked.
     prior
         How likely each value is to be faked, in whole numbers of sum 2⁶⁴; None for all alike.
+    memo
+        The law of the memo, where the same person is asked again; None where everybody is asked once.
+    refresh
+        How many of 2⁶⁴ words draw a message in place of the memo, or of bits turn a bit over.
     """
 
     name: str
@@ -47,10 +51,12 @@ class Question:
     law: Law
     fake: FakeKind | None = None
     prior: tuple[int, ...] | None = None
+    memo: Law | None = None
+    refresh: int | None = None
 
     def __post_init__(self) -> None:
         rows, exact = _rows(self.law)
-        if not all(isinstance(text, str) and _is_unicode(text) for text in (self.name, *self.values)):
+        if not all(isinstance(text, str) and is_unicode(text) for text in (self.name, *self.values)):
             raise ParameterError("The name of a question and its answers must be whole Unicode texts.")
         if not self.name.strip():
             raise ParameterError("A question must have a name that is not empty.")
@@ -65,6 +71,18 @@ class Question:
         prior = self.prior
         if prior is not None and (len(prior) != len(self.values) or sum(prior) != WORDS or min(prior) < 1):
             raise ParameterError("A prior must have a whole number, 1 or above, for every answer, and the sum 2⁶⁴.")
+        self._check_memo()
+
+    def _check_memo(self) -> None:
+        """A memo has the messages of a report, and its own weights."""
+        if self.memo is None and self.refresh is None:
+            return
+        if self.memo is None or self.refresh is None or not 0 <= self.refresh <= WORDS:
+            raise ParameterError("A question that is asked again must have the law of its memo, and a refresh.")
+        if not isinstance(self.memo, TwoLevelLaw | BitsLaw) or self.fake is not None:
+            raise ParameterError("A memo must have a law of two levels or of bits, and no fakes beside it.")
+        if self.memo.shape != self.law.shape or self.memo.sets != self.law.sets:
+            raise ParameterError("A memo must have the messages of a report.")
 
     @property
     def form(self) -> Form:
@@ -73,9 +91,7 @@ class Question:
 
     def code(self, value: Any) -> int:
         """The code of an answer, which is one of the texts."""
-        rule = f"The answer to {self.name!r} must be one of the texts on the card."
-        with translated(ValueError, lambda _: DataError(rule)):
-            return self.values.index(value)
+        return code_of(self, value)
 
     def sample(self, code: int, words: Words) -> int:
         """The message of a person whose answer has this code."""
@@ -94,11 +110,26 @@ class Question:
         own = self.sample(code, words)
         return own if true else stand_in
 
+    def sample_memo(self, code: int, words: Words) -> int:
+        """The memo of a person whose answer has this code."""
+        return self._again.sample(code, words)
+
+    def refreshed(self, memo: int, words: Words) -> int:
+        """The report of a memo in one round."""
+        return self._again.refresh(memo, self.refresh or 0, words)
+
+    @property
+    def _again(self) -> TwoLevelLaw | BitsLaw:
+        if not isinstance(self.memo, TwoLevelLaw | BitsLaw):
+            raise ParameterError(f"{self.name!r} is asked once, and has no memo.")
+        return self.memo
+
     @property
     def size(self) -> int:
         """The most bytes that the question takes on a card, without writing it."""
         pool, sets = getattr(self.law.sets, "pool", None), self.law.sets
         numbers = len(getattr(self.law, "weights", ())) + 2 * len(pool or ()) + len(self.prior or ())
+        numbers += 0 if self.memo is None else 8
         if sets is not None and not content.has_rule(sets):
             numbers += len(self.values) * sets.members
         written = json.dumps([*self.values, self.name, self.name], ensure_ascii=False)
@@ -113,6 +144,8 @@ class Question:
             body["fake"] = self.fake
         if self.prior is not None:
             body["prior"] = content.texts(self.prior)
+        if self.memo is not None:
+            body["memo"], body["refresh"] = content.write_law(self.memo), str(self.refresh)
         return body
 
     @classmethod
@@ -126,7 +159,16 @@ class Question:
             raise FormatError("A fake must be a value, zeros or noise.")
         prior = tuple(content.whole(weight) for weight in body["prior"]) if "prior" in body else None
         law = content.read_law(body["law"], sets)
-        return cls(body["name"], values, law, cast("FakeKind | None", body.get("fake")), prior)
+        memo = content.read_law(body["memo"], sets) if "memo" in body else None
+        refresh = content.whole(body["refresh"]) if "refresh" in body else None
+        return cls(body["name"], values, law, cast("FakeKind | None", body.get("fake")), prior, memo, refresh)
+
+
+def code_of(question: Any, value: Any) -> int:
+    """The place of an answer among the texts of a question."""
+    rule = f"The answer to {question.name!r} must be one of the texts on the card."
+    with translated(ValueError, lambda _: DataError(rule)):
+        return question.values.index(value)  # type: ignore[no-any-return] # of a tuple
 
 
 def texts(labels: Iterable[Any]) -> tuple[str, ...]:
@@ -146,7 +188,7 @@ def check_values(size: int, most: int, name: str) -> None:
         raise LimitError(f"A card has at most {most:,} answers to a question of this kind; {name!r} has {size:,}.")
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Whether a text has no half characters, which no card can hold."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 

@@ -16,8 +16,8 @@ export function read(text) {
     ...card,
     weights: whole(weights),
     columns: columns.map((column) => ({ ...column, bytes: Number(column.bytes) })),
-    questions: questions.map(({ law, sets, prior, ...texts }) => ({
-      ...texts, law: whole(law), sets: whole(sets), prior: whole(prior),
+    questions: questions.map(({ law, sets, prior, memo, refresh, ...texts }) => ({
+      ...texts, law: whole(law), sets: whole(sets), prior: whole(prior), memo: whole(memo), refresh: whole(refresh),
     })),
   };
 }
@@ -32,15 +32,54 @@ function whole(part) {
 /**
  * One report: an object with a text for each column of the card.
  *
- * `codes` has the place of each answer among the values of its question, and `nextWord` returns the next random word, a
- * BigInt below 2^64; by default words come from the operating system.
+ * `codes` has the place of each answer among the values of its question, those sent in clear last, and `nextWord`
+ * returns the next random word, a BigInt below 2^64; by default words come from the operating system.
  */
 export function sample(card, codes, nextWord = systemWord) {
-  const fits = codes.length === card.questions.length && codes.every(
-    (code, place) => Number.isInteger(code) && code >= 0 && code < card.questions[place].values.length,
+  if (card.rounds) throw new Error("This card asks the same person again: keep drawMemo(...), and send refresh(memo).");
+  const [own, clear] = checked(card, codes);
+  return texts(card, [...METHODS[card.method](card, own, nextWord), ...clear]);
+}
+
+/**
+ * The memo of one person for one epoch: an object with a text for each column of the card, like a report.
+ *
+ * Keep it on the device for as long as the epoch lasts, whatever the answers become, and show it to nobody: it tells
+ * all that the reports of the epoch may tell. A memo that is drawn anew costs as much as another epoch.
+ */
+export function drawMemo(card, codes, nextWord = systemWord) {
+  if (!card.rounds) throw new Error("This card asks once, and has no memo: send sample(...).");
+  const memory = { ...card, questions: card.questions.map((question) => ({ ...question, law: question.memo })) };
+  const [own, clear] = checked(card, codes);
+  return texts(card, [...METHODS[card.method](memory, own, nextWord), ...clear]);
+}
+
+/** The report of one round, from the memo of its epoch. Draw it once, keep it, and send that, also in a retry. */
+export function refresh(card, memo, nextWord = systemWord) {
+  if (!card.rounds) throw new Error("This card asks once, and has no memo: send sample(...).");
+  const messages = card.columns.map((column) => numberOf(bytesOf(column, memo[column.name])));
+  const clear = messages.splice(messages.length - (card.public ?? []).length);
+  if (card.method !== "SMP") {
+    const own = card.questions.map((question, place) => renewed(question, messages[place], nextWord));
+    return texts(card, [...own, ...clear]);
+  }
+  const [which, message] = messages;
+  return texts(card, [which, renewed(card.questions[which], message, nextWord), ...clear]);
+}
+
+/** Codes as BigInt, if there is one for each question: of the answers that are private, and of those sent in clear. */
+function checked(card, codes) {
+  const every = [...card.questions, ...(card.public ?? [])];
+  const fits = codes.length === every.length && codes.every(
+    (code, place) => Number.isInteger(code) && code >= 0 && code < every[place].values.length,
   );
   if (!fits) throw new RangeError("There must be one code per question: the place of the answer among its values.");
-  const messages = METHODS[card.method](card, codes.map(BigInt), nextWord);
+  const places = codes.map(BigInt);
+  const clear = places.splice(card.questions.length);
+  return [places, clear];
+}
+
+function texts(card, messages) {
   return Object.fromEntries(card.columns.map((column, place) => [column.name, text(column, messages[place])]));
 }
 
@@ -82,6 +121,30 @@ function faked(question, code, isTrue, next) {
   if (question.fake === "noise") return message(question, isTrue ? code : standIn, next);
   const own = message(question, code, next);
   return isTrue ? own : standIn;
+}
+
+// Rounds: a memo is shown again, or something drawn in its place.
+
+function renewed({ memo: law, sets, refresh: weight }, memo, next) {
+  if (law.shape === "bits") return turned(sets, memo, weight, next);
+  return next() < weight ? fresh(law, sets, memo, next) : memo;
+}
+
+/** A word for each bit, which turns it over if it is below the weight. */
+function turned({ values }, memo, weight, next) {
+  let row = memo;
+  for (let value = 0n; value < values; value += 1n) {
+    if (next() < weight) row ^= 1n << value;
+  }
+  return row;
+}
+
+/** Any message, all equally likely; a hash function stays that of the memo. */
+function fresh(law, sets, memo, next) {
+  const number = uniform(law.outcomes, next);
+  if (sets.kind !== "hash") return SETS[sets.kind].other(sets, number, next);
+  const digits = sets.pool ? 32n : 128n;
+  return BigInt.asUintN(Number(digits), memo) | (number << digits);
 }
 
 // The shapes of laws: from a code and words to a message, which is a whole number.
@@ -320,6 +383,10 @@ function text(column, number) {
 function bytesOf(column, report) {
   if (column.dtype !== "bytes") return littleEndian(BigInt(report), column.bytes);
   return report.match(/../g).map((pair) => parseInt(pair, 16));
+}
+
+function numberOf(bytes) {
+  return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
 function littleEndian(number, size) {

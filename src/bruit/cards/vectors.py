@@ -11,7 +11,7 @@ from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Hash, LeaningLaw, Mixed
 from bruit.laws.words import WORDS, stream, uniform
 
 if TYPE_CHECKING:
-    from bruit.cards.card import Card
+    from bruit.cards.card import Card, PublicQuestion
     from bruit.cards.question import Question
 
 #: A boundary is tried as each of this many first words of a report, and as the last.
@@ -19,27 +19,34 @@ PLACES = 4
 
 
 class Vector(NamedTuple):
-    """What a sampler must do: from these codes and these words, all of which it uses, this report."""
+    """What a sampler must do: from these codes and these words, all of which it uses, this report.
+
+    With rounds the first words give the memo, and those that follow the report of that memo.
+    """
 
     codes: tuple[int, ...]
     words: tuple[int, ...]
     report: dict[str, str]
+    memo: dict[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain texts, for other languages."""
         codes, words = [str(code) for code in self.codes], [str(word) for word in self.words]
-        return {"codes": codes, "words": words, "report": self.report}
+        memo = {} if self.memo is None else {"memo": self.memo}
+        return {"codes": codes, "words": words, "report": self.report, **memo}
 
 
 def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     """Vectors with every boundary in the first places, and n with random words alone."""
     words = stream(entropy)
 
+    every: tuple[Question | PublicQuestion, ...] = (*card.questions, *card.public)
+
     def codes() -> tuple[int, ...]:
-        return tuple(uniform(len(question.values), words) for question in card.questions)
+        return tuple(uniform(len(question.values), words) for question in every)
 
     def ends() -> list[tuple[int, ...]]:
-        first, last = (0,) * len(card.questions), tuple(len(question.values) - 1 for question in card.questions)
+        first, last = (0,) * len(every), tuple(len(question.values) - 1 for question in every)
         return [first, last, codes()]
 
     used = len(_drawn(card, codes(), [], words).words)
@@ -61,8 +68,10 @@ def _drawn(card: Card, codes: tuple[int, ...], start: list[int], words: Iterator
             used.append(word)
             yield word
 
-    report = card.sample_codes(codes, recorded())
-    return Vector(codes, tuple(used), report)
+    source = recorded()
+    memo = None if card.rounds is None else card.draw_memo_codes(codes, source)
+    report = card.sample_codes(codes, source) if memo is None else card.refresh(memo, source)
+    return Vector(codes, tuple(used), report, memo)
 
 
 def _around(word: int) -> list[int]:
@@ -74,7 +83,8 @@ def _boundaries(card: Card) -> Iterator[int]:
     yield from (0, WORDS - 1)
     yield from _shares(sum(card.weights or (1,) * len(card.questions)))
     for question in card.questions:
-        yield from _of_law(question.law)
+        yield from _of_law(question.law if question.memo is None else question.memo)
+        yield from () if question.refresh is None else (question.refresh,)
         yield from _of_sets(question)
         if question.fake is not None:
             yield from _shares(len(question.values))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -10,7 +9,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import console
-from bruit.errors import DisclosureWarning, FormatError, ParameterError, translated
+from bruit.errors import FormatError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.domains import Schema
@@ -25,6 +24,29 @@ Questions = Annotated[
         "discloses them. Or a schema document (.json).",
     ),
 ]
+
+
+Public = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--public",
+        metavar="COLUMN",
+        help="An attribute that is no secret, as a school: it is sent in clear beside the report, costs nothing of ε, "
+        "and estimates can be had by its values; repeatable.",
+    ),
+]
+
+
+def public(names: list[str] | None, schema: Schema) -> list[str]:
+    """The attributes that are to be sent in clear."""
+    from bruit.engines.batch import clean_name
+
+    wanted = [clean_name(name) for name in names or ()]
+    for name in wanted:
+        if name not in schema:
+            near = _checks.suggestion(name, schema)
+            raise ParameterError(f"--public must name an attribute that is declared, as in school=A,B.{near}")
+    return wanted
 
 
 def schema(questions: list[str] | None, missing: str | None, data: Any = None) -> Schema:
@@ -56,11 +78,8 @@ def _read(data: Any, columns: list[str], missing: str | None) -> dict[str, Any]:
             f"{columns[0]}=? reads the answers from a file of this machine (bruit plan --data), which is then read "
             "twice: not from standard input, nor by Spark. Declare the answers instead."
         )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DisclosureWarning)
+    with console.warnings():
         read = engines.read_schema(data, columns or None)
-    for warning in caught:
-        console.warn(str(warning.message))
     return {name: _with_policy(attribute.domain, missing) for name, attribute in read.items()}
 
 
@@ -80,6 +99,16 @@ def _document(path: Path, missing: str | None) -> Schema:
         raise FormatError(f"There is no schema {path}.")
     with translated(UnicodeDecodeError, lambda _: FormatError(f"{path} must be encoded in UTF-8.")):
         return Schema.from_json(path.read_text(encoding="utf-8"))
+
+
+def names(text: str, option: str) -> tuple[str, ...]:
+    """Several columns in one text, as in sex,smokes."""
+    from bruit.engines.batch import clean_name
+
+    columns = tuple(clean_name(part) for part in text.split(",") if part.strip())
+    if len(columns) < 2:
+        raise ParameterError(f"{option} must name two attributes or more, as in {option} sex,smokes.")
+    return columns
 
 
 def pairs(texts: list[str] | None, option: str, example: str, kind: Any) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from bruit.cli import (
     audit,
     choose,
     compare,
+    compliance,
     data,
     estimate,
     exits,
@@ -20,6 +21,7 @@ from bruit.cli import (
     people,
     plan,
     privatize,
+    regress,
     release,
     result,
     study,
@@ -58,6 +60,8 @@ app.command("tour")(ended(tour.tour))
 app.command("plan")(ended(plan.plan))
 app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
+app.command("regress")(ended(regress.regress))
+app.command("compliance")(ended(compliance.compliance))
 app.command("release")(ended(release.release))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import warnings as _warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -108,6 +109,16 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """A remark that a person should not miss."""
     err().print(f"Warning: {text}", style="yellow", soft_wrap=True)
+
+
+@contextmanager
+def warnings() -> Iterator[None]:
+    """Within the block, what is warned of what is disclosed is said as a remark."""
+    with _warnings.catch_warnings(record=True) as caught:
+        _warnings.simplefilter("always", errors.DisclosureWarning)
+        yield
+    for warning in caught:
+        warn(str(warning.message))
 
 
 def print_json(document: str | dict[str, Any] | list[Any]) -> None:

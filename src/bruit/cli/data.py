@@ -25,7 +25,8 @@ def data(
         Path | None, typer.Option("--output", "-o", help="Write it as a .csv file; - for standard output.")
     ] = None,
     path: Annotated[
-        Path | None, typer.Option(help="The file or folder of a data set that does not come along.")
+        Path | None,
+        typer.Option(help="For acs_employment: a .csv file of yours with its columns, as of another state."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

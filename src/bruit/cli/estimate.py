@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _engine, _options, console
+from bruit.cli import _engine, _options, _questions, console
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bruit.collection import Plan
+    from bruit.collection import Answers, Plan
+    from bruit.estimation import Target
     from bruit.tables import Table
 
 #: The quantiles of a number that are shown.
@@ -46,6 +47,14 @@ def estimate(
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only this attribute of a plan with several; may be repeated.")
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(help="How attributes go together, as in sex,smokes; may be repeated. By TAB, or SPL."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Estimates for every value of an attribute that was sent in clear; may be repeated."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Make the intervals of quantiles, which come from refits, repeatable.")
     ] = None,
@@ -76,11 +85,19 @@ def estimate(
     known = Plan.open(plan or reports[0])
     names = _names(known, attribute)
     _check_kinds(known, names, figure, consistent)
+    _check_groups(known, by, figure, consistent)
+    if table:
+        shown = _tables(known, reports, [_questions.names(text, "--table") for text in table], people, frequencies)
+        _print(shown, rows=rows, as_json=as_json)
+        return
     with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
         tally = _options.tally(known, reports, reads, report)
     if tally_output is not None:
         documents.write_text(tally_output, tally.to_json() + "\n")
     answers = known.estimate(tally, people)
+    if by:
+        _show_groups(answers, by, names, frequencies, rows=rows, as_json=as_json)
+        return
     numbers = {"level": level, "quantiles": QUANTILES, "rng": seed}
     tables = [answers[name].table(**(numbers if _is_number(known, name) else frequencies)) for name in names]
     if figure is not None:
@@ -104,7 +121,7 @@ def _names(plan: Plan, attributes: list[str] | None) -> list[str]:
 
 
 def _is_number(plan: Plan, name: str) -> bool:
-    return plan.mechanisms[name].gives == "mean"
+    return plan.design.gives(name) == "mean"
 
 
 def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: str | None) -> None:
@@ -114,6 +131,51 @@ def _check_kinds(plan: Plan, names: list[str], figure: Path | None, consistent: 
         raise ParameterError("--figure draws the frequencies of one attribute: name it with --attribute.")
     if consistent is not None and numbers:
         raise ParameterError(f"--consistent is for frequencies, and {numbers[0]!r} is a number: leave it out.")
+
+
+def _check_groups(plan: Plan, by: list[str] | None, figure: Path | None, consistent: str | None) -> None:
+    from bruit.collection import groups
+
+    if not by:
+        return
+    groups.check_names(tuple(by), plan.public, "--by")
+    if figure is not None or consistent is not None:
+        raise ParameterError("--by goes without --figure and --consistent: estimate one group from its own reports.")
+
+
+def _show_groups(
+    answers: Answers, by: list[str], names: list[str], options: dict[str, Any], *, rows: int, as_json: bool
+) -> None:
+    """A table for each attribute, with a row for each group and value."""
+    with console.warnings():
+        groups = answers.by(*by)
+    tables = [
+        groups.table(name, options["level"], options["method"], simultaneous=options["simultaneous"]) for name in names
+    ]
+    _print(tables, rows=rows, as_json=as_json)
+
+
+def _tables(
+    plan: Plan, reports: list[Path], wanted: list[tuple[str, ...]], target: Target, options: dict[str, Any]
+) -> list[Table]:
+    """The tables that are asked for; by SPL from the reports themselves."""
+    from bruit.collection import joint
+
+    for names in wanted:
+        joint.check(plan, names, whole=True)
+    if plan.kind == "SPL" and len(reports) > 1:
+        raise ParameterError("--table of reports by SPL reads one file: name one.")
+    source: Any = reports[0] if plan.kind == "SPL" else plan.tally(*reports)
+    settings = {name: options[name] for name in ("level", "method", "simultaneous")}
+    return [plan.table(source, *names, target=target).table(**settings) for names in wanted]
+
+
+def _print(tables: list[Table], *, rows: int, as_json: bool) -> None:
+    if as_json:
+        sealed = [table.to_json() for table in tables]
+        console.print_json(sealed[0] if len(sealed) == 1 else "[\n" + ",\n".join(sealed) + "\n]")
+    else:
+        console.show(*tables, rows=rows, hint="--rows 0 shows all")
 
 
 def _document(plan: Plan, tables: list[Table]) -> str:

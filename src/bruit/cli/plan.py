@@ -16,6 +16,11 @@ from bruit.tables import Column, Table, counted, decimals, percent
 if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.collection.prior import Prior
+    from bruit.privacy import Guarantee
+
+
+#: With fewer people than this in a group, if all groups are alike, some groups have hardly anybody.
+FEW_PER_STRATUM = 10
 
 
 def plan(
@@ -55,16 +60,41 @@ def plan(
     ] = None,
     weights: Annotated[
         list[str] | None,
-        typer.Option(help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute."),
+        typer.Option(
+            help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute. For TAB, neyman "
+            "draws tables so that the variance summed over all is least."
+        ),
     ] = None,
     unit: Annotated[
         str, typer.Option(help="Whom ε speaks of: person (the whole record) or attribute (one of it).")
     ] = "person",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For TAB: a table that is asked for, as in sex,smokes; repeatable. All pairs if none is named."
+        ),
+    ] = None,
+    public: _questions.Public = None,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
     people: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the plan goes: a .json file.")] = None,
+    check_compliance: Annotated[
+        float | None,
+        typer.Option(
+            help="Also plan a second random group at this other ε, as plan.2.json: together the two show how many "
+            "people do not follow. For one question, by GRR."
+        ),
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            help="Also write a page for an ethics board, in en or fr, beside the plan as plan.fr.html: what is asked, "
+            "what leaves a person, and what that tells."
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the survey is called on that page.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a plan that exists already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -75,6 +105,7 @@ def plan(
     the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
     follow the prior. The plan is what bruit privatize takes.
     """
+    from bruit import sheets
     from bruit.collection import Plan, methods
     from bruit.collection.design import Unit
     from bruit.collection.prior import read_prior
@@ -85,22 +116,55 @@ def plan(
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     _check_output(output, force=force)
+    page = _page(sheet, output, force=force)
     known = None if prior is None else read_prior(prior, declared)
     settings = {
         "bases": _questions.pairs(base, "--base", "age=square-wave", str),
         "budgets": _questions.pairs(budgets, "--budgets", "sex=0.2", float),
-        "weights": _questions.pairs(weights, "--weights", "sex=1", int),
+        "weights": _weights(weights),
+        "tables": None if table is None else [_questions.names(text, "--table") for text in table],
         "prior": known and known.frequencies,
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    planned = Plan(declared, epsilon, method or methods.DEFAULT, unit=speaks, **chosen)
+    clear = _questions.public(public, declared) or None
+    named = method or (methods.DEFAULT if check_compliance is None else "GRR")
+    planned = Plan(declared, epsilon, named, unit=speaks, public=clear, **chosen)
+    second = None if check_compliance is None else _Second.of(planned, check_compliance, people, output, force=force)
     expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)
+    written = "" if sheet is None else sheets.sheet(planned, sheet, people=people, title=title)
     if output is not None:
         documents.write_text(output, planned.to_json() + "\n")
+    if second is not None and second.path is not None:
+        documents.write_text(second.path, second.plan.to_json() + "\n")
+    if page is not None:
+        documents.write_text(page, written)
+        console.note(f"sheet: {page}")
     if as_json:
-        console.print_json(expected.document(output))
+        console.print_json({**expected.document(output), **({} if second is None else second.document())})
     else:
         expected.show(output)
+        if second is not None:
+            second.show(output)
+
+
+def _page(language: str | None, output: Path | None, *, force: bool) -> Path | None:
+    """Where the page for an ethics board goes: beside the plan, or in this folder."""
+    from bruit.sheets import LANGUAGES
+
+    if language is None:
+        return None
+    _checks.one_of(LANGUAGES, **{"--sheet": language})
+    page = (output or Path("plan.json")).with_suffix(f".{language}.html")
+    if page.exists() and not force:
+        raise ParameterError(f"{page} exists: write to another name (-o), or replace it with --force.")
+    return page
+
+
+def _weights(texts: list[str] | None) -> Any:
+    """How often attributes or tables are drawn: numbers, or the name of a rule."""
+    if texts in (["neyman"], ["equal"]):
+        return texts[0]  # type: ignore[index] # one of the two
+    return _questions.pairs(texts, "--weights", "sex=1", int)
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:
@@ -109,6 +173,57 @@ def _check_output(output: Path | None, *, force: bool) -> None:
     _options.check_file(output, "--output", (".json",))
     if output.exists() and not force:
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
+
+
+@dataclass(frozen=True)
+class _Second:
+    """A second random group that is asked at another ε, and what the two then show."""
+
+    plan: Plan
+    path: Path | None
+    guarantee: Guarantee
+    following: float
+    ignoring: float
+
+    @classmethod
+    def of(cls, first: Plan, epsilon: float, people: int, output: Path | None, *, force: bool) -> _Second:
+        from bruit.analysis import second_plan
+        from bruit.analysis.compliance import largest_errors, promise
+
+        if first.d > 1:
+            raise ParameterError("--check-compliance is for one question: plan the others by themselves.")
+        second = second_plan(first, _checks.epsilon(**{"--check-compliance": epsilon}))
+        path = None if output is None else output.with_suffix(".2.json")
+        if path is not None:
+            _check_output(path, force=force)
+        halves = (max(1, people // 2), max(1, people - people // 2))
+        return cls(second, path, promise(first, second), *largest_errors(first, second, halves))
+
+    def document(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "second_group": {
+                "plan": None if self.path is None else str(self.path),
+                "digest": self.plan.digest,
+                "guarantee": self.plan.guarantee.to_dict(),
+                "guarantee_of_both_groups": self.guarantee.to_dict(),
+                "half_width_following": self.following,
+                "half_width_ignoring": self.ignoring,
+            }
+        }
+
+    def show(self, output: Path | None) -> None:
+        """What the second group is for."""
+        console.say(
+            f"second group: ε = {self.plan.guarantee.epsilon:.7g}. With half of the people in each, the share that "
+            f"does not follow is known to ± {percent(self.ignoring)} at most, and the share that follows and has "
+            f"another answer to ± {percent(self.following)}."
+        )
+        console.say(f"guarantee of a person in either group: {self.guarantee}")
+        if self.path is not None:
+            console.say(f"second plan: {self.path}", whole=True)
+            console.say("Put people into the two groups by chance, and whatever they may answer.", style="dim")
+            console.say("then: bruit compliance REPORTS REPORTS-OF-THE-SECOND-GROUP", style="dim", whole=True)
 
 
 @dataclass(frozen=True)
@@ -142,6 +257,7 @@ class _Expected:
             "attributes": self.attributes,
             "risks": self.risks,
             "population": "uniform" if plan.prior is None else "prior",
+            "sent_in_clear": list(plan.public),
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
@@ -153,9 +269,15 @@ class _Expected:
         """Two tables, and the guarantees."""
         plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
         notes = [self._remark, f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
+        notes += [_in_clear(plan, self.people)] if plan.public else []
         notes += [f"who was asked for the prior too: {both}"] if both else []
-        tables = [self._attribute_table(), *([self._risk_table()] if self.risks else [])]
+        tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))
+        if plan.public and self.people < FEW_PER_STRATUM * plan.strata:
+            console.warn(
+                f"{counted(self.people, 'person')} in {counted(plan.strata, 'group')}: what is sent in clear would "
+                "single people out. Declare fewer, wider values of what is public."
+            )
         if output is not None:
             console.say(f"plan: {output}", whole=True)
             console.say(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim", whole=True)
@@ -172,6 +294,22 @@ class _Expected:
             Column("blindly", rows["blindly"], write=_rate),
         ]
         return Table(f"{self.plan.method}, expected with {counted(self.people, 'person')} {self._whose}", columns)
+
+    def _cell_tables(self) -> list[Table]:
+        """Every table that is asked for, with the error of a cell."""
+        from bruit.collection.cross_tables import expected_cells
+
+        rows = expected_cells(self.plan.design, self.people)
+        if not rows:
+            return []
+        columns = [
+            Column("table", [row.title for row in rows], kind="label", write=str),
+            Column("mechanism", [row.mechanism for row in rows], kind="text", write=str),
+            Column("cells", [row.cells for row in rows]),
+            Column("people", [row.people for row in rows], write=lambda n: f"{n:,.0f}"),
+            Column("half_width", [row.half_width for row in rows], "95 % interval ±", write=decimals(4)),
+        ]
+        return [Table("", columns)]
 
     def _risk_table(self) -> Table:
         columns = [
@@ -194,6 +332,13 @@ class _Expected:
         )
 
 
+def _in_clear(plan: Plan, people: int) -> str:
+    """What is sent in clear, and how many groups it makes."""
+    names, groups = ", ".join(plan.public), counted(plan.strata, "group")
+    share = f"about {people // plan.strata:,}" if people >= plan.strata else "fewer than one"
+    return f"sent in clear: {names}; {groups}, with {share} of {counted(people, 'person')} each if all are alike"
+
+
 def _rate(share: float | None) -> str:
     return "" if share is None else percent(share)
 
@@ -211,14 +356,14 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
 
     rows = []
     for name, variance in plan.variance(n, _frequencies(plan)).items():
-        mechanism, guess = plan.mechanisms[name], guesses.get(name)
+        guess = guesses.get(name)
         size = plan.schema[name].size
         rows.append(
             {
                 "attribute": name,
                 "values": size,
-                "mechanism": mechanism.name,
-                "of": mechanism.gives,
+                "mechanism": plan.design.mechanism_name(name),
+                "of": plan.design.gives(name),
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,

@@ -41,6 +41,7 @@ def privatize(
             "least error if none is named."
         ),
     ] = None,
+    public: _questions.Public = None,
     missing: Annotated[
         str | None,
         typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
@@ -66,7 +67,7 @@ def privatize(
     _options.check_whole(seed=seed)
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
-    declared = _plan(plan, question, epsilon, method, missing, data)
+    declared = _plan(plan, question, epsilon, method, missing, public, data)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine))
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
@@ -78,6 +79,7 @@ def privatize(
         "plan": str(files.plan_path(output)),
         "people": people,
         **_described(declared),
+        "sent_in_clear": list(declared.public),
         "guarantee": declared.guarantee.to_dict(),
         "digest": declared.digest,
     }
@@ -90,11 +92,18 @@ def _plan(
     epsilon: float | None,
     method: str | None,
     missing: str | None,
+    public: list[str] | None,
     data: Any,
 ) -> Plan:
     from bruit.collection import Plan, methods
 
-    options = {"a question": questions, "--epsilon": epsilon, "--method": method, "--missing": missing}
+    options = {
+        "a question": questions,
+        "--epsilon": epsilon,
+        "--method": method,
+        "--missing": missing,
+        "--public": public,
+    }
     named = [name for name, value in options.items() if value is not None]
     if path is not None and named:
         raise ParameterError(f"--plan already says what {' and '.join(named)} would: give one or the other.")
@@ -105,7 +114,9 @@ def _plan(
     if not questions:
         data = None  # a file is never read for all that it holds
     schema = _questions.schema(questions, missing, data)
-    return Plan(schema, epsilon, _options.method(method, several=len(schema) > 1) or methods.DEFAULT)
+    clear = _questions.public(public, schema)
+    wanted = _options.method(method, several=len(schema) - len(set(clear)) > 1)
+    return Plan(schema, epsilon, wanted or methods.DEFAULT, public=clear or None)
 
 
 def _with_options(error: Exception, plan: Plan) -> BruitError:
@@ -150,6 +161,8 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     if plan.d == 1 and plan.mechanism.gives == "mean":
         grid: Any = plan.attribute.domain
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {float(grid.step):g} apart")
+    if plan.public:
+        console.say(f"sent in clear: {', '.join(plan.public)}")
     low, high = plan.guarantee.belief(0.5)
     console.say(f"guarantee: {plan.guarantee}")
     if plan.d > 1:

@@ -27,7 +27,7 @@ from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
-    from bruit.releases import Release, Result, Results, Statistic
+    from bruit.releases import Person, Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
@@ -46,7 +46,7 @@ def release(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="The most that all results together may tell about a record; in equal shares."
+            "--epsilon", "-e", help="The most that all results may tell about a record, or a person; in equal shares."
         ),
     ] = None,
     count: Annotated[bool, typer.Option("--count", help="How many records there are.")] = False,
@@ -78,6 +78,20 @@ def release(
     by: Annotated[
         list[str] | None, typer.Option(metavar="QUESTION", help="One result for each declared group: sex=F,M.")
     ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Where people have several rows: the column that says whose row it is."),
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="With --person: how many rows of a person count at most.")] = None,
+    groups: Annotated[
+        int | None, typer.Option(help="With --person and --by: in how many groups a person counts at most.")
+    ] = None,
+    rows_per_group: Annotated[
+        int | None, typer.Option(help="With --person and --by: how many rows of a person count in each group.")
+    ] = None,
+    nobody: Annotated[
+        str, typer.Option(metavar="POLICY", help="With --person: rows of nobody; refuse, or drop them.")
+    ] = "refuse",
     ask: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Read what to publish from a JSON file, instead of the options above."),
@@ -105,9 +119,9 @@ def release(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
-    rows: Annotated[
+    show: Annotated[
         int | None,
-        typer.Option(help="How many rows to show of a result that is saved, 20 if nothing is said; 0 for all."),
+        typer.Option(help="How many values to show of a result that is saved, 20 if nothing is said; 0 for all."),
     ] = None,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -121,14 +135,15 @@ def release(
     """
     text = _engine.options(csv)
     _engine.is_spark(engine)
-    _options.check_whole(seed=seed, rows=rows)
+    _options.check_whole(seed=seed, show=show)
     _checks.probability(**{"--level": level})
     values = (histogram, total, mean, variance, median, quantiles)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at)
+    bounds = _Person(person, rows, groups, rows_per_group, nobody)
+    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds)
     whole = request.release() if ask is None else request.from_file(ask)
     _check_output(output, file, ledger, force=force)
-    _check_rows(rows, saved=output is not None or ledger is not None)
+    _check_shown(show, saved=output is not None or ledger is not None)
     books = _open(ledger, budget, whole.guarantee.neighbours)
     _remark(books, seed)
     _refuse_early(books, whole.guarantee)
@@ -137,17 +152,67 @@ def release(
         _engine.opened(engine, csv) as reads,
         console.progress("release", reads.unit) as report,
     ):
-        raw = whole.fold(_options.read(reads.table(file), text, report))
+        source = _options.read(reads.table(file), text, report)
+        if whole.person is None:
+            _warn_of_people(_options.read(reads.table(file), text, None))
+        raw = whole.fold(source, seed)
     title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, output)
     results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
     if as_json:
         console.print_json(_document(results).to_json(level))
     else:
-        most = SHOWN_ROWS if rows is None and place.files else rows or 0
+        most = SHOWN_ROWS if show is None and place.files else show or 0
         tell(results, level, most, place.again(), place.remarks())
     for path in place.files:
         console.note(f"result: {_near(path)}")
+
+
+@dataclass(frozen=True)
+class _Person:
+    """The options that say who is protected."""
+
+    column: str | None
+    rows: int | None
+    groups: int | None
+    rows_per_group: int | None
+    missing: str
+
+    def read(self) -> Person | None:
+        """The person, or None if none is named."""
+        from bruit.releases import Person
+
+        bounds = {"--rows": self.rows, "--groups": self.groups, "--rows-per-group": self.rows_per_group}
+        named = {name: value for name, value in bounds.items() if value is not None}
+        if self.column is None:
+            if named or self.missing != "refuse":
+                raise ParameterError(
+                    f"{next(iter(named), '--nobody')} is about people with several rows: name the column that says "
+                    "whose row it is, as in --person user_id. How many values are shown is --show."
+                )
+            return None
+        for name, value in named.items():
+            _checks.integer(low=1, **{name: value})
+        _checks.one_of(("refuse", "drop"), **{"--nobody": self.missing})
+        if self.rows is None and self.rows_per_group is None:
+            raise ParameterError(
+                f"Say how many rows of a person count: --person {self.column} --rows 10, or with --by --groups 3 "
+                "--rows-per-group 1."
+            )
+        missing: Any = self.missing
+        return Person(self.column, self.rows, self.groups, self.rows_per_group, missing)
+
+
+def _warn_of_people(source: Any) -> None:
+    """Say so if a file looks as if people had several rows, and no person is named."""
+    from bruit.releases.person import repeated_identifier
+
+    name = repeated_identifier(source)
+    if name is not None:
+        console.warn(
+            f"column {name!r} looks like an identifier, and occurs several times: this protects a row, and not a "
+            f"person with all their rows. For that, add --person {shlex.quote(name)} --rows 10."
+        )
 
 
 @dataclass(frozen=True)
@@ -162,6 +227,7 @@ class _Request:
     method: str | None
     missing: str
     at: str
+    person: _Person
 
     def release(self) -> Release:
         """The release that the options ask for."""
@@ -189,14 +255,16 @@ class _Request:
                 "The groups must be declared, as in --by sex=F,M: reading them from the data would tell "
                 "which groups occur, and that is not covered by any noise."
             )
-        return Release(statistics, groups or None)
+        return Release(statistics, groups or None, self.person.read())
 
     def from_file(self, path: Path) -> Release:
         """The release that a file describes; options that say what to publish would be ignored, and are refused."""
         from bruit.releases import Release
 
-        if self.count or any(self.columns.values()) or self.by or self.epsilon is not None:
-            raise ParameterError("--ask FILE says what is published: leave out --epsilon, --by and the statistics.")
+        if self.count or any(self.columns.values()) or self.by or self.epsilon is not None or self.person.column:
+            raise ParameterError(
+                "--ask FILE says what is published: leave out --epsilon, --by, --person and the statistics."
+            )
         with translated(OSError, lambda _: DataError(f"{str(path)!r} cannot be read.")):
             text = path.read_bytes()
         return Release.from_json(text)
@@ -396,12 +464,12 @@ def _check_output(output: Path | None, source: str, ledger: Path | None, *, forc
         )
 
 
-def _check_rows(rows: int | None, *, saved: bool) -> None:
+def _check_shown(show: int | None, *, saved: bool) -> None:
     """What is hidden must be somewhere else."""
-    if rows and not saved:
+    if show and not saved:
         raise ParameterError(
-            "--rows would hide a part of what is paid for, and nothing keeps the whole: name a file with --output, or "
-            "a ledger, beside which results are saved. Without them all rows are shown."
+            "--show would hide a part of what is paid for, and nothing keeps the whole: name a file with --output, or "
+            "a ledger, beside which results are saved. Without them all values are shown."
         )
 
 

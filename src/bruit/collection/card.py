@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bruit.cards import Card
+from bruit.cards.card import PublicQuestion
+from bruit.cards.question import texts
 
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
@@ -13,4 +15,9 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
-    return Card(plan.digest, plan.kind, tuple(design.question(name) for name in plan.schema), design.draws)
+    clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
+    asking = design if plan.rounds is None else plan.panel
+    questions = tuple(asking.question(name) for name in design.questions)
+    # Of several tables one is drawn as one of several questions is, and a single one is a question alone.
+    method = plan.kind if plan.kind != "TAB" else "SMP"
+    return Card(plan.digest, method, questions, design.draws, clear, plan.rounds, plan.epochs)

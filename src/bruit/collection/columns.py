@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bruit.collection.design import Design, Folded, Reports
 from bruit.domains.codes import Codes
 from bruit.entropy import Words
+from bruit.oracles import Repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,11 @@ class ColumnDesign(Design):
     @abstractmethod
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
         """Write the reports of one block of people."""
+
+    def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
+        """Each column by itself."""
+        own = words.split(self.d)
+        return {name: repeated[name].report(memos[name], part) for name, part in zip(self.schema, own, strict=True)}
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Those of whom every report is possible."""

@@ -44,11 +44,30 @@ class Composite:
     mechanisms: Mapping[str, Mechanism]
     #: Whether the reports hide which attribute is true.
     hides: ClassVar[bool] = False
+    #: Whether a report can be made again from a memo, in every round of an epoch.
+    repeats: ClassVar[bool] = True
 
     @property
     def draws(self) -> tuple[int, ...] | None:
         """How often each attribute is drawn, in whole numbers; None where none is drawn."""
         return None
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What a person's device asks, in order."""
+        return tuple(self.schema)
+
+    def mechanism_name(self, name: str) -> str:
+        """What an answer to an attribute goes through, for people to read."""
+        return self.mechanisms[name].name
+
+    def gives(self, name: str) -> str:
+        """What is estimated of an attribute: ``"frequency"`` or ``"mean"``."""
+        return self.mechanisms[name].gives
+
+    def codes_of(self, name: str, codes: NDArray[Any]) -> Any:
+        """Plain codes of an attribute as this design reads them."""
+        return self.mechanisms[name].codes_of(codes)
 
     def question(self, name: str) -> Question:
         """The question about an attribute, for a card."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,9 +26,10 @@ from bruit.domains.domain import Domain
 from bruit.engines import memory
 from bruit.engines.form import Form, together
 from bruit.entropy import Words
-from bruit.errors import DataError, in_column, translated
+from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.tally import Counts
+from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
 #: Whom a guarantee may speak of: a whole record changes, or one attribute of it.
@@ -99,7 +100,7 @@ class Design(Composite, ABC):
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
-        n = _people(codes)
+        n = people_of_columns(codes)
         out = self.empty_reports(n)
 
         def write(index: int, block: slice) -> None:
@@ -114,10 +115,10 @@ class Design(Composite, ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        parsed = {name: form.parse(_column(reports, name)) for name, form in self.form.items()}
-        _people({name: column.reports for name, column in parsed.items()}, "The reports")
+        parsed = {name: form.parse(report_column(reports, name)) for name, form in self.form.items()}
+        people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows = together(parsed)
-        blocks = memory.blocks(_people(rows.reports), max(memory.BLOCK, 4 * self.cells))
+        blocks = memory.blocks(people_of_columns(rows.reports), max(memory.BLOCK, 4 * self.cells))
 
         def work(block: tuple[int, slice]) -> Folded:
             return self._count({name: column[block[1]] for name, column in rows.reports.items()})
@@ -179,6 +180,20 @@ class Design(Composite, ABC):
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """Counts of a tally of people whose joint table is known, with their exact joint law."""
 
+    # What asking again takes.
+
+    def epoch_budgets(self, limit: float, epsilon: float, unit: Unit, budgets: Any) -> dict[str, float]:
+        """The most that all reports of an epoch may tell on each attribute, where a person's may tell `limit`."""
+        return dict.fromkeys(self.schema, limit)
+
+    def together(self, parts: Sequence[Guarantee], unit: Unit) -> Guarantee:
+        """What the reports on all attributes tell, from what those on each do: here a person reports on one."""
+        return max(parts, key=lambda part: part.epsilon)
+
+    def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
+        """Reports of memos in their form, which are valid."""
+        raise ParameterError("These reports cannot be made again from memos.")
+
     def describe(self) -> dict[str, Any]:
         """What is done to each attribute, for documents."""
         return {name: self._describe(name) for name in self.schema}
@@ -222,7 +237,7 @@ class Design(Composite, ABC):
         return replace(answer, labels=self.schema[name].labels) if isinstance(answer, Estimate) else answer
 
 
-def _column(reports: Any, name: str) -> Any:
+def report_column(reports: Any, name: str) -> Any:
     """A column of reports."""
     # Every library of frames has an error of its own for this.
     with translated(Exception, lambda _: DataError(f"The reports must have a column {name!r}, as the plan says.")):
@@ -234,7 +249,8 @@ def variance_of(mechanism: Mechanism, frequency: Any, target: Target) -> Floats:
     return np.asarray(mechanism.variance(frequency, 1, target))
 
 
-def _people(columns: Mapping[str, Any], what: str = "The table") -> int:
+def people_of_columns(columns: Mapping[str, Any], what: str = "The table") -> int:
+    """How many people columns speak of: all must have the same length."""
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise DataError(f"{what} must have as many entries in every column, one per person.")

@@ -170,6 +170,16 @@ def tally(plan: Any, sources: Sequence[Any], opened: Callable[[Any], Any] = Sour
     return reduce(add, (_tally(plan, source, stated, opened) for source, stated in zip(sources, headers, strict=True)))
 
 
+def stated_simulated(plan: Any, source: Any) -> bool:
+    """Whether a file of reports says that they were simulated; an error if it says that another plan made them."""
+    path = _path(source)
+    if path is None:
+        return False
+    headers = _headers(source)
+    _check_plan(plan.digest, path, headers)
+    return any(stated.get("bruit.simulated") == "true" for stated in headers.values())
+
+
 def _path(source: Any) -> Path | None:
     """The path of a source that is a file or folder of this machine."""
     data = Source.of(source).data

@@ -1,4 +1,4 @@
-"""The grammar of method names: ``GRR`` alone, or ``SPL[x]``, ``SMP[x]``, ``RS+FD[x]``, ``RS+RFD[x]``.
+"""The grammar of method names: ``GRR`` alone, or ``SPL[x]``, ``SMP[x]``, ``RS+FD[x]``, ``RS+RFD[x]``, ``TAB[x]``.
 
 The name outside the brackets says what is done with the attributes of a person, the one inside how an answer is made
 private. Names are read in any case and written in one.
@@ -18,7 +18,7 @@ from bruit.numbers import Number
 from bruit.oracles import Oracle
 
 #: What is done with the attributes of a person; "one" where there is one only.
-Kind: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD"]
+Kind: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD", "TAB"]
 
 #: What each kind does, for messages and tables.
 KINDS: dict[str, str] = {
@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "SMP": "one attribute at random is reported with all of ε, and told which",
     "RS+FD": "one attribute at random is reported, the others are fake, and it is not told which",
     "RS+RFD": "as RS+FD, with fakes that follow a prior",
+    "TAB": "one table of attributes at random is reported, its cell with all of ε, and told which",
 }
 
 #: The mechanism of least error for each attribute. Alone, it is the default: for one attribute its mechanism of least
@@ -88,6 +89,8 @@ def base_name(kind: str, name: Any) -> str:
 
 def bases(kind: str, oracles: Iterable[str], numbers: Iterable[str]) -> tuple[str, ...]:
     """What may stand in the brackets after this kind, of these oracles and numbers."""
+    if kind == "TAB":  # a cell is a category
+        return (*(name for name in oracles if name != "Warner"), ADAPTIVE)
     if kind not in FAKED:
         return (*oracles, *numbers, ADAPTIVE)
     return (*(base for name in oracles if name != "Warner" for base in _fake_bases(kind, name)), ADAPTIVE)

@@ -15,6 +15,8 @@ from typing import Any
 
 from bruit import _checks
 from bruit.errors import ParameterError
+from bruit.laws.rounding import exp_floor
+from bruit.laws.words import WORDS
 
 #: A share is said of a hundred, or of as many times ten more as it takes not to call it none or all.
 HUNDRED = 100
@@ -138,6 +140,21 @@ def odds(mechanism: Any) -> Odds | None:
     return Odds(Fraction(own), Fraction(other), mechanism.size, names)
 
 
+def person_ratio(plan: Any) -> Fraction:
+    """How many times likelier all messages of a person are from one record than from another, at most.
+
+    Exactly where a person is asked once; with rounds, e^ε of all of them rounded up.
+
+    >>> from bruit.collection import Plan
+    >>> from bruit.oracles import RandomizedResponse
+    >>> person_ratio(Plan({"smokes": RandomizedResponse.two_coins(("no", "yes"))}))
+    Fraction(3, 1)
+    """
+    if plan.rounds is None:
+        return Fraction(plan.design.ratio("person"))
+    return Fraction(exp_floor(plan.guarantee.epsilon, WORDS) + 1, WORDS)
+
+
 @dataclass(frozen=True)
 class Belief:
     """What somebody believed of a person, and the least and the most that they can believe after the messages."""
@@ -154,7 +171,7 @@ def belief(ratio: Fraction, before: Fraction | int, *, times: int = 1) -> Belief
     ----------
     ratio
         How many times likelier the same messages of a person are from one record than from another, at most:
-        ``plan.design.ratio("person")``, or of a mechanism ``mechanism.law.ratio``.
+        `person_ratio` of a plan, or of a mechanism ``mechanism.law.ratio``.
     before
         What was believed before: a share strictly between 0 and 1, or a whole number of a hundred.
     times

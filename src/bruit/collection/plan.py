@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, mechanisms, methods, resolve
+from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, strata
+from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
-from bruit.collection.design import Answer, Design, Reports, Unit
+from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
+from bruit.collection.strata import Strata
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
+from bruit.domains.domain import in_memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
@@ -36,13 +39,14 @@ from bruit.errors import (
     LimitError,
     ParameterError,
     ParameterTypeError,
+    translated,
 )
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
-from bruit.oracles import Oracle
+from bruit.oracles import Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 
@@ -70,26 +74,42 @@ class Plan(Randomizer):
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
         ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
-        ``"RS+RFD[x]"`` (fakes that follow a prior). ``ADP`` for x takes the mechanism of least error for each
-        attribute. Unless given, the method is the mechanism of least error for one attribute, and ``"SMP[ADP]"`` for
-        several.
+        ``"RS+RFD[x]"`` (fakes that follow a prior) or ``"TAB[x]"`` (report the cell of one table at random, and tell
+        which). ``ADP`` for x takes the mechanism of least error for each attribute. Unless given, the method is the
+        mechanism of least error for one attribute, and ``"SMP[ADP]"`` for several.
     unit
         Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
     budgets
         For SPL: the part of ε of each attribute; equal parts unless given.
     weights
-        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given.
+        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given. For TAB the same of
+        tables, or ``"neyman"`` for the shares of least summed variance.
     prior
         For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
     bases
         Mechanisms of single attributes, by name, instead of the one in brackets.
+    public
+        Attributes that are no secret and are sent in clear beside the reports, so that estimates can be had by group:
+        their names in the schema, or a mapping from further names to domains. An `Attribute` of the schema may say so
+        itself. They cost nothing of ε, which speaks of the other attributes.
+    tables
+        For TAB: the tables of which one is drawn for each person, as in ``[("sex", "smokes")]``; all pairs unless
+        given.
     published
         Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
+    rounds, epochs, epoch_epsilon
+        To ask the same people again: how many rounds an epoch has, how many epochs there are (one unless given), and
+        the most that all reports of an epoch may tell. `epsilon` is then that of one report. For one category, SPL and
+        SMP.
 
     Guarantee
     ---------
     ``guarantee``, of a person, and ``guarantees["attribute"]`` are computed from the very integer laws that are
     sampled, rounded up. With one question the two are the same. ``guarantees.proof.md`` has the arguments.
+
+    With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
+    times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
+    `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
 
     References
     ----------
@@ -116,6 +136,23 @@ class Plan(Randomizer):
     (['sex', 'smokes'], 3)
     >>> plan.guarantee.epsilon <= 1.0, round(plan.guarantees["attribute"].epsilon, 3)
     (True, 0.62)
+
+    A public attribute is sent in clear, and estimates are to be had by its values:
+
+    >>> plan = Plan({"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"])
+    >>> table = {"smokes": ["no", "yes"] * 50, "school": ["A"] * 40 + ["B"] * 60}
+    >>> answers = plan.estimate(plan.tally(plan.privatize(table, rng=7)))
+    >>> answers["smokes"].n, answers.by("school")["B"]["smokes"].n
+    (100, 60)
+
+    The same people in twelve rounds of four epochs:
+
+    >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> memos = plan.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
+    >>> plan.tally(plan.answer(memos, rng=1)).n
+    4
+    >>> [round(plan.guarantees[name].epsilon, 4) for name in ("report", "epoch", "person")]
+    [1.0, 2.0, 8.0]
     """
 
     FORMAT = files.PLAN
@@ -128,10 +165,18 @@ class Plan(Randomizer):
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
     prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
+    tables: Any = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
+    public: Any = field(default=None, kw_only=True)
+    epoch_epsilon: float | None = field(default=None, kw_only=True)
+    rounds: int | None = field(default=None, kw_only=True)
+    epochs: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         mechanism = None
+        private, clear = strata.separate(self.schema, self.public)
+        object.__setattr__(self, "schema", private)
+        object.__setattr__(self, "public", clear)
         if not isinstance(self.schema, Schema):
             mechanism = self._own_mechanism()
             attributes = self.schema if mechanism is None else dict.fromkeys(self.schema, mechanism.domain)
@@ -143,8 +188,13 @@ class Plan(Randomizer):
         values: list[Any] = list(self.schema.values()) if isinstance(self.schema, Mapping) else []
         if not any(isinstance(value, LocalMechanism) for value in values):
             return None
-        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases)
-        if len(values) > 1 or self.method != methods.DEFAULT or self.published or others != (None,) * 5:
+        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases, self.tables)
+        if (
+            len(values) > 1
+            or self.method != methods.DEFAULT
+            or self.published
+            or any(other is not None for other in others)
+        ):
             raise ParameterError(
                 'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
                 "method. For several questions, declare their domains and name the mechanisms in bases."
@@ -166,13 +216,28 @@ class Plan(Randomizer):
                 weights=self.weights,
                 prior=self.prior,
                 bases=self.bases,
+                tables=self.tables,
                 published=bool(self.published),
                 stated=stated,
             )
         )
-        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases"):
+        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases", "tables"):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
+        self._strata.check(self.design)
+        panel = panels.panel(
+            resolved.design,
+            resolved.epsilon,
+            resolved.unit,
+            resolved.budgets,
+            epoch_epsilon=self.epoch_epsilon,
+            rounds=self.rounds,
+            epochs=self.epochs,
+        )
+        object.__setattr__(self, "_resolved_panel", panel)
+        if panel is not None:
+            for name, value in panel.settings().items():
+                object.__setattr__(self, name, value)
 
     @classmethod
     def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -215,6 +280,24 @@ class Plan(Randomizer):
         return self._known.inner
 
     @property
+    def strata(self) -> int:
+        """How many groups the public attributes make; 1 where nothing is sent in clear."""
+        return self._strata.size
+
+    @cached_property
+    def private(self) -> Plan:
+        """The plan without what it sends in clear; it promises the same."""
+        if not self.public:
+            return self
+        plan = object.__new__(Plan)
+        for setting in fields(self):
+            object.__setattr__(plan, setting.name, getattr(self, setting.name))
+        object.__setattr__(plan, "public", {})
+        object.__setattr__(plan, "_resolved", self._known)
+        object.__setattr__(plan, "_resolved_panel", self._panel)
+        return plan
+
+    @property
     def attribute(self) -> Attribute:
         """The question, of a plan that asks one."""
         self._only_one("attribute")
@@ -250,7 +333,12 @@ class Plan(Randomizer):
 
     @cached_property
     def guarantees(self) -> Mapping[str, Guarantee]:
-        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes."""
+        """What is promised by whom it speaks of: ``"person"``, or ``"attribute"`` when one of a record changes.
+
+        With rounds also by what is seen: ``"report"``, one of them, or ``"epoch"``, all of one.
+        """
+        if self._panel is not None:
+            return self._panel.guarantees
         units: tuple[Unit, ...] = get_args(Unit)
         return {unit: Guarantee(epsilon=log_ceiling(self.design.ratio(unit)), neighbours=unit) for unit in units}
 
@@ -284,20 +372,94 @@ class Plan(Randomizer):
             A mapping from column name to array; of a Spark DataFrame, a DataFrame that Spark computes when it is
             needed; with `to`, how many reports were written.
         """
+        if self._panel is not None:
+            raise ParameterError(
+                "This plan asks the same people again, who must keep a memo: use a Memory (bruit privatize --memory), "
+                "or memoize and answer."
+            )
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
-            return self.randomize(self.encode(source), words)
+            codes = self.encode(source)
+            self._strata.warn_of_few(codes)
+            return self.randomize(codes, words)
         files.check_output(to, source, self, replace=replace)
         header = files.header(self.digest, simulated=not words.secure)
         with files.publishing(to, self) as sink:
-            return engines.map(source, sink, self._privatize, columns=list(self.schema), metadata=header, rng=words)
+            return engines.map(source, sink, self._privatize, columns=self._columns, metadata=header, rng=words)
 
     def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
         return self.randomize(self.encode(batch), words)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
-        return self.design.randomize(codes, words)
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words.
+
+        With rounds these are reports of memos that nobody keeps: for studies.
+        """
+        people_of_columns(codes)
+        return {**self.design.randomize(self._private(codes), words), **self._strata.clear(codes)}
+
+    def _private(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The columns that are asked privately."""
+        return {name: columns[name] for name in self.schema} if self.public else columns
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns of a table that are read."""
+        return [*self.schema, *self.public]
+
+    # What people do who are asked again.
+
+    @property
+    def panel(self) -> panels.Panel:
+        """Rounds, epochs and memos, of a plan that has them."""
+        if self._panel is None:
+            raise ParameterError(
+                "This plan asks once: plan rounds, as in Plan(…, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)."
+            )
+        return self._panel
+
+    def memoize(self, table: Any, rng: Randomness = None) -> Reports:
+        """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        rng
+            As for `privatize`.
+        """
+        return self.remember(self.encode(table), Words.resolve(rng, "memoize", self.digest))
+
+    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
+        """The reports of one round, one per memo; with fresh randomness in every round.
+
+        Parameters
+        ----------
+        memos
+            As `memoize` gives them.
+        rng
+            As for `privatize`. A number must be another one in every round: the same one gives the same reports.
+        """
+        return self.report(memos, Words.resolve(rng, "answer", self.digest))
+
+    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Memos of people with codes that `encode` gave, in the form of reports."""
+        people_of_columns(codes)
+        return {**self.panel.remember(self._private(codes), words), **self._strata.clear(codes)}
+
+    def report(self, memos: Reports, words: Words) -> Reports:
+        """Reports of memos; what is sent in clear is that of the epoch's first report."""
+        return {**self.panel.report(memos, words), **self._strata.kept(memos)}
+
+    def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
+        """What so many reports of one epoch tell together: never the sum of single reports."""
+        return self.panel.after(_checks.integer(low=1, rounds=rounds), _checks.one_of(get_args(Unit), unit=unit))
+
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch of a round; both are counted from 1, rounds through all epochs."""
+        if epoch is not None:
+            raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
+        return self.panel.epoch_of(round)
 
     def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -309,7 +471,10 @@ class Plan(Randomizer):
         clip
             Whether a number beyond a bound counts as the bound, instead of being an error.
         """
-        return self.design.encode(table, clip=clip)
+        if not self.public:
+            return self.design.encode(table, clip=clip)
+        rows = in_memory(table)
+        return {**self.design.encode(rows, clip=clip), **self._strata.encode(rows)}
 
     def card(self) -> Card:
         """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
@@ -321,16 +486,16 @@ class Plan(Randomizer):
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Which people can have sent their reports, of reports in their form."""
-        return self.design.valid(reports)
+        return self.design.valid(reports) & self._strata.valid(reports)
 
     @property
     def form(self) -> dict[str, Form]:
         """The dtype and bytes of each column of reports, by name."""
-        return dict(self.design.form)
+        return {**self.design.form, **self._strata.form}
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
-        return self.design.empty_reports(0)
+        return {**self.design.empty_reports(0), **self._strata.empty(0)}
 
     # What the collector does.
 
@@ -355,11 +520,14 @@ class Plan(Randomizer):
 
         A person of whom any report is impossible is counted as refused, once, and is not in n.
         """
-        counted = self.design.count(reports)
+        counted = self._strata.count(self.design, reports)
         return Tally(design=self.digest, counts=counted.counts, n=counted.n, refused=counted.refused)
 
-    def estimate(self, tally: Tally, target: Target = "population") -> Mapping[str, Any]:
-        """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number."""
+    def estimate(self, tally: Tally, target: Target = "population") -> Answers:
+        """Estimates by column name: an `Estimate` for categories, a `NumberEstimate` for a number.
+
+        Where attributes are public, they are of all people together, and ``answers.by("school")`` has those of groups.
+        """
         if not isinstance(tally, Tally):
             raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
         if tally.design != self.digest:
@@ -368,16 +536,90 @@ class Plan(Randomizer):
                 expected=self.digest,
                 actual=tally.design,
             )
-        if tally.counts.size != self.design.cells:
+        if tally.counts.size != self._strata.cells(self.design):
             raise DesignError("This tally has another number of cells than its plan.")
         _checks.one_of(get_args(Target), target=target)
-        self.design.check(tally)
+        self._strata.check_tally(tally)
+        answers = self._answers(self._strata.pooled(tally), target, self._grouping(tally, target))
         if self.kind == "one":
-            return {self.name: replace(self._answer(self.name, tally, target), name=self.name)}
-        return Answers(self.schema, lambda name: self._answer(name, tally, target))
+            answers[self.name]
+        return answers
+
+    def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
+        """Estimates from a tally of some strata together."""
+        self.design.check(tally)
+        return Answers(
+            self.schema,
+            lambda name: self._answer(name, tally, target),
+            group,
+            lambda names: self._table_of(names, tally, target),
+            self._tables_counted,
+        )
+
+    @property
+    def _tables_counted(self) -> tuple[tuple[str, ...], ...]:
+        """The tables that a tally tells about."""
+        return getattr(self.design, "counted_tables", ())
+
+    def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
+        """The table of these attributes, where the method tells one; an error that says why not otherwise."""
+        joint.check(self, names)
+        design: Any = self.design
+        return design.table(names, tally, target, self.guarantee)
+
+    def table(self, source: Any, *names: str, target: Target = "population") -> Any:
+        """How several attributes go together: the share of every cell, with intervals, differences and a test.
+
+        Parameters
+        ----------
+        source
+            For TAB, a tally, or reports as for `tally`. For SPL, reports: a tally counts each attribute by itself.
+        *names
+            The attributes, in the order of the schema.
+        target
+            As for `estimate`.
+        """
+        joint.check(self, names, whole=True)
+        if self.kind == "SPL":
+            return joint.product(self.private, source, names, target)
+        tally = source if isinstance(source, Tally) else self.tally(source)
+        return self.estimate(tally, target).table(*names)
+
+    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
+        """Estimates of several rounds by column name: of each, of their mean, and of differences.
+
+        Parameters
+        ----------
+        tallies
+            One tally of this plan for each round, in order.
+        rounds
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+        """
+        known, panel = tuple(tallies), self.panel
+        for tally in known:
+            self.estimate(tally)
+        pooled = tuple(self._strata.pooled(tally) for tally in known)
+        return Answers(self.schema, lambda name: panel.series(name, pooled, rounds))
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
-        return self.design.answer(name, tally, target, self.guarantee)
+        answer = self.design.answer(name, tally, target, self.guarantee)
+        return replace(answer, name=self.name) if self.kind == "one" else answer
+
+    def _grouping(self, tally: Tally, target: Target) -> Any:
+        """What makes groups of the people of a tally; None where nothing was sent in clear."""
+        if not self.public:
+            return None
+
+        def group(names: tuple[str, ...]) -> groups.Groups:
+            groups.check_names(names, self.public)
+            sizes = self._strata.sizes_by(tally, names)
+            groups.warn_of_few(sizes)
+            by = {name: self.public[name] for name in names}
+            return groups.Groups(
+                by, sizes, lambda kept: self._answers(self._strata.pooled(tally, kept), target), tally.refused
+            )
+
+        return group
 
     # What whoever plans does.
 
@@ -412,10 +654,13 @@ class Plan(Randomizer):
             values. The tally has the very law of real reports. Or *the marginals*: a mapping from attribute to how many
             people have each of its values. Then what is counted of each attribute alone has its very law, while what
             two attributes have to do with each other is not simulated (with SPL there is no such thing).
-            For one attribute, its counts.
+            For one attribute, its counts. Where attributes are public, every array has one axis for each of these
+            before its own: what it says, it says of every stratum.
         rng
             As for every verb.
         """
+        if self.public:
+            return self._simulate_strata(counts, rng)
         if self.kind == "one":
             own = counts[self.name] if isinstance(counts, Mapping) else counts
             return replace(self.mechanism.simulate(own, rng), design=self.digest)
@@ -424,9 +669,17 @@ class Plan(Randomizer):
             people = self._marginals(counts)
             drawn, n = self.design.simulate(people, generator), int(next(iter(people.values())).sum())
         else:
-            table = self._table(counts)
+            table = self._joint_counts(counts)
             drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
         return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
+
+    def _simulate_strata(self, counts: Any, rng: Randomness) -> Tally:
+        """A tally of every stratum, one after the other."""
+        whole = Entropy.resolve(rng, "simulate", self.digest)
+        drawn = [self.private.simulate(own, whole) for own in self._strata.divided(counts)]
+        sizes = np.array([own.n for own in drawn], np.int64)
+        cells = np.concatenate([sizes, *(own.counts for own in drawn)])
+        return Tally(design=self.digest, counts=cells, n=int(sizes.sum()), simulated=True)
 
     def _marginals(self, counts: Mapping[str, Any]) -> dict[str, Counts]:
         if set(counts) != set(self.schema):
@@ -436,7 +689,7 @@ class Plan(Randomizer):
             raise DataError("counts must have the same sum for every attribute: they are the same people.")
         return people
 
-    def _table(self, counts: Any) -> Counts:
+    def _joint_counts(self, counts: Any) -> Counts:
         table = np.asarray(counts)
         shape = tuple(attribute.size for attribute in self.schema.values())
         if math.prod(shape) > TABLE_LIMIT:
@@ -473,13 +726,14 @@ class Plan(Randomizer):
         method = body.get("method")
         if not isinstance(method, str):
             raise FormatError("A plan must have a method and a mechanism.")
-        values = {"schema": schema, "method": method, **_read(body)}
+        private, clear = _separated(schema)
+        values = {"schema": private, "public": clear, "method": method, **_read(body)}
         plan = object.__new__(cls)
         for setting in fields(cls):
             default = None if setting.default is MISSING else setting.default
             object.__setattr__(plan, setting.name, values.get(setting.name, default))
         try:
-            _check_work(schema, methods.parse(method), plan.bases)
+            _check_work(private, methods.parse(method), plan.bases)
             plan._resolve(_stated(body))
         except LimitError:
             raise
@@ -515,6 +769,7 @@ class Plan(Randomizer):
 
     def __repr__(self) -> str:
         questions = ", ".join(f"{name!r}" for name in self.schema)
+        questions += f"; in clear {', '.join(map(repr, self.public))}" if self.public else ""
         return f"Plan({questions}; {self.method}; person {self.guarantee}; attribute {self.guarantees['attribute']})"
 
     @property
@@ -522,21 +777,39 @@ class Plan(Randomizer):
         resolved: resolve.Resolved = self.__dict__["_resolved"]
         return resolved
 
+    @cached_property
+    def _strata(self) -> Strata:
+        return Strata(self.public)
+
+    @property
+    def _panel(self) -> panels.Panel | None:
+        panel: panels.Panel | None = self.__dict__["_resolved_panel"]
+        return panel
+
     def _only_one(self, what: str) -> None:
         if self.d > 1:
             raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
 
     def _body(self) -> dict[str, Any]:
+        rounds = {} if self._panel is None else {"panel": self._panel.to_dict()}
+        return {**self._questions(), **rounds}
+
+    def _questions(self) -> dict[str, Any]:
+        """What a document says of the questions."""
         described = self.design.describe()
+        attributes: dict[str, Any] = {"attributes": self.schema.to_list()}
+        if self.public:
+            attributes["attributes"] += [attribute.to_dict() for attribute in self.public.values()]
+            attributes["sent_in_clear"] = list(self.public)
         if self.kind == "one":
             return {
-                "attributes": self.schema.to_list(),
+                **attributes,
                 "method": self.method,
                 "mechanism": described[self.name],
                 "guarantee": self.guarantee.to_dict(),
             }
         return {
-            "attributes": self.schema.to_list(),
+            **attributes,
             "method": self.method,
             "epsilon": self.epsilon,
             "unit": self.unit,
@@ -548,6 +821,13 @@ class Plan(Randomizer):
         }
 
 
+def _separated(schema: Schema) -> tuple[Schema, dict[str, Attribute]]:
+    """The private and the public attributes of a document."""
+    with translated(ParameterError, lambda error: FormatError(str(error))):
+        private, clear = strata.separate(schema, None)
+        return private, clear
+
+
 def _is_table(source: Any) -> bool:
     """Whether a source has its columns in memory, to be read by ``source[name]``."""
     if isinstance(source, str | bytes | os.PathLike | list | tuple | engines.Source) or engines.is_spark(source):
@@ -557,8 +837,20 @@ def _is_table(source: Any) -> bool:
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:
     """What a plan was made with, from its document."""
+    return {**_read_questions(body), **_read_panel(body.get("panel"))}
+
+
+def _read_panel(panel: Any) -> dict[str, Any]:
+    if panel is None:
+        return {}
+    if not isinstance(panel, Mapping):
+        raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
+    return {name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}
+
+
+def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
     if "mechanisms" in body:
-        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases")
+        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases", "tables")
         return {
             **{name: body[name] for name in names if name in body},
             "published": body.get("calibration") == "published",

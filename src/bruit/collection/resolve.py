@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bruit import _checks
-from bruit.collection import criterion, guarantees, mechanisms
+from bruit.collection import criterion, cross_tables, guarantees, mechanisms
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Design, Unit
 from bruit.collection.fake import Fake
@@ -39,6 +39,7 @@ class Resolved:
     weights: Mapping[str, int] | None = None
     prior: Mapping[str, Weights] | None = None
     bases: Mapping[str, str] | None = None
+    tables: tuple[tuple[str, ...], ...] | None = None
 
     def options(self) -> dict[str, Any]:
         """What was given beyond ε and the method, for documents."""
@@ -47,6 +48,8 @@ class Resolved:
             value = getattr(self, name)
             if value is not None:
                 options[name] = {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}
+        if self.tables is not None:
+            options["tables"] = [list(names) for names in self.tables]
         return options
 
 
@@ -94,6 +97,7 @@ def resolve(
     weights: Any = None,
     prior: Any = None,
     bases: Any = None,
+    tables: Any = None,
     published: bool = False,
     frequencies: Mapping[str, Any] | None = None,
     stated: Stated | None = None,
@@ -101,10 +105,13 @@ def resolve(
     """Check everything and make the design; ADP chooses for these frequencies where they are known."""
     if method == Method("one", ADAPTIVE) and len(schema) > 1:
         method = Method("SMP", ADAPTIVE)
-    _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases)
+    _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases, tables=tables)
     if method.kind == "one":
         return _single(schema, method.base, epsilon, unit)
     _check_schema(schema, method)
+    if method.kind == "TAB":
+        budget = _checks.epsilon(epsilon=epsilon)
+        return _cross_tables(schema, method, budget, unit=unit, weights=weights, tables=tables)
     shares = clean_prior(prior, schema) if prior is not None else {}
     known = {**prior_frequencies(shares), **(frequencies or {})}
     request = PlanRequest(
@@ -131,7 +138,13 @@ def _refuse(method: Method, **options: Any) -> None:
         raise ParameterError("RS+RFD needs a prior: the frequencies that the fakes of each attribute follow.")
 
 
-_TAKEN_BY = {"budgets": ["SPL"], "weights": ["SMP"], "prior": ["RS+RFD"], "bases": list(KINDS)}
+_TAKEN_BY = {
+    "budgets": ["SPL"],
+    "weights": ["SMP", "TAB"],
+    "prior": ["RS+RFD"],
+    "bases": [kind for kind in KINDS if kind != "TAB"],
+    "tables": ["TAB"],
+}
 
 
 def _single(schema: Schema, name: str, epsilon: Any, unit: Unit) -> Resolved:
@@ -205,6 +218,28 @@ def _sample(request: PlanRequest, weights: Any) -> Resolved:
         unit=request.unit,
         weights=None if weights is None else drawn,
         bases=request.bases,
+    )
+
+
+def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit, weights: Any, tables: Any) -> Resolved:
+    wanted = cross_tables.clean_tables(tables, schema)
+    cross_tables.check_sizes(wanted, schema)
+    cells = cross_tables.table_schema(wanted, schema)
+    frequencies = criterion.expected_frequencies(cells, None)
+    chosen = {
+        name: mechanisms.mechanism(method.base, attribute, epsilon, frequencies[name])
+        for name, attribute in cells.items()
+    }
+    shares = cross_tables.clean_shares(weights, chosen)
+    drawn = Sample(cells, chosen, clean_weights(shares, cells))
+    return Resolved(
+        cross_tables.CrossTables(schema, chosen, wanted, drawn),
+        epsilon,
+        str(method),
+        inner=epsilon,
+        unit=unit,
+        weights=None if shares is None else drawn.weights,
+        tables=wanted if tables is not None else None,
     )
 
 

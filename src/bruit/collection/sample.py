@@ -30,6 +30,7 @@ from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeErr
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
 from bruit.estimation.tally import Counts, exact_total
+from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
 #: The two columns of reports.
@@ -168,10 +169,22 @@ class Sample(Design):
             rows = np.flatnonzero(out[ATTRIBUTE] == place)
             reports = mechanism._empty_reports(rows.size)
             mechanism._randomize(codes[name][rows], own[place].stream(), reports)
-            if self._width:
-                out[REPORT][rows, : _row_bytes(reports)] = _as_rows(reports)
-            else:
-                out[REPORT][rows] = reports
+            self._write(rows, reports, out)
+
+    def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
+        """The same attribute as in the memo, and what its own mechanism makes of the rest."""
+        out = self.empty_reports(len(memos[ATTRIBUTE]))
+        out[ATTRIBUTE][:] = memos[ATTRIBUTE]
+        for part, own in zip(self.by_attribute(memos), words.split(self.d), strict=True):
+            self._write(part.people, repeated[part.name].report(part.reports, own), out)
+        return out
+
+    def _write(self, people: NDArray[np.int64], reports: NDArray[Any], out: Reports) -> None:
+        """Put the reports of some people, in the form of their own mechanism, among all."""
+        if self._width:
+            out[REPORT][people, : _row_bytes(reports)] = _as_rows(reports)
+        else:
+            out[REPORT][people] = reports
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Those whose report is one of the attribute that they name."""

@@ -7,7 +7,7 @@ one attribute its own part. With d attributes the variance grows as d², which i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,6 +24,7 @@ from bruit.entropy import Words
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts
+from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 
 #: By how much declared budgets may miss ε, as a share of it: more than that is a mistake, less is rounding.
@@ -38,6 +39,15 @@ class Split(ColumnDesign):
         """The product of all ratios for a person, the largest of them for one attribute."""
         ratios = [mechanism.law.ratio for mechanism in self.mechanisms.values()]
         return math.prod(ratios, start=Fraction(1)) if unit == "person" else max(ratios)
+
+    def epoch_budgets(self, limit: float, epsilon: float, unit: Unit, budgets: Any) -> dict[str, float]:
+        """A part for each attribute, as large a share of the whole as one report has."""
+        scaled = None if budgets is None else {name: part * (limit / epsilon) for name, part in budgets.items()}
+        return clean_budgets(scaled, self.schema, limit, unit)
+
+    def together(self, parts: Sequence[Guarantee], unit: Unit) -> Guarantee:
+        """The sum for a person, the largest for one attribute."""
+        return sequential(parts) if unit == "person" else super().together(parts, unit)
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What the attribute's own mechanism finds."""

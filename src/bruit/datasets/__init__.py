@@ -1,6 +1,6 @@
 """Real tables to try things on, with their schema, licence and checksum.
 
-`load` gives a table; four travel with bruit and need no network, one is read from a file of yours.
+`load` gives a table; all travel with bruit and need no network.
 `entries` tells what each set is without opening it.
 
 >>> from bruit import datasets

@@ -12,7 +12,7 @@ adult 48842 15 True
 nursery 12960 9 True
 diabetes 768 9 True
 iris 150 5 True
-acs_employment 10336 18 False
+acs_employment 10336 18 True
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class Column:
 class Entry:
     """All that is known about a data set without opening it.
 
-    `checksum` is the SHA-256 of the bundled file and empty where none is bundled. `training` is how
-    many of the first rows were published as the training file; 0 where there was no such split.
+    `checksum` is the SHA-256 of the bundled file. `training` is how many of the first rows were
+    published as the training file; 0 where there was no such split. `files` says whether a file of
+    yours with the same columns can be read instead, as of another state or year.
     """
 
     name: str
@@ -54,12 +55,13 @@ class Entry:
     licence: str
     citation: str
     notes: str
-    checksum: str = ""
+    checksum: str
     training: int = 0
+    files: bool = False
 
     @property
     def bundled(self) -> bool:
-        """Whether the data travel with bruit."""
+        """Whether the data travel with bruit: all do."""
         return bool(self.checksum)
 
     @cached_property
@@ -257,10 +259,14 @@ def _acs_employment() -> Entry:
             code("GCL", 0, 2, "1: lives with grandchildren; 0: not asked"),
             code("ESR", 0, 6, "employment status; 0: under 16 years, 1: at work"),
         ),
-        source="US Census Bureau, ACS PUMS 2018, 1-Year, Montana, through folktables",
+        source="US Census Bureau, ACS PUMS 2018, 1-Year, Montana, through folktables, as in "
+        "github.com/hharcolezi/risks-ldp at 61dc53d",
         licence="US government work, public domain",
         citation="Ding, F., Hardt, M., Miller, J. and Schmidt, L. (2021). Retiring Adult: new "
         "datasets for fair machine learning. Advances in Neural Information Processing Systems 34.",
-        notes="Not bundled: name a file that holds these 18 columns. Codes are those of the PUMS "
-        "data dictionary, with 0 where a question does not apply; the usual target is ESR = 1.",
+        notes="Codes are those of the PUMS data dictionary, with 0 where a question does not apply; "
+        "the usual target is ESR = 1. A file of another state or year with these columns can be "
+        "read in its place.",
+        checksum="3fd8f79afd93c7762b6c979675179d883af97226a7dba676ae9ff4b96083e4af",
+        files=True,
     )

@@ -29,11 +29,6 @@ from bruit.tables.table import frame
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
-#: The environment variable that names a folder (or file) with data sets that are not bundled.
-DATA_VARIABLE = "BRUIT_DATA"
-#: The file looked for in that folder.
-ACS_FILE = "acs_employment_MT_2018.csv.gz"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
@@ -182,11 +177,10 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None) -> Dataset:
     Parameters
     ----------
     name
-        The first four are bundled and need no network. acs_employment is read from a file of yours.
+        All are bundled and need no network.
     path
-        For acs_employment only: the file (CSV, plain or packed with gzip or xz), or the folder that
-        holds ``acs_employment_MT_2018.csv.gz``. Without it, the environment variable ``BRUIT_DATA``
-        names one of the two.
+        For acs_employment only: a file of yours with the same columns, as of another state or year
+        (CSV, plain or packed with gzip or xz), instead of the bundled one.
 
     Examples
     --------
@@ -195,12 +189,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None) -> Dataset:
     ('setosa', [1.4, 1.4, 1.3])
     """
     entry = entries()[_checks.one_of(entries(), name=name)]
-    if not entry.bundled:
-        packed = _acs_path(path).read_bytes()
-        return Dataset(entry, _sha256(packed), read(entry, packed))
-    if path is not None:
-        raise ParameterError(f"path must be left out for {name!r}: it is bundled.")
-    return _load_bundled(entry.name)
+    return _load_bundled(entry.name) if path is None else _load_file(entry, Path(path).expanduser())
 
 
 @cache
@@ -220,19 +209,17 @@ def _verified(entry: Entry, packed: bytes) -> Dataset:
     return Dataset(entry, checksum, read(entry, packed))
 
 
-def _acs_path(path: str | os.PathLike[str] | None) -> Path:
-    advice = (
-        f"Give path=, or set {DATA_VARIABLE}, to a file with its 18 columns or to a folder that "
-        f"holds {ACS_FILE}; docs/datasets.md tells how to make that file."
-    )
-    location = os.environ.get(DATA_VARIABLE) if path is None else os.fspath(path)
-    if not location:
-        raise ParameterError(f"acs_employment is not bundled. {advice}")
-    place = Path(location).expanduser()
-    place = place / ACS_FILE if place.is_dir() else place
-    if not place.is_file():
-        raise ParameterError(f"There is no file {str(place)!r}. {advice}")
-    return place
+def _load_file(entry: Entry, path: Path) -> Dataset:
+    """A file with the columns of an entry, if it may be read instead of the bundled one."""
+    if not entry.files:
+        raise ParameterError(f"path must be left out for {entry.name!r}: it is bundled.")
+    if not path.is_file():
+        raise ParameterError(
+            f"There is no file {str(path)!r}. Leave out path for the bundled table, or name a CSV file with its "
+            f"{len(entry.columns)} columns; docs/datasets.md tells how to make one."
+        )
+    packed = path.read_bytes()
+    return Dataset(entry, _sha256(packed), read(entry, packed))
 
 
 def _sha256(packed: bytes) -> str:

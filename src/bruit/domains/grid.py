@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import hints
-from bruit.domains.codes import Codes
+from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import DictionaryColumn, column
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
 from bruit.errors import (
@@ -145,10 +145,18 @@ class Grid:
         """The nearest point of each number; a number outside the bounds is an error, unless it is to be clipped."""
         numbers = self.read(values, clip=clip)
         absent = np.isnan(numbers)
+        if not absent.any():
+            return self._nearest(numbers).astype(code_dtype(self.size))
         codes = np.full(numbers.size, ABSENT, np.int64)
-        # Halves go up, so that the cell of a number does not depend on its parity as with banker's rounding.
-        codes[~absent] = np.floor((numbers[~absent] - self.low) / float(self.step) + 0.5).astype(np.int64)
+        codes[~absent] = self._nearest(numbers[~absent])
         return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
+
+    def _nearest(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The places of numbers on the grid. Halves go up: a cell does not depend on parity as in banker's rounding."""
+        places = (numbers - self.low) / float(self.step)
+        places += 0.5
+        whole: NDArray[np.float64] = np.floor(places, out=places)
+        return whole
 
     def read(self, values: Any, *, clip: bool = False) -> NDArray[np.float64]:
         """The values as numbers within the bounds, NaN where one is missing."""
@@ -162,8 +170,9 @@ class Grid:
         numbers = array.astype(np.float64)
         if clip:
             return np.clip(numbers, self.low, self.high)
-        inside = numbers[~np.isnan(numbers)]
-        if inside.size and not (self.low <= inside.min() and inside.max() <= self.high):
+        # fmin and fmax pass over NaN, and give it where there is nothing else.
+        least, most = np.fmin.reduce(numbers, initial=np.nan), np.fmax.reduce(numbers, initial=np.nan)
+        if least < self.low or most > self.high:
             raise DataError(f"values must lie in the declared bounds {self.low}..{self.high}.")
         return numbers
 

@@ -47,16 +47,28 @@ class Attribute:
     --------
     >>> Attribute("sex", ["F", "M"]).labels
     ('F', 'M')
+
+    Parameters
+    ----------
+    name
+        The name of the column.
+    domain
+        What may stand in it: a list of labels, or a domain.
+    public
+        Whether it is no secret, so that a plan sends it in clear beside the report: a school, a month.
     """
 
     name: str
     domain: Domain
+    public: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ParameterTypeError("An attribute's name must be a text that is not empty.")
         object.__setattr__(self, "name", unicodedata.normalize("NFC", self.name))
         object.__setattr__(self, "domain", as_domain(self.domain))
+        if not isinstance(self.public, bool):
+            raise ParameterTypeError("public must be True or False: whether the attribute is sent in clear.")
 
     @property
     def size(self) -> int:
@@ -84,14 +96,22 @@ class Attribute:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"name": self.name, "domain": self.domain.to_dict()}
+        body = {"name": self.name, "domain": self.domain.to_dict()}
+        return {**body, "public": True} if self.public else body
 
     @classmethod
     def from_dict(cls, body: Any) -> Attribute:
         """The inverse of `to_dict`."""
         rule = "An attribute must have a name and a domain of a known kind."
         with translated((KeyError, TypeError), lambda _: FormatError(rule)):
-            return cls(body["name"], domain_from_dict(body["domain"]))
+            return cls(body["name"], domain_from_dict(body["domain"]), _read_public(body))
+
+
+def _read_public(body: Mapping[str, Any]) -> bool:
+    """Whether a document says that an attribute is public; what is not says nothing."""
+    if body.get("public", True) is not True:
+        raise FormatError("An attribute that is sent in clear must say so with true, and no other says anything.")
+    return "public" in body
 
 
 def domain_from_dict(body: Any) -> Domain:
@@ -117,7 +137,8 @@ class Schema(Mapping[str, Attribute]):
     Parameters
     ----------
     attributes
-        A mapping from column name to its domain: a list of labels, `Categories` or `Grid`.
+        A mapping from column name to its domain: a list of labels, `Categories` or `Grid`; or a list of `Attribute`,
+        of which some may be public.
 
     Examples
     --------
@@ -131,12 +152,10 @@ class Schema(Mapping[str, Attribute]):
 
     FORMAT = "bruit.schema/1"
 
-    def __init__(self, attributes: Mapping[str, Any]) -> None:
-        if not isinstance(attributes, Mapping):
-            raise ParameterTypeError("A schema needs a mapping from column name to domain.")
-        if not attributes:
+    def __init__(self, attributes: Mapping[str, Any] | Iterable[Attribute]) -> None:
+        columns = _as_attributes(attributes)
+        if not columns:
             raise ParameterError("A schema needs at least one attribute.")
-        columns = [Attribute(name, domain) for name, domain in attributes.items()]
         self._attributes = {attribute.name: attribute for attribute in columns}
         if len(self._attributes) < len(columns):
             raise ParameterError("Attribute names must be different from each other (after Unicode normalisation).")
@@ -223,8 +242,7 @@ class Schema(Mapping[str, Attribute]):
         """The inverse of `to_list`."""
         if not isinstance(body, list) or not body:
             raise FormatError("A schema must be a list of attributes.")
-        attributes = [Attribute.from_dict(item) for item in body]
-        return cls({attribute.name: attribute.domain for attribute in attributes})
+        return cls([Attribute.from_dict(item) for item in body])
 
     def to_json(self) -> str:
         """The schema as a document."""
@@ -259,6 +277,27 @@ class Schema(Mapping[str, Attribute]):
     def __repr__(self) -> str:
         inner = ", ".join(f"{name!r}: {attribute.size} values" for name, attribute in self.items())
         return f"Schema({{{inner}}})"
+
+
+def _as_attributes(declared: Any) -> list[Attribute]:
+    """The attributes of a mapping from name to domain, or of a list of them."""
+    if isinstance(declared, Mapping):
+        return [_as_attribute(name, domain) for name, domain in declared.items()]
+    if isinstance(declared, str | bytes) or not isinstance(declared, Iterable):
+        raise ParameterTypeError("A schema needs a mapping from column name to domain.")
+    attributes = list(declared)
+    if not all(isinstance(attribute, Attribute) for attribute in attributes):
+        raise ParameterTypeError("A schema needs a mapping from column name to domain, or a list of Attribute(…).")
+    return attributes
+
+
+def _as_attribute(name: Any, domain: Any) -> Attribute:
+    """An attribute of this name; one that is declared already keeps what it says."""
+    if not isinstance(domain, Attribute):
+        return Attribute(name, domain)
+    if unicodedata.normalize("NFC", str(name)) != domain.name:
+        raise ParameterError("An attribute must stand under its own name.")
+    return domain
 
 
 def _column(table: Any, name: str) -> Any:

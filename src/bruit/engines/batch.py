@@ -94,14 +94,14 @@ def rebatch(pieces: Iterable[Batch]) -> Iterator[Batch]:
         start, stop = 0, rows(piece)
         while count + stop - start >= BATCH:
             middle = start + BATCH - count
-            yield _join([*waiting, _cut(piece, start, middle)])
+            yield joined([*waiting, _cut(piece, start, middle)])
             waiting, count, start = [], 0, middle
             yielded += 1
         if start < stop or not (waiting or yielded):
             waiting.append(_cut(piece, start, stop))
             count += stop - start
     if waiting:
-        yield _join(waiting)
+        yield joined(waiting)
 
 
 def _cut(batch: Batch, start: int, stop: int) -> Batch:
@@ -151,7 +151,8 @@ def _select(column: DictionaryColumn, keep: NDArray[np.bool_]) -> DictionaryColu
     return DictionaryColumn(column.entries[keep], table.astype(np.int32)[column.positions])
 
 
-def _join(parts: list[Batch]) -> Batch:
+def joined(parts: list[Batch]) -> Batch:
+    """The rows of several batches, in order, as one."""
     filled = [part for part in parts if rows(part)] or parts[:1]
     if len(filled) == 1:
         return filled[0]

@@ -8,6 +8,7 @@ from bruit.figures.beliefs import plot_beliefs
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
+from bruit.figures.regression import plot_regression
 from bruit.figures.variance import plot_variance
 
-__all__ = ["plot_beliefs", "plot_estimate", "plot_leak", "plot_variance", "save"]
+__all__ = ["plot_beliefs", "plot_estimate", "plot_leak", "plot_regression", "plot_variance", "save"]

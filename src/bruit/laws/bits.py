@@ -10,9 +10,9 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import exp_floor
+from bruit.laws.rounding import NEGLIGIBLE_BITS, exp_floor
 from bruit.laws.sets import Subset
-from bruit.laws.words import WORDS, Words
+from bruit.laws.words import WORD_BITS, WORDS, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +99,27 @@ class BitsLaw(Loss):
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
         """The largest ratio between the probabilities of so many reports of one row under two values, exactly."""
+        if keep == 1:
+            return self.ratio
+        # Nearer to the ratio of the memo than one part in 2⁵⁰⁰: that one, which is above; the power would fill memory.
+        odds = (1 + keep) / (1 - keep)
+        digits = odds.numerator.bit_length() - odds.denominator.bit_length() - 1
+        if rounds * digits > WORD_BITS + NEGLIGIBLE_BITS:
+            return self.ratio
         # All reports have the own bit set and the other clear.
         same, flipped = ((1 + keep) / 2) ** rounds, ((1 - keep) / 2) ** rounds
         own_set, other_set = (x * same + (1 - x) * flipped for x in (self.p, self.q))
         own_clear, other_clear = ((1 - x) * same + x * flipped for x in (self.p, self.q))
         return own_set * other_clear / (other_set * own_clear)
+
+    def refresh_weight(self, keep: Fraction) -> int:
+        """How many of all words turn a bit of a memo over: (1 − keep)/2 in units of 2⁻⁶⁴, rounded up."""
+        return math.ceil((1 - keep) / 2 * WORDS)
+
+    def refresh(self, memo: int, weight: int, words: Words) -> int:
+        """A report of a memo: for each bit a word, in their order, which turns it over if it is below the weight."""
+        flips = sum(1 << value for value in range(self.sets.values) if next(words) < weight)
+        return memo ^ flips
 
     def row(self, code: int | None) -> list[Fraction]:
         """P(message | value) for all messages, exactly; of bits of which none is anybody's own where `code` is None."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+
+#: A ratio that is nearer to its limit than this many binary digits show is stated as the limit: 500, and 64 of weights.
+NEGLIGIBLE_BITS = 564
 
 _EXACT = Context(prec=80)
 # exp and ln of the decimal module are correctly rounded; this covers their last digit many times over.
 _MARGIN = Decimal(10) ** -70
 
 
+@functools.lru_cache(maxsize=1024)
 def exp_floor(epsilon: float, times: int) -> int:
     """⌊times · e^ε⌋, never above the true value.
 
@@ -23,6 +28,7 @@ def exp_floor(epsilon: float, times: int) -> int:
     return int(below.to_integral_value(ROUND_FLOOR))
 
 
+@functools.lru_cache(maxsize=1024)
 def log_ceiling(ratio: Fraction) -> float:
     """The least double that is at or above ln(ratio), for a ratio of 1 or more.
 

@@ -60,6 +60,10 @@ class Sets(ABC):
         """Any message: that of this number, or by further words."""
         return number
 
+    def fresh(self, memo: int, words: Words) -> int:
+        """Any message, all equally likely, in place of a memo."""
+        return self.other(uniform(self.outcomes, words), words)
+
     def messages(self) -> Iterable[int]:
         """All messages, in the order in which a matrix has them."""
         return range(self.outcomes)
@@ -479,6 +483,11 @@ class Hash(Sets):
     def other(self, number: int, words: Words) -> int:
         """A function, and the bucket of this number."""
         return self._draw(words) | number << self.seed_bits
+
+    def fresh(self, memo: int, words: Words) -> int:
+        """The function of the memo, and any bucket."""
+        function: int = memo % 2**self.seed_bits
+        return function | uniform(self.buckets, words) << self.seed_bits
 
     def _draw(self, words: Words) -> int:
         """The lower digits of a message: two words, or the number of a function."""

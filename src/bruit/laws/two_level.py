@@ -7,6 +7,7 @@ The argument is in ``two_level.proof.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -14,12 +15,9 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import LimitError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import exp_floor
+from bruit.laws.rounding import NEGLIGIBLE_BITS, exp_floor
 from bruit.laws.sets import Sets
 from bruit.laws.words import WORDS, Words, below
-
-#: A ratio that is nearer to its limit than this many binary digits show is stated as the limit: 500, and 64 of weights.
-NEGLIGIBLE_BITS = 564
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +131,14 @@ class TwoLevelLaw(Loss):
             return self.ratio
         excess = (base**rounds - 1) * Fraction(self.outcomes, messages)
         return (self.inside * excess + self.total) / (self.outside * excess + self.total)
+
+    def refresh_weight(self, keep: Fraction) -> int:
+        """How many of all words draw any message in place of a memo: 1 − keep in units of 2⁻⁶⁴, rounded up."""
+        return math.ceil((1 - keep) * WORDS)
+
+    def refresh(self, memo: int, weight: int, words: Words) -> int:
+        """A report of a memo: any message if the next word is below the weight, else the memo."""
+        return self.sets.fresh(memo, words) if next(words) < weight else memo
 
     def probability(self, *, inside: bool) -> Fraction:
         """The exact probability of one outcome inside or outside the value's set."""

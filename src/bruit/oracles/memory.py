@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents
+from bruit import documents
+from bruit.domains.domain import DictionaryColumn
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DesignError, FormatError, ParameterError, ParameterTypeError, translated
-from bruit.oracles.repeated import Repeated
+from bruit.privacy.guarantee import Guarantee
 
 try:
     import fcntl
@@ -29,7 +30,48 @@ except ImportError:  # Windows
 
 #: The format of the file.
 FORMAT = "bruit.memory/1"
+#: Memos or reports of people: an array, or one for each column of a plan.
+Rows: TypeAlias = Any
 _DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
+
+
+class Panel(Protocol):
+    """What a memory is for: a `Repeated` oracle, or a plan with rounds."""
+
+    @property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify it."""
+        ...
+
+    @property
+    def form(self) -> Any:
+        """The form of a memo or report; of a plan, of each column."""
+        ...
+
+    @property
+    def guarantees(self) -> Mapping[str, Guarantee]:
+        """What is promised; of an epoch too."""
+        ...
+
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch that a round is in."""
+        ...
+
+    def encode(self, values: Any) -> Any:
+        """Codes of values or records."""
+        ...
+
+    def remember(self, codes: Any, words: Words) -> Rows:
+        """Memos of codes."""
+        ...
+
+    def report(self, memos: Rows, words: Words) -> Rows:
+        """Reports of memos."""
+        ...
+
+    def valid(self, reports: Rows) -> NDArray[np.bool_]:
+        """Which memos or reports there can be."""
+        ...
 
 
 class Memory:
@@ -40,11 +82,11 @@ class Memory:
     path
         The file, which `create` has made.
     panel
-        The design; a memory of another is refused.
+        The design: a `Repeated` oracle, or a plan with rounds. A memory of another is refused.
 
     Guarantee
     ---------
-    What `Repeated` promises, as long as the file is kept: one memo for each person and epoch. A memory that is lost is
+    What the design promises, as long as the file is kept: one memo for each person and epoch. A memory that is lost is
     replaced by `create`, and the new memos of an epoch that had begun cost once more the ε of an epoch.
 
     Examples
@@ -57,21 +99,23 @@ class Memory:
     >>> report = memory.report("car", epoch=0, round=1)
     >>> bool(memory.report("bike", epoch=0, round=1) == report)
     True
+    >>> plan = bruit.Plan({"travels": ["bus", "car", "bike"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> memory = Memory.create(folder.name + "/plan.json", plan)
+    >>> reports = memory.reports({"travels": ["bus", "car"]}, ["Ada", "Bob"], round=13)
+    >>> len(reports["travels"]), memory.rounds(epoch=2, person="Ada")
+    (2, 1)
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | os.PathLike[str], panel: Repeated) -> None:
-        if not isinstance(panel, Repeated):
-            raise ParameterTypeError("panel must be a Repeated oracle.")
+    def __init__(self, path: str | os.PathLike[str], panel: Panel) -> None:
         self.path = Path(path)
-        self.panel = panel
+        self.panel = _checked(panel)
         self._read()
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], panel: Repeated) -> Self:
+    def create(cls, path: str | os.PathLike[str], panel: Panel) -> Self:
         """A new memory, empty; a file that is there already is not replaced."""
-        if not isinstance(panel, Repeated):
-            raise ParameterTypeError("panel must be a Repeated oracle.")
+        _checked(panel)
         with _alone(Path(path)):
             if Path(path).exists():
                 raise ParameterError(f"{Path(path).name} exists: open it with Memory(path, panel).")
@@ -79,44 +123,84 @@ class Memory:
         return cls(path, panel)
 
     def report(
-        self, value: Any, *, round: int, epoch: int = 0, person: str = "", rng: Randomness = None
-    ) -> NDArray[Any]:
+        self, value: Any, *, round: int, epoch: int | None = None, person: str = "", rng: Randomness = None
+    ) -> Rows:
         """The report of one person in one round: an array of one row. The same round gives the same report again.
 
         Parameters
         ----------
         value
-            The value of the person; looked at in the first report of an epoch only.
+            The value of the person, or for a plan the record, as ``{"smokes": "yes"}``; looked at in the first report
+            of an epoch only.
         round
-            The number of the round, within the epoch.
+            The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
-            The number of the epoch, which is public.
+            The number of the epoch, which is public, 0 unless given; a plan says it itself.
         person
             Whose memo it is, where a file has those of several people.
         rng
             As for `Oracle.privatize`; a number gives other words for every person, epoch and round.
         """
-        _checks.integer(low=0, round=round)
-        _checks.integer(low=0, epoch=epoch)
-        if not isinstance(person, str):
+        values = {name: [item] for name, item in value.items()} if isinstance(value, Mapping) else [value]
+        return self.reports(values, [person], round=round, epoch=epoch, rng=rng)
+
+    def reports(
+        self, values: Any, people: Sequence[str], *, round: int, epoch: int | None = None, rng: Randomness = None
+    ) -> Rows:
+        """The reports of several people in one round, in their order; the file is read and written once.
+
+        Parameters
+        ----------
+        values
+            One value per person; for a plan, columns by name.
+        people
+            Whose memos they are: different texts.
+        round, epoch, rng
+            As for `report`.
+        """
+        epoch = self.panel.epoch_of(round, epoch)
+        names = list(people)
+        if not all(isinstance(name, str) for name in names):
             raise ParameterTypeError("person must be a text.")
+        if len(set(names)) < len(names):
+            raise DataError("Somebody is named twice: a person has one report in a round.")
         with _alone(self.path):
-            people = self._read()
-            kept = people.setdefault(person, {}).setdefault(str(epoch), {"memo": None, "reports": {}})
-            if kept["memo"] is None:
-                codes = self.panel.oracle.encode([value])
-                if len(codes) != 1:
-                    raise DataError("A memo needs a value: this one is missing, and missing values are dropped.")
-                words = Words.resolve(rng, documents.canonical(["memo", person, epoch]), self.panel.digest)
-                kept["memo"] = self.panel.remember(codes, words).tobytes().hex()
-            if str(round) not in kept["reports"]:
-                words = Words.resolve(rng, documents.canonical(["report", person, epoch, round]), self.panel.digest)
-                kept["reports"][str(round)] = self.panel.report(self._row(kept["memo"]), words).tobytes().hex()
-                _write(self.path, self.panel.digest, people)
-            return self._row(kept["reports"][str(round)])
+            histories = self._read()
+            kept = [
+                histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
+            ]
+            first = self._draw_memos(values, names, kept, epoch, rng)
+            late = [place for place, history in enumerate(kept) if str(round) not in history["reports"]]
+            if late:
+                memos = self._rows([kept[place]["memo"] for place in late])
+                words = self._words(rng, "report", [names[place] for place in late], epoch, round)
+                for place, row in zip(late, _texts(self.panel.report(memos, words)), strict=True):
+                    kept[place]["reports"][str(round)] = row
+            if first or late:
+                _write(self.path, self.panel.digest, histories)
+            return self._rows([history["reports"][str(round)] for history in kept])
+
+    def _draw_memos(
+        self, values: Any, names: list[str], kept: list[dict[str, Any]], epoch: int, rng: Randomness
+    ) -> list[int]:
+        """Memos for those who have none, from their values alone; and who they are."""
+        first = [place for place, history in enumerate(kept) if history["memo"] is None]
+        if not first:
+            return first
+        codes = self.panel.encode(_some(values, first, len(names)))
+        columns = codes.values() if isinstance(codes, Mapping) else [codes]
+        if any(len(column) != len(first) for column in columns):
+            raise DataError("A memo needs a value: one is missing, and missing values are dropped.")
+        words = self._words(rng, "memo", [names[place] for place in first], epoch, 0)
+        for place, row in zip(first, _texts(self.panel.remember(codes, words)), strict=True):
+            kept[place]["memo"] = row
+        return first
+
+    def _words(self, rng: Randomness, verb: str, people: list[str], epoch: int, round: int) -> Words:
+        return Words.resolve(rng, documents.canonical([verb, people, epoch, round]), self.panel.digest)
 
     def rounds(self, *, epoch: int = 0, person: str = "") -> int:
-        """In how many rounds of an epoch a person has reported; `Repeated.after` says what they cost."""
+        """In how many rounds of an epoch a person has reported; `after` of the design says what they cost."""
         kept = self._read().get(person, {}).get(str(epoch))
         return len(kept["reports"]) if kept else 0
 
@@ -139,17 +223,58 @@ class Memory:
             raise FormatError(_DAMAGED)
         return people
 
-    def _row(self, text: str) -> NDArray[Any]:
-        """One memo or report, from its bytes."""
-        form = self.panel.oracle.form
-        with translated((ValueError, TypeError), lambda _: FormatError(_DAMAGED)):
-            row = np.frombuffer(bytes.fromhex(text), form.dtype).reshape(form.empty(1).shape)
-        if not self.panel.oracle.valid(row).all():
+    def _rows(self, texts: list[Any]) -> Rows:
+        """Memos or reports, from their bytes."""
+        form = self.panel.form
+        with translated((ValueError, TypeError, KeyError), lambda _: FormatError(_DAMAGED)):
+            if isinstance(form, Mapping):
+                rows: Rows = {name: _array(own, [text[name] for text in texts]) for name, own in form.items()}
+            else:
+                rows = _array(form, texts)
+        if not self.panel.valid(rows).all():
             raise FormatError(_DAMAGED)
-        return row
+        return rows
 
     def __repr__(self) -> str:
         return f"Memory({self.path.name!r}, design {self.panel.digest[:8]})"
+
+
+def _checked(panel: Any) -> Panel:
+    """The design, if it is one that people with memos can use."""
+    if "epoch" not in getattr(panel, "guarantees", ()) or not hasattr(panel, "epoch_of"):
+        raise ParameterTypeError("panel must be a Repeated oracle, or a plan with rounds.")
+    return panel  # type: ignore[no-any-return]
+
+
+def _array(form: Any, texts: list[str]) -> NDArray[Any]:
+    """Rows of one column from their bytes, which are as many as the form says."""
+    rows = form.empty(len(texts))
+    data = [bytes.fromhex(text) for text in texts]
+    if any(len(row) != rows.nbytes // max(len(texts), 1) for row in data):
+        raise ValueError
+    return np.frombuffer(b"".join(data), rows.dtype).reshape(rows.shape)
+
+
+def _texts(rows: Rows) -> list[Any]:
+    """The bytes of each row in hexadecimal digits; of a plan, by column."""
+    if not isinstance(rows, Mapping):
+        return [row.tobytes().hex() for row in rows]
+    columns = {name: _texts(column) for name, column in rows.items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _some(values: Any, places: list[int], people: int) -> Any:
+    """The values of some people."""
+    if isinstance(values, DictionaryColumn):
+        return DictionaryColumn(values.entries, values.positions[places])
+    if isinstance(values, Mapping) or hasattr(values, "columns"):
+        return {name: _some(values[name], places, people) for name in values}
+    if len(values) != people:
+        raise DataError("There must be a value for every person.")
+    if isinstance(values, np.ndarray):
+        return values[places]
+    known = list(values)
+    return [known[place] for place in places]
 
 
 def _is_history(history: Any) -> bool:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains.codes import Codes
+from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Tally
@@ -51,6 +52,10 @@ class RefreshedLaw(Protocol):
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
         """The largest ratio of so many reports of one message, exactly."""
+        ...
+
+    def refresh_weight(self, keep: Fraction) -> int:
+        """How many of 2⁶⁴ words refresh a message, rounded up."""
         ...
 
 
@@ -132,6 +137,24 @@ class Repeated:
         return self._law.keep_chance(self.oracle.law)
 
     @property
+    def refresh_weight(self) -> int:
+        """What a card says of a round: how many of 2⁶⁴ words refresh a memo, or a bit of it; rounded up."""
+        return self._law.refresh_weight(self.keep)
+
+    @property
+    def form(self) -> Form:
+        """The dtype and bytes of a memo or report."""
+        return self.oracle.form
+
+    def encode(self, values: Any) -> Codes:
+        """Codes of values, as the oracle reads them."""
+        return self.oracle.encode(values)
+
+    def valid(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which memos or reports there can be, of rows in their form."""
+        return self.oracle.valid(rows)
+
+    @property
     def _law(self) -> RefreshedLaw:
         law = self.memo.law
         if not isinstance(law, RefreshedLaw):
@@ -172,6 +195,11 @@ class Repeated:
         if not self.oracle.valid(known).all():
             raise ParameterError("memos must be those that this design gave.")
         return self.oracle.refresh(known, self.keep, words)
+
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch that a round is said to be in, 0 unless something is said."""
+        _checks.integer(low=0, round=round)
+        return _checks.integer(low=0, epoch=0 if epoch is None else epoch)
 
     # What is promised.
 

@@ -9,7 +9,7 @@ have a value in both epochs, is bounded so that no variance is stated too small.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -95,6 +95,12 @@ class Series(Tabular):
         One tally of `oracle` for each round.
     epochs
         The number of the epoch of each round.
+    rounds
+        The number of each round, for tables and titles; its place in the series unless given.
+    labels, name
+        The labels of the values and the name of the question, where they are not those of the oracle.
+    sampled
+        Whether those who report were drawn from those who take part, as SMP does: such rounds speak of a population.
 
     Examples
     --------
@@ -113,6 +119,10 @@ class Series(Tabular):
     memo: Oracle
     tallies: tuple[Tally, ...]
     epochs: tuple[int, ...]
+    rounds: tuple[int, ...] | None = None
+    labels: tuple[Any, ...] | None = None
+    name: str | None = None
+    sampled: bool = False
 
     def __post_init__(self) -> None:
         if not self.tallies:
@@ -121,11 +131,32 @@ class Series(Tabular):
             raise ParameterError("epochs must have a number for each round.")
         for number in self.epochs:
             _checks.integer(low=0, epochs=number)
+        if self.rounds is None:
+            object.__setattr__(self, "rounds", tuple(range(len(self.tallies))))
+        if self.labels is None:
+            object.__setattr__(self, "labels", tuple(self.oracle.domain.names))
         self.estimates()
 
     def estimates(self, target: Target = "population") -> list[Estimate]:
         """The estimate of each round."""
-        return [self.oracle.estimate(tally, target) for tally in self.tallies]
+        self._check_target(target)
+        answers = [self.oracle.estimate(tally, target) for tally in self.tallies]
+        return [replace(answer, labels=self._labels, name=self.name or answer.name) for answer in answers]
+
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        return self.labels or ()
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return self.rounds or ()
+
+    def _check_target(self, target: Target) -> None:
+        _checks.one_of(("population", "people"), target=target)
+        if self.sampled and target == "people":
+            raise ParameterError(
+                'Who reports on this question was drawn: a series of SMP is estimated for the "population".'
+            )
 
     @cached_property
     def frequency(self) -> Floats:
@@ -173,15 +204,18 @@ class Series(Tabular):
         """
         if first == second:
             raise ParameterError("A difference needs two rounds.")
-        return self._combine([second, first], [1.0, -1.0], target, same_people, f"Round {second} less round {first}")
+        for place in (first, second):
+            _checks.integer(low=0, high=len(self.tallies) - 1, rounds=place)
+        title = f"Round {self._numbers[second]} less round {self._numbers[first]}"
+        return self._combine([second, first], [1.0, -1.0], target, same_people, title)
 
     def table(self, level: float = 0.95) -> Table:
         """Every round and value: columns round, epoch, label, frequency, lower, upper."""
-        k, rounds = len(self.oracle.domain.names), len(self.tallies)
+        k, rounds = len(self._labels), len(self.tallies)
         columns = [
-            Column("round", np.repeat(np.arange(rounds), k), write=str),
+            Column("round", np.repeat(self._numbers, k), write=str),
             Column("epoch", np.repeat(self.epochs, k), write=str),
-            Column("label", tuple(self.oracle.domain.names) * rounds, "value", "label", label),
+            Column("label", self._labels * rounds, "value", "label", label),
             Column("frequency", self.frequency.ravel(), write=decimals(4)),
             Column(
                 "interval",
@@ -191,7 +225,8 @@ class Series(Tabular):
                 parts=("lower", "upper"),
             ),
         ]
-        return Table(f"{counted(rounds, 'round')} of {self.oracle.name}", columns, about={"level": level}, noun="row")
+        what = self.oracle.name if self.name is None else f"{self.name} by {self.oracle.name}"
+        return Table(f"{counted(rounds, 'round')} of {what}", columns, about={"level": level}, noun="row")
 
     # Sums of rounds.
 
@@ -202,7 +237,7 @@ class Series(Tabular):
             _checks.integer(low=0, high=len(self.tallies) - 1, rounds=place)
         if len(set(rounds)) < len(rounds):
             raise ParameterError("rounds must be different.")
-        _checks.one_of(("population", "people"), target=target)
+        self._check_target(target)
         sizes = {self.tallies[place].n for place in rounds}
         if same_people and len(sizes) > 1:
             raise DataError("These rounds have different numbers of reports: say same_people=False for a bound.")
@@ -213,9 +248,7 @@ class Series(Tabular):
                 if i < j:
                     total += 2 * a * b * self._covariance(i, j, target, same_people, upper=a * b > 0)
         frequency = np.asarray(np.array(weights) @ self.frequency[rounds])
-        return Contrast(
-            frequency=frequency, variance=np.maximum(total, 0.0), labels=tuple(self.oracle.domain.names), title=title
-        )
+        return Contrast(frequency=frequency, variance=np.maximum(total, 0.0), labels=self._labels, title=title)
 
     @cached_property
     def _shares(self) -> dict[int, Floats]:

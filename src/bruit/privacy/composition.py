@@ -62,12 +62,18 @@ def parallel(guarantees: Iterable[Guarantee], *, fixed: bool = False) -> Guarant
 
 
 def check_parts(neighbours: Neighbours, *, fixed: bool) -> None:
-    """Refuse disjoint parts of which a replaced record may change two."""
+    """Refuse disjoint parts of which a replaced record, or a person with several rows, may change two."""
     if neighbours == "replace" and not fixed:
         raise ParameterError(
             'Under "replace" a record may move from one part to another, which changes the sizes of both, and a '
             "release takes the size of its part as public. If parts follow from something public, so that a replaced "
             'record stays in its part, say fixed=True. If they follow from the data, use neighbours="add-remove".'
+        )
+    if neighbours.startswith("person-") and not fixed:
+        raise ParameterError(
+            "A person with several rows may be in several parts, and then the parts add up. If each person is in one "
+            "part, with all their rows, say fixed=True; otherwise release with by, and say in how many groups a "
+            "person counts."
         )
 
 

@@ -10,7 +10,7 @@ from bruit import _checks
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 
 #: The neighbouring relation of a guarantee.
-Neighbours = Literal["value", "attribute", "person", "add-remove", "replace"]
+Neighbours = Literal["value", "attribute", "person", "add-remove", "replace", "person-add-remove", "person-replace"]
 
 #: By how much a bound of belief is moved outwards.
 _ROUNDING = 2.0**-49
@@ -21,6 +21,8 @@ _MEANING: dict[str, str] = {
     "person": "local, the whole record changed",
     "add-remove": "central, one record added or removed",
     "replace": "central, one record replaced",
+    "person-add-remove": "central, one person added or removed with all their rows",
+    "person-replace": "central, one person replaced with all their rows",
 }
 
 
@@ -39,7 +41,8 @@ class Guarantee:
         The probability mass outside the bound; 0 for pure differential privacy.
     neighbours
         Local: ``"value"`` (one question), ``"attribute"`` (one attribute of a record changes), ``"person"``
-        (the whole record changes). Central: ``"add-remove"`` or ``"replace"``.
+        (the whole record changes). Central: ``"add-remove"`` or ``"replace"``, of a record; or, where people have
+        several rows, ``"person-add-remove"`` or ``"person-replace"``.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from bruit.releases.inverse_sensitivity import InverseSensitivity
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
@@ -28,6 +29,8 @@ __all__ = [
     "Mean",
     "Median",
     "Noise",
+    "PeopleWarning",
+    "Person",
     "Quantiles",
     "Release",
     "Result",

@@ -20,7 +20,7 @@ from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, histogram_of, whole
+from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, codes_by, histogram_of, whole
 
 __all__ = ["Count", "Histogram"]
 
@@ -28,6 +28,7 @@ __all__ = ["Count", "Histogram"]
 class _Counted(AdditiveStatistic):
     """Counts with noise, as they are."""
 
+    rising: ClassVar[bool] = True
     labels: Any
 
     def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
@@ -51,7 +52,8 @@ class Count(_Counted):
     delta
         0 (default) for Laplace noise; a small number, far below one over the number of records, for Gaussian noise.
     neighbours
-        ``"add-remove"``; under ``"replace"`` the number of records is public and needs no release.
+        ``"add-remove"``; under ``"replace"`` the number of records is public and needs no release, unless people have
+        several rows (`Person`).
 
     Guarantee
     ---------
@@ -80,12 +82,15 @@ class Count(_Counted):
 
     def __post_init__(self) -> None:
         self._check_privacy()
+        self.noise()
+
+    def check_rows(self) -> None:
+        """Where each row is a person, their number is public under ``"replace"``."""
         if self.public:
             raise ParameterError(
                 'Under "replace" the number of records is public: publish it as it is. To count by value, use a '
                 'histogram; to protect the number itself, use neighbours="add-remove".'
             )
-        self.noise()
 
     @property
     def size(self) -> int:
@@ -96,6 +101,10 @@ class Count(_Counted):
     def labels(self) -> tuple[str]:
         """One label."""
         return (self.name,)
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
+        """Nothing: all rows count alike."""
+        return []
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of rows, whatever stands in them."""
@@ -165,6 +174,10 @@ class Histogram(_Counted):
     def labels(self) -> tuple[Any, ...]:
         """One label for each count."""
         return self.domain.names
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
+        """The code of each value."""
+        return [codes_by(self.domain, self.values(batch))]
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records have each value."""

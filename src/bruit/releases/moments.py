@@ -26,8 +26,17 @@ from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, Integers, Noise, cut
+from bruit.releases.person import Contribution
 from bruit.releases.result import Ends, Result
-from bruit.releases.statistic import MOST_RECORDS, AdditiveStatistic, CentralNeighbours, Change, checked_size, whole
+from bruit.releases.statistic import (
+    MOST_RECORDS,
+    AdditiveStatistic,
+    CentralNeighbours,
+    Change,
+    checked_size,
+    codes_by,
+    whole,
+)
 
 __all__ = ["Mean", "Sum", "Variance"]
 
@@ -45,6 +54,7 @@ _SUM_BITS = MOST_SUM.bit_length() - 1
 class Moment(AdditiveStatistic):
     """What the three have in common: a bounded number, the sums of its steps, and one noisy result."""
 
+    rising: ClassVar[bool] = True
     #: How many steps there are at most between the bounds, unless a step is declared.
     most_steps: ClassVar[int] = 2**19
 
@@ -78,6 +88,10 @@ class Moment(AdditiveStatistic):
     @property
     def _step(self) -> float:
         return float(self.grid.step)
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
+        """The steps of each number above the lower bound."""
+        return [codes_by(self.grid, self.values(batch))]
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of records and the sum of their steps above the lower bound."""
@@ -168,6 +182,7 @@ class Sum(Moment):
     """
 
     kind: ClassVar[str] = "sum"
+    rising: ClassVar[bool] = False  # of numbers below 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -183,6 +198,17 @@ class Sum(Moment):
     def _change(self) -> int:
         first = self.grid.first
         return self.grid.width if self.public else max(abs(first), abs(first + self.grid.width))
+
+    def contributed(self, contribution: Contribution) -> Change:
+        """As for all sums; but where all numbers may be of one sign, or of both, a replaced person changes less."""
+        change = super().contributed(contribution)
+        if not contribution.replaced:
+            return change
+        unit, first = self._unit(None), self.grid.first
+        most = self.change("add-remove").l1
+        span = -(-(max(first + self.grid.width, 0) - min(first, 0)) // unit)
+        squares = contribution.full_groups * contribution.rows_per_group**2 * max(2 * most**2, span**2)
+        return Change(change.l1, min(change.l2_squared, squares))
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise."""

@@ -3,11 +3,15 @@
 With `by`, every statistic is published for each of the declared groups. A record is in one group, so what is published
 about the other groups says nothing about it, and all groups together cost as much as one (parallel composition). Which
 groups there are must be declared, because a list that is read from the data tells which groups occur.
+
+With a `person`, what each person contributes is bounded before anything is counted, and the guarantee speaks of people.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import itertools
 import math
 import os
@@ -20,8 +24,9 @@ import numpy as np
 
 from bruit import documents, engines
 from bruit.domains import Attribute, Schema
-from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.domain import in_memory
 from bruit.engines import batch as batching
+from bruit.engines.people import KEY_BYTES, fold_people, present, take
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
     DataTypeError,
@@ -36,6 +41,8 @@ from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
+from bruit.privacy.zcdp import pure_rho
+from bruit.releases.person import SECRET_BYTES, Person, warn_of_people
 from bruit.releases.result import Result, Results, by_group
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
 
@@ -57,12 +64,15 @@ class Release:
     by
         The declared groups, as in ``{"sex": ["F", "M"]}``: a schema, or columns with their labels or domains. With
         several columns a group is a combination of them.
+    person
+        A `Person`, where people have several rows.
 
     Guarantee
     ---------
-    The sum of the guarantees of the statistics (sequential composition). Groups cost nothing more: adding or removing
-    a record changes one group only. Under ``"replace"`` a record can leave a group and enter another, whose sizes are
-    then not public; that is refused.
+    The sum of the guarantees of the statistics (sequential composition). Without a person, groups cost nothing more:
+    adding or removing a record changes one group only; under ``"replace"`` a record can leave a group and enter
+    another, whose sizes are then not public, and that is refused. With a person the noise is for all rows and groups in
+    which they count.
 
     Examples
     --------
@@ -77,15 +87,25 @@ class Release:
 
     FORMAT = "bruit.release/1"
 
-    def __init__(self, statistics: Statistics, by: Any = None) -> None:
+    def __init__(self, statistics: Statistics, by: Any = None, person: Person | None = None) -> None:
         self._statistics = _named(statistics)
         self._by = None if by is None else _groups(by)
+        self._person = person
+        if person is None:
+            self._check_rows()
+        elif not isinstance(person, Person):
+            raise ParameterTypeError('person must be a Person, as in Person("user_id", rows=10).')
+        _ = self.guarantee, self._drawn
+
+    def _check_rows(self) -> None:
+        """What makes no sense where each row is a person of its own is refused."""
+        for statistic in self._statistics.values():
+            statistic.check_rows()
         if self._by is not None and any(statistic.public for statistic in self._statistics.values()):
             raise ParameterError(
                 'Under "replace" a record may change its group, so that sizes of groups are not public: '
                 'release by group with neighbours="add-remove". A histogram of the groups works under both.'
             )
-        _ = self.guarantee
 
     @property
     def statistics(self) -> dict[str, Statistic]:
@@ -106,19 +126,46 @@ class Release:
         return labels[0] if len(labels) == 1 else tuple(", ".join(map(str, row)) for row in itertools.product(*labels))
 
     @property
+    def person(self) -> Person | None:
+        """Who is protected with all their rows, where people have several."""
+        return self._person
+
+    @property
     def guarantee(self) -> Guarantee:
         """What all results together promise."""
-        return sequential(statistic.guarantee for statistic in self._statistics.values())
+        return sequential(self._promise(statistic) for statistic in self._statistics.values())
+
+    def _promise(self, statistic: Statistic) -> Guarantee:
+        """What one of the statistics promises here: of people, where there are any."""
+        promise = statistic.guarantee
+        if self._person is None:
+            return promise
+        neighbours: Any = f"person-{promise.neighbours}"
+        return dataclasses.replace(promise, neighbours=neighbours)
+
+    @cached_property
+    def _drawn(self) -> dict[str, Statistic]:
+        """The statistics of rows whose noise is drawn."""
+        if self._person is None:
+            return self._statistics
+        many = None if self._by is None else len(self.groups)
+        return {
+            name: statistic.for_people(self._person.contribution(many, replaced=statistic.public))
+            for name, statistic in self._statistics.items()
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         by = () if self._by is None else tuple(map(batching.clean_name, self._by))
-        read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by)
+        person = () if self._person is None else (self._person.column,)
+        read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by, person)
         return tuple(dict.fromkeys(read))
 
-    def fold(self, source: Any) -> RawTally:
+    def fold(self, source: Any, rng: Randomness = None) -> RawTally:
         """What all statistics need of the data, in one pass: whole numbers without noise, which add and show nothing.
+
+        Tallies of a release with a person add only if no person has rows in two of them.
 
         Parameters
         ----------
@@ -126,10 +173,23 @@ class Release:
             A table: a mapping, a frame, a path, or anything else that `bruit.engines.fold` reads. Or one column, as an
             array-like or an iterator of arrays, for statistics that name no column. `bruit.engines.read` says how CSV
             is written.
+        rng
+            Where the key that chooses the rows of people comes from; of no use without a person.
         """
         whole = engines.Source.of(source)
         table, columns = self._opened(in_memory(whole.data))
-        return engines.fold(engines.Source(table, whole.text, whole.progress), self._tally, columns=columns)
+        opened = engines.Source(table, whole.text, whole.progress)
+        if self._person is None:
+            return engines.fold(opened, self._tally, columns=columns)
+        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
+        return fold_people(
+            opened,
+            functools.partial(self._tally_of_people, key),
+            person=self._person.column,
+            columns=self.columns,
+            missing=self._person.missing,
+            key=key[-KEY_BYTES:],
+        )
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -157,23 +217,28 @@ class Release:
         if ledger is not None:
             self._book(ledger, label)
         words = Words.resolve(rng, "release", self.digest).split(len(prepared))
-        statistics = self._statistics.items()
-        drawn = zip(statistics, prepared, words, strict=True)
-        return Results({name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn})
+        drawn = zip(self._drawn.items(), prepared, words, strict=True)
+        results = {name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn}
+        return Results({name: self._about_people(name, result) for name, result in results.items()})
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books, one line for each statistic."""
         return [
-            Line(statistic.guarantee, self._label(name, label)[:_LABEL], statistic.rho)
+            Line(self._promise(statistic), self._label(name, label)[:_LABEL], self._rho(statistic))
             for name, statistic in self._statistics.items()
         ]
+
+    def _rho(self, statistic: Statistic) -> float | None:
+        """The ρ of a statistic; for people, of one that is not made of sums, that of its ε."""
+        sums = self._person is None or statistic.delta
+        return statistic.rho if sums else pure_rho(statistic.epsilon)
 
     def loss_between(self, first: Counts, second: Counts) -> Any:
         """The losses of all statistics and groups together, as in `Statistic.loss_between`."""
         pairs = zip(self._split(first), self._split(second), strict=True)
         losses = [
             statistic.loss_between(ours, theirs)
-            for statistic, parts in zip(self._statistics.values(), pairs, strict=True)
+            for statistic, parts in zip(self._drawn.values(), pairs, strict=True)
             for ours, theirs in zip(*parts, strict=True)
         ]
         return None if any(loss is None for loss in losses) else sum(losses)
@@ -182,7 +247,8 @@ class Release:
         """Plain values, for documents: everything that decides what is published."""
         statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self._statistics.items()]
         by = {} if self._by is None else {"by": [attribute.to_dict() for attribute in self._by.values()]}
-        return {"statistics": statistics, **by}
+        person = {} if self._person is None else {"person": self._person.to_dict()}
+        return {"statistics": statistics, **by, **person}
 
     @classmethod
     def from_dict(cls, body: Any) -> Release:
@@ -200,7 +266,12 @@ class Release:
             )
             if len(set(names)) < len(names) and any(names):
                 raise FormatError("The statistics of a release must have different names.")
-            return cls({name or item.title: item for name, item in zip(names, known, strict=True)}, attributes)
+            person = body.get("person")
+            return cls(
+                {name or item.title: item for name, item in zip(names, known, strict=True)},
+                attributes,
+                None if person is None else Person.from_dict(person),
+            )
 
     def to_json(self) -> str:
         """A document of format ``bruit.release/1``."""
@@ -221,6 +292,32 @@ class Release:
         by = "" if self._by is None else f", by {', '.join(self._by)}"
         return f"<Release: {', '.join(self._statistics)}{by}; {self.guarantee}>"
 
+    def _tally_of_people(self, key: bytes, batch: dict[str, Any]) -> RawTally:
+        """The counts of the rows that count, of people who are in this batch with all their rows."""
+        person: Any = self._person
+        batch, people = present(batch, person.column, person.missing)
+        groups = None if self._by is None else self._group_codes(batch)
+        codes = [code for item in self._statistics.values() for code in self._codes(item, batch)]
+        return self._tally(take(batch, person.choose(people, groups, codes, key)))
+
+    def _codes(self, statistic: Statistic, batch: dict[str, Any]) -> list[Any]:
+        named = len(statistic.columns) == 1
+        with in_column(statistic.columns[0]) if named else contextlib.nullcontext():
+            return statistic.row_codes(batch)
+
+    def _about_people(self, name: str, result: Result) -> Result:
+        """A result as it is published: what it promises to people, and what was counted of them."""
+        if self._person is None:
+            return result
+        statistic = self._statistics[name]
+        by = {key: value for key, value in result.statistic.items() if key == "by"}
+        return dataclasses.replace(
+            result,
+            guarantee=self._promise(statistic),
+            statistic={**statistic.to_dict(), **by, "person": self._person.to_dict()},
+            notes=(*result.notes, self._person.describe()),
+        )
+
     def _opened(self, source: Any) -> tuple[Any, list[str] | None]:
         """The source as a table, and the columns to read of it; None for all."""
         unnamed = [item for item in self._statistics.values() if item.reads_column and not item.columns]
@@ -236,8 +333,8 @@ class Release:
 
     def _tally(self, batch: dict[str, Any]) -> RawTally:
         parts = [batch] if self._by is None else self._parts(batch)
-        counts = [self._count(item, part) for item in self._statistics.values() for part in parts]
-        return RawTally(design=self.digest, counts=np.concatenate(counts))
+        counts = [self._count(item, part) for item in self._drawn.values() for part in parts]
+        return RawTally(design=self.digest, counts=counts[0] if len(counts) == 1 else np.concatenate(counts))
 
     def _count(self, statistic: Statistic, batch: dict[str, Any]) -> Counts:
         named = len(statistic.columns) == 1
@@ -246,20 +343,22 @@ class Release:
 
     def _parts(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
         """The records of each group."""
+        codes = self._group_codes(batch)
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(len(self.groups) + 1))
+        return [take(batch, order[low:high]) for low, high in itertools.pairwise(ends)]
+
+    def _group_codes(self, batch: dict[str, Any]) -> Any:
+        """The group of each record."""
         codes = np.zeros(batching.rows(batch), np.int64)
         for attribute in self._by.values() if self._by else ():
             codes = codes * attribute.size + attribute.encode(batch[batching.clean_name(attribute.name)])
-        order = np.argsort(codes, kind="stable")
-        ends = np.searchsorted(codes[order], np.arange(len(self.groups) + 1))
-        return [
-            {name: _take(column, order[low:high]) for name, column in batch.items()}
-            for low, high in itertools.pairwise(ends)
-        ]
+        return codes
 
     def _split(self, counts: Counts) -> list[list[Counts]]:
         """The counts of each statistic, for each group."""
         many = max(1, len(self.groups))
-        ends = list(itertools.accumulate(item.size * many for item in self._statistics.values()))
+        ends = list(itertools.accumulate(item.size * many for item in self._drawn.values()))
         return [np.split(part, many) for part in np.split(counts, ends[:-1])]
 
     def _prepared(self, raw: RawTally) -> list[list[Counts]]:
@@ -267,7 +366,7 @@ class Release:
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another release.", expected=self.digest, actual=raw.design)
-        pairs = zip(self._statistics.values(), self._split(raw.reveal(design=self.digest)), strict=True)
+        pairs = zip(self._drawn.values(), self._split(raw.reveal(design=self.digest)), strict=True)
         return [[statistic.prepare(part) for part in parts] for statistic, parts in pairs]
 
     def _book(self, ledger: LedgerLike, label: str | None) -> None:
@@ -292,6 +391,10 @@ def release(
     what: Statistic,
     *,
     by: Any = ...,
+    person: Person | str | None = ...,
+    rows: int | None = ...,
+    groups: int | None = ...,
+    rows_per_group: int | None = ...,
     ledger: LedgerLike | None = ...,
     rng: Randomness = ...,
     label: str | None = ...,
@@ -304,6 +407,10 @@ def release(
     what: Any,
     *,
     by: Any = ...,
+    person: Person | str | None = ...,
+    rows: int | None = ...,
+    groups: int | None = ...,
+    rows_per_group: int | None = ...,
     ledger: LedgerLike | None = ...,
     rng: Randomness = ...,
     label: str | None = ...,
@@ -315,6 +422,10 @@ def release(
     what: Any,
     *,
     by: Any = None,
+    person: Person | str | None = None,
+    rows: int | None = None,
+    groups: int | None = None,
+    rows_per_group: int | None = None,
     ledger: LedgerLike | None = None,
     rng: Randomness = None,
     label: str | None = None,
@@ -330,6 +441,9 @@ def release(
         format ``bruit.release/1``.
     by
         The declared groups, as in ``{"sex": ["F", "M"]}``.
+    person, rows, groups, rows_per_group
+        Where people have several rows: the column that says whose row it is, and how many rows and groups of a person
+        count, as in `Person`; or a `Person`. Without one, a guarantee speaks of a row.
     ledger, rng, label
         As in `Release.publish`.
 
@@ -346,18 +460,20 @@ def release(
     >>> mean.labels, mean.guarantee.epsilon
     (('F', 'M'), 1.0)
     """
-    request = _release_of(what, by)
-    results = request.publish(request.fold(source), ledger, rng, label=label)
+    request = _release_of(what, by, Person.of(person, rows, groups, rows_per_group))
+    if request.person is None:
+        warn_of_people(source)
+    results = request.publish(request.fold(source, rng), ledger, rng, label=label)
     return next(iter(results.values())) if isinstance(what, Statistic) else results
 
 
-def _release_of(what: Any, by: Any) -> Release:
+def _release_of(what: Any, by: Any, person: Person | None) -> Release:
     if isinstance(what, str | os.PathLike):
         what = Release.from_json(Path(what).read_bytes())
     if not isinstance(what, Release):
-        return Release(what, by)
-    if by is not None:
-        raise ParameterError("This release has its own groups: leave by out.")
+        return Release(what, by, person)
+    if by is not None or person is not None:
+        raise ParameterError("This release has its own groups and its own person: leave by and person out.")
     return what
 
 
@@ -409,9 +525,3 @@ def _is_table(source: Any) -> bool:
 def _each_array(source: Iterable[Any]) -> Iterator[dict[str, Any]]:
     for item in source:
         yield {VALUES: item}
-
-
-def _take(values: Any, rows: Any) -> Any:
-    if isinstance(values, DictionaryColumn):
-        return DictionaryColumn(values.entries, values.positions[rows])
-    return values[rows]

@@ -10,6 +10,7 @@ nothing without noise can reach a result, and the privacy loss is that of the su
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.domains.domain import Domain
 from bruit.domains.schema import domain_from_dict
 from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
@@ -29,6 +31,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
+from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
 
 if TYPE_CHECKING:
@@ -134,6 +137,37 @@ class Statistic(ABC):
         """
         return Change(2, 2) if neighbours == "replace" else Change(1, 1)
 
+    def check_rows(self) -> None:  # noqa: B027 -- most statistics have nothing to refuse
+        """Refuse what has no meaning where a row is a person of its own, so that the number of rows may be public."""
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
+        """What `count` sees of each record, as whole numbers: records with equal codes count alike.
+
+        By them the rows of a person are told apart, where a release bounds how many of them count.
+        """
+        raise ParameterError(f"Rows of a person cannot be bounded for {self.name}: the statistic has no row_codes.")
+
+    def for_people(self, contribution: Contribution) -> Statistic:
+        """The statistic of rows whose noise hides all rows of a person: by default, at a share of ε for each row.
+
+        Two neighbouring tables differ by so many rows, added or removed one after the other, and losses add.
+        """
+        if self.delta:
+            raise ParameterError(f"{self.name} with a δ cannot be released for people with several rows: use delta=0.")
+        share = shared_epsilon(self.epsilon, contribution.times)
+        statistic: Statistic = self._of_rows(epsilon=share)
+        return statistic
+
+    def _of_rows(self, **options: Any) -> Any:
+        """The same statistic for neighbours that differ by a row added or removed."""
+        fields = {field.name for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        if "neighbours" not in fields:
+            raise ParameterError(
+                f"{self.name} is for one record of a person: the number of rows is not public where people have "
+                "several. Take a statistic that has add-remove."
+            )
+        return dataclasses.replace(self, neighbours="add-remove", **options)  # type: ignore[type-var]
+
     @abstractmethod
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The whole numbers of some records: columns by name, each an array or a `DictionaryColumn`."""
@@ -236,6 +270,26 @@ class Statistic(ABC):
 class AdditiveStatistic(Statistic):
     """Whole-number sums, discrete Laplace or Gaussian noise on each, and arithmetic on the noisy sums."""
 
+    #: Whether no record makes any of the sums smaller, under add-remove.
+    rising: ClassVar[bool] = False
+    #: What a person contributes, where people have several rows; None for one row each.
+    contribution: Contribution | None = None
+
+    def for_people(self, contribution: Contribution) -> Statistic:
+        """The same sums, with noise for all that a person contributes to them."""
+        statistic: AdditiveStatistic = self._of_rows()
+        object.__setattr__(statistic, "contribution", contribution)
+        statistic.noise()  # a scale beyond the limits is found here
+        return statistic
+
+    def contributed(self, contribution: Contribution) -> Change:
+        """What a person changes. For `rising` sums, what one person takes and another brings has an angle below 90°."""
+        change = self.change("add-remove")
+        squares = contribution.squares * change.l2_squared
+        if contribution.replaced:
+            squares *= 2 if self.rising else 4
+        return Change(contribution.times * change.l1, squares)
+
     @property
     def rho(self) -> float:
         """The ρ-zCDP of the noise: that of (ε, δ) for Gaussian noise, ε²/2 for Laplace noise."""
@@ -243,7 +297,8 @@ class AdditiveStatistic(Statistic):
 
     def noise(self, n: int | None = None) -> Noise:
         """The noise on each sum; with n records where n is public."""
-        change = self.change(self.neighbours, n)
+        contribution = self.contribution
+        change = self.change(self.neighbours, n) if contribution is None else self.contributed(contribution)
         if self.delta:
             return DiscreteGaussian.calibrate(change.l2_squared, self.epsilon, self.delta)
         return DiscreteLaplace.calibrate(change.l1, self.epsilon)
@@ -285,6 +340,21 @@ class AdditiveStatistic(Statistic):
         n = self.public_size(counts)
         noise, sums = self.noise(n), cut(self.sums(counts))
         return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
+
+
+def codes_by(domain: Domain, values: Any) -> Integers:
+    """The code of each record, where a gap has a code of its own."""
+    if domain.missing == "drop":
+        domain = dataclasses.replace(domain, missing="category")  # type: ignore[type-var]
+    return domain.encode(values, clip=True).astype(np.int64)
+
+
+def shared_epsilon(epsilon: float, many: int) -> float:
+    """A share of ε, rounded down, of which so many are at most ε."""
+    share = epsilon / many
+    while Fraction(share) * many > Fraction(epsilon):
+        share = math.nextafter(share, 0.0)
+    return share
 
 
 def whole(*numbers: Any) -> Integers:

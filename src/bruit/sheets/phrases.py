@@ -44,7 +44,7 @@ class Phrases:
     def __post_init__(self) -> None:
         _checks.one_of(LANGUAGES, language=self.language)
 
-    def __call__(self, section: str, name: str, **words: Any) -> str:
+    def __call__(self, section: str, name: str, /, **words: Any) -> str:
         """The phrase of this name, with the words that stand in braces filled in."""
         phrase: str = _phrases(self.language)[section][name]
         # French signs of two parts, and %, stay on the line of the word before them.

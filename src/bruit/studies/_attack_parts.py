@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.studies import Results, Skipped
+from bruit.studies import Results
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -77,16 +77,8 @@ def acs() -> People:
     """ACSEmployment, Montana, with the values that occur in the file as domains: that is what the paper did."""
     from bruit import datasets
     from bruit.domains import Schema
-    from bruit.errors import ParameterError
 
-    try:
-        data = datasets.load("acs_employment")
-    except ParameterError:
-        raise Skipped(
-            "ACSEmployment is not bundled: set BRUIT_DATA to the folder that holds acs_employment_MT_2018.csv.gz; "
-            "docs/datasets.md tells how to make that file."
-        ) from None
-    table = dict(data)
+    table = dict(datasets.load("acs_employment"))
     return people_of(Schema({name: sorted(set(column.tolist())) for name, column in table.items()}), table)
 
 

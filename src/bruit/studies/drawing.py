@@ -73,6 +73,14 @@ def curve(ax: Axes, means: Curve, label: str, place: int, *, dashes: Any = "-") 
     band(ax, means, place)
 
 
+def spreads(ax: Axes, named: Mapping[str, Curve]) -> None:
+    """Means with bands of one standard deviation of a run, as the slides ask for; line styles in turn."""
+    for place, (name, means) in enumerate(named.items()):
+        line(ax, means.x, means.mean, name, place, dashes=DASHES[place % 3], mark=MARKS[place % len(MARKS)])
+        low, high = means.mean - means.sd, means.mean + means.sd
+        ax.fill_between(means.x, low, high, color=colour(place), alpha=0.15, linewidth=0)
+
+
 def band(ax: Axes, means: Curve, place: int) -> None:
     """The 95 % intervals of means."""
     ax.fill_between(means.x, means.low, means.high, color=colour(place), alpha=0.2, linewidth=0)

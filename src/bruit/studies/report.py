@@ -17,6 +17,7 @@ from typing import Any
 
 from bruit import __version__, documents
 from bruit.errors import MissingExtraError
+from bruit.studies import recorded
 from bruit.studies.claim import DOCUMENTS, KINDS, REFERENCES, Claim, Verdict
 from bruit.studies.results import NoData, Results
 from bruit.studies.runner import FOLDER, read
@@ -187,6 +188,12 @@ class _Part:
         """What was run."""
         results = self.results
         return f"{counted(results.trials, 'trial')}, {results.size} size, seed {results.seed}."
+
+    @property
+    def recorded(self) -> str:
+        """Which rows were made elsewhere, and how; nothing where none were."""
+        how = recorded.about(self.study.name)
+        return f"Recorded before, and not run here: {how}." if how else ""
 
     @property
     def skipped(self) -> list[str]:

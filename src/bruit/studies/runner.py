@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from bruit import __version__, _checks, documents
 from bruit.errors import DataError, DesignError, FormatError, MissingExtraError, StudyError
+from bruit.studies import recorded
 from bruit.studies.results import RESERVED, Results, as_column
 from bruit.studies.study import SIZES, Rows, Size, Skipped, Study, Trial, stream
 
@@ -323,7 +324,8 @@ class Store:
         files = self._files()
         columns = self._columns(files) if files else {}
         trials = len(set(columns["trial"].tolist())) if files else 0
-        return Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
+        own = Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
+        return recorded.joined(own)
 
     def _columns(self, files: Sequence[Path]) -> dict[str, NDArray[Any]]:
         """All rows in the order of the trials; a trial that stands in two files counts once."""

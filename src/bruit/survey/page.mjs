@@ -9,8 +9,8 @@ import { read, sample } from "./sample.mjs";
 // The report.
 
 /** The bytes of a report, as text: one draw by the card, written into the fixed texts of the survey. */
-export function draw(survey, codes, places, link, nextWord) {
-  const columns = sample(read(survey.card), codes, nextWord);
+export function draw(survey, card, codes, places, link) {
+  const columns = sample(card, codes);
   return written(survey, { id: randomId(), link, public: places, report: columns, round: "1" });
 }
 
@@ -36,7 +36,7 @@ export function codesOf(survey, answers) {
 
 /** What a report says: for each attribute that it speaks of, the codes that the message points to. */
 export function readingOf(survey, report) {
-  const card = JSON.parse(survey.card);
+  const card = read(survey.card);
   const numbers = card.columns.map((column) => number(column, report[column.name]));
   const messages = card.method === "SMP" ? [[Number(numbers[0]), numbers[1]]] : [...numbers.entries()];
   return messages.map(([attribute, item]) => (
@@ -122,7 +122,7 @@ function dots([count, of], label) {
 
 function start(survey) {
   const place = document.getElementById("survey");
-  const card = JSON.parse(survey.card);
+  const card = read(survey.card);
   const sampled = card.method === "SMP";
   let language = preferred(survey.languages);
   let screen = null;
@@ -439,7 +439,7 @@ function start(survey) {
       const places = Object.fromEntries(survey.questions.flatMap((question, row) => (
         question.clear ? [[question.name, String(answers[row])]] : []
       )));
-      store.set({ body: draw(survey, codesOf(survey, answers), places, link) });
+      store.set({ body: draw(survey, card, codesOf(survey, answers), places, link) });
     });
     sending = false;
     await resume();
@@ -559,8 +559,8 @@ function start(survey) {
 
   function already() {
     const forget = () => {
-      store.set(null);
-      show("invitation");
+      if (store.get()?.sent) store.set(null); // what another tab has drawn and not sent yet is never lost
+      resume();
     };
     return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
   }
@@ -570,7 +570,7 @@ function start(survey) {
   function begin() {
     answers = null;
     shown = null;
-    link = survey.links ? decodeURIComponent(location.hash.slice(1)) : "";
+    link = survey.links ? location.hash.slice(1) : "";
     store = memory(`bruit.survey.${survey.digest}${link && "."}${link}`);
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
@@ -590,9 +590,12 @@ function start(survey) {
     if (screen === "report" && shown?.outcome === "again") send();
   });
   window.addEventListener("storage", (event) => {
-    if (event.key !== store.name) return;
-    if (screen === "invitation" || screen === "questions") begin();
-    else if (screen === "report" && shown.outcome === "again" && store.get()?.sent) begin();
+    if (event.key !== store.name || !store.get()) return;
+    const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
+    if (screen === "invitation" || screen === "questions" || waits) {
+      answers = null; // another tab of this person has drawn, and sends
+      show("already");
+    }
   });
   begin();
 }

@@ -107,7 +107,7 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
             raise
-        return (), str(MissingExtraError("Figures and page of the tour", "figures"))
+        return (), str(MissingExtraError("The page of the tour", "figures"))
 
     answers = figures.plot_estimate(facts.marital, truth=facts.marital_truth)
     beliefs = figures.plot_beliefs(answer.guarantee for answer in facts.surveys.values())

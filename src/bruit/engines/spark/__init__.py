@@ -81,9 +81,38 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
+def fold_people(
+    source: Source,
+    function: Callable[[Batch], Any],
+    columns: list[str],
+    *,
+    person: str,
+    missing: str,
+    key: bytes,
+) -> Any:
+    """As `bruit.engines.people.fold_people`, for a DataFrame: rows are brought together by a hash of their person.
+
+    The hash is ours and not Spark's, which takes é for another person than e with an accent. A task that runs again
+    finds the same rows, and makes the same of them.
+    """
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    narrow = _narrow(source, columns)
+    job = tasks.Job(pickling.function(function), narrow.names, source.text.missing_elsewhere)
+    whose = functools.partial(tasks.keyed, job, person, missing, key)
+    schema = StructType([*narrow.frame.schema.fields, StructField(tasks.PERSON, LongType(), False)])
+    together = narrow.frame.mapInArrow(whose, schema).repartition(tasks.PERSON)
+    parts = together.mapInArrow(functools.partial(tasks.folded_whole, job), tasks.PART_SCHEMA)
+    return _summed(narrow.frame, parts, lambda: function(narrow.empty), source.progress)
+
+
 def _folded(frame: Any, job: tasks.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:
     """The sum over all partitions, or what there is without rows."""
     parts = frame.mapInArrow(functools.partial(tasks.folded, job), tasks.PART_SCHEMA)
+    return _summed(frame, parts, nothing, progress)
+
+
+def _summed(frame: Any, parts: Any, nothing: Callable[[], Any], progress: Progress | None) -> Any:
     for groups in _tree(frame):
         parts = parts.repartition(groups).mapInArrow(tasks.merged, tasks.PART_SCHEMA)
     with jobs.running(frame.sparkSession, progress):

@@ -192,11 +192,18 @@ class HistogramQuantiles(Statistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each step."""
+        return histogram_of(self._steps(batch), self.size)
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Any]:
+        """The step of each number."""
+        return [self._steps(batch)]
+
+    def _steps(self, batch: Mapping[str, Any]) -> Any:
         numbers = Grid(*self.bounds, cells=2).read(self.values(batch), clip=True)
         absent = np.isnan(numbers)
         cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
         cells[absent] = ABSENT
-        return histogram_of(keep_present(cells, self.size, "refuse", GAPS_OF_NUMBERS), self.size)
+        return keep_present(cells, self.size, "refuse", GAPS_OF_NUMBERS)
 
     @property
     def _cuts(self) -> Floats:

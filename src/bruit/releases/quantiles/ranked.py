@@ -40,7 +40,7 @@ from bruit.releases.quantiles.joint import JointLaw
 from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
-from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
+from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
 
 __all__ = ["Median", "Quantiles"]
 
@@ -232,6 +232,10 @@ class Quantiles(Statistic):
         pair = Points(first), Points(second)
         ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
         return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
+
+    def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
+        """The cell of each number."""
+        return [codes_by(self.grid, self.values(batch))]
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell; a number outside the bounds is in the nearest."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bruit.studies import Curve, Results, drawing
+from bruit.studies import Curve, NoData, Results, drawing
+from bruit.studies.central_or_local.theirs import PART
 from bruit.tables import Table
 
 #: Marks of ε on the axes.
@@ -16,10 +17,27 @@ SHOWN = {**BAYES, "vaidya_printed": "Vaidya, printed"}
 LINES = {"dp_lr": "DP, bruit", "functional": "DP, functional", "stair_lr": "staircase first"}
 
 
-def _percent(results: Results, metrics: dict[str, str]) -> dict[str, Curve]:
-    """Scores on Pima against ε, by the name of the model."""
-    rows = results.where(part="pima")
+def _percent(results: Results, metrics: dict[str, str], part: str = "pima") -> dict[str, Curve]:
+    """Scores on Pima against ε, by the name of the model; none where that part was not run."""
+    try:
+        rows = results.where(part=part)
+    except NoData:
+        return {}
     return {name: rows.curve(metric, "epsilon").times(100) for metric, name in metrics.items()}
+
+
+def theirs(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
+    """Accuracy of diffprivlib's models against ε with one standard deviation, as the slides show it."""
+    ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
+    rows = results.where(part=PART)
+    curves = {name: rows.curve(metric, "epsilon").times(100) for metric, name in models.items()}
+    drawing.spreads(ax, curves)
+    drawing.reference(ax, rows.mean(clean) * 100, "without privacy", left=True)
+    drawing.reference(ax, rows.mean("majority") * 100, "majority class", below=True)
+    ax.set_ylim(20, 90)
+    notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}, sd {curve.sd[0]:.0f} and {curve.sd[-1]:.0f} points"
+                      for name, curve in curves.items())  # fmt: skip
+    return drawing.finish(ax, f"Accuracy on Pima of diffprivlib's models against the global ε. {notes}.", x=TICKS)
 
 
 def accuracy(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
@@ -54,6 +72,11 @@ def iris(results: Results) -> Any:
     ax = drawing.axes("Three clusters of Iris", x="ε (log scale)", y="squared distances / best (log)", log="xy",
                       width=6.2)  # fmt: skip
     curves = {name: rows.curve(metric, "epsilon") for metric, name in (("joint", "bruit"), ("lloyd", "as printed"))}
+    try:
+        recorded = results.where(part="diffprivlib iris")
+        curves["diffprivlib"] = recorded.curve("kmeans_bounded", "epsilon")
+    except NoData:
+        pass
     drawing.curves(ax, curves)
     drawing.reference(ax, rows.mean("alone"), "one centre for all")
     drawing.reference(ax, 1.0)

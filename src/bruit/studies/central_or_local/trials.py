@@ -47,12 +47,25 @@ def pima() -> Data:
 
 
 @cache
-def _iris() -> Data:
+def iris() -> Data:
+    """Fisher's flowers, without their species."""
     from bruit import datasets
 
     data = datasets.load("iris")
     names = [name for name in data.schema if name != "species"]
     return Data(np.column_stack([data[name] for name in names]), _bounds(data, names), np.zeros(0, np.int64), names)
+
+
+@cache
+def adult() -> Data:
+    """The numbers of Adult, and whether income exceeds $50,000."""
+    from bruit import datasets
+    from bruit.domains import Grid
+
+    data = datasets.load("adult")
+    names = [name for name in data.schema if isinstance(data.schema[name].domain, Grid)]
+    label = np.array([income == ">50K" for income in data["income"]], np.int64)
+    return Data(np.column_stack([np.asarray(data[name], float) for name in names]), _bounds(data, names), label, names)
 
 
 def _bounds(data: Any, names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -114,7 +127,7 @@ def _ordinary() -> tuple[float, float]:
     """The sum of squared distances of Iris from the best three centres that are found, and from one."""
     from sklearn.cluster import KMeans
 
-    flowers = _iris().table
+    flowers = iris().table
     best = KMeans(CLUSTERS, n_init=20, random_state=0).fit(flowers)
     return float(best.inertia_), float(((flowers - flowers.mean(axis=0)) ** 2).sum())
 
@@ -122,7 +135,7 @@ def _ordinary() -> tuple[float, float]:
 def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
     from bruit.learning import KMeans
 
-    flowers, bounds, *_ = _iris()
+    flowers, bounds, *_ = iris()
     best, alone = _ordinary()
     distances = {"alone": alone / best}
     for method in ("joint", "lloyd"):

@@ -1,0 +1,18 @@
+"""What randomised answers have to do with what is known in clear."""
+
+from bruit.analysis.compliance import Compliance, Sensitivity, compliance, second_plan, sensitivity
+from bruit.analysis.logistic import logistic
+from bruit.analysis.predictors import Term
+from bruit.analysis.regression import Regression, WaldTest
+
+__all__ = [
+    "Compliance",
+    "Regression",
+    "Sensitivity",
+    "Term",
+    "WaldTest",
+    "compliance",
+    "logistic",
+    "second_plan",
+    "sensitivity",
+]

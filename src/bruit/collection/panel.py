@@ -1,0 +1,183 @@
+"""The same people again, for a plan: rounds within epochs, one memo per person and epoch, and what that guarantees.
+
+A plan with rounds is a plan of which every question is `Repeated`. With one question there is one memo; with SPL one
+for every question; with SMP the attribute is drawn once per epoch and is part of the memo. A memo has the form of a
+report, and a round refreshes it. ``panel.proof.md`` has the arguments.
+
+Rejected: RS+FD and RS+RFD. Fakes that are drawn anew beside a truth that stays show which is true, and fakes that stay
+are as many memos as there are questions, which is SPL with the noise of RS+FD.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, get_args
+
+from bruit import _checks
+from bruit.cards import Question
+from bruit.collection.design import Design, Reports, Unit
+from bruit.domains.codes import Codes
+from bruit.entropy import Words
+from bruit.errors import DataError, ParameterError
+from bruit.estimation import Tally
+from bruit.oracles import Repeated, Series
+from bruit.oracles.repeated import ROUNDS_LIMIT
+from bruit.privacy import Guarantee
+from bruit.privacy.composition import sequential
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Rounds and epochs of a plan.
+
+    Parameters
+    ----------
+    design
+        What one report is.
+    repeated
+        How each question is asked again, by name.
+    epoch_epsilon
+        The most that all reports of an epoch may tell.
+    rounds
+        How many rounds an epoch has.
+    epochs
+        How many epochs there are.
+    """
+
+    design: Design
+    repeated: Mapping[str, Repeated]
+    epoch_epsilon: float
+    rounds: int
+    epochs: int
+
+    # What a person does.
+
+    @cached_property
+    def memos(self) -> Design:
+        """What draws the memos: the same design at the ε of the epoch."""
+        return replace(self.design, mechanisms={name: panel.memo for name, panel in self.repeated.items()})
+
+    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Memos of people with codes that the plan's `encode` gave, in the form of reports."""
+        return self.memos.randomize(codes, words)
+
+    def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
+        """Reports of memos."""
+        rows = {name: form.strict(memos[name]) for name, form in self.design.form.items()}
+        if not self.design.valid(rows).all():
+            raise ParameterError("memos must be those that this plan gave.")
+        return self.design.refresh(rows, self.repeated, words)
+
+    def question(self, name: str) -> Question:
+        """The question of a card, with the law of its memo and how it is refreshed."""
+        memo, panel = self.memos.question(name), self.repeated[name]
+        return replace(self.design.question(name), memo=memo.law, refresh=panel.refresh_weight)
+
+    # When.
+
+    def epoch_of(self, number: int) -> int:
+        """The epoch that a round is in; both are counted from 1, rounds through all epochs."""
+        last = self.rounds * self.epochs
+        return (_checks.integer(low=1, high=last, round=number) - 1) // self.rounds + 1
+
+    # What is promised.
+
+    def after(self, rounds: int | None, unit: Unit) -> Guarantee:
+        """What so many reports of one epoch tell together; None for any number."""
+        parts = [
+            replace(panel.guarantees["epoch"] if rounds is None else panel.after(rounds), neighbours=unit)
+            for panel in self.repeated.values()
+        ]
+        return self.design.together(parts, unit)
+
+    @cached_property
+    def guarantees(self) -> dict[str, Guarantee]:
+        """What all rounds of all epochs tell of a person and of one attribute; and of a person one report, one epoch.
+
+        An epoch is stated for any number of reports, all epochs for the rounds that the plan has.
+        """
+        units: tuple[Unit, ...] = get_args(Unit)
+        whole: dict[str, Guarantee] = {
+            unit: sequential([self.after(self.rounds, unit)] * self.epochs) for unit in units
+        }
+        return {**whole, "report": self.after(1, "person"), "epoch": self.after(None, "person")}
+
+    # What the collector does.
+
+    def series(self, name: str, tallies: Sequence[Tally], rounds: Sequence[int] | None) -> Series:
+        """The rounds of one attribute, in order."""
+        numbers = list(range(1, len(tallies) + 1)) if rounds is None else list(rounds)
+        if len(numbers) != len(tallies):
+            raise ParameterError("rounds must have a number for each tally.")
+        epochs = [self.epoch_of(number) for number in numbers]
+        if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
+            raise ParameterError("rounds must be in order, each with one tally.")
+        for tally in tallies:
+            if not self.design.reported(name, tally):
+                raise DataError(f"Nobody reported on {name!r} in a round: there is nothing to estimate it from.")
+        panel, parts = self.repeated[name], [self.design._part(name, tally) for tally in tallies]
+        return Series(
+            panel.oracle,
+            panel.memo,
+            tuple(parts),
+            tuple(epochs),
+            rounds=tuple(numbers),
+            labels=self.design.schema[name].labels,
+            name=name,
+            sampled=self.design.draws is not None,
+        )
+
+    # Documents.
+
+    def settings(self) -> dict[str, Any]:
+        """What a document says of rounds."""
+        return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, with what is promised of a report and of an epoch."""
+        promised = {name: self.guarantees[name].to_dict() for name in ("report", "epoch")}
+        return {**self.settings(), "guarantees": promised}
+
+
+def panel(
+    design: Design, epsilon: float, unit: Unit, budgets: Any, *, epoch_epsilon: Any, rounds: Any, epochs: Any
+) -> Panel | None:
+    """The panel that these parameters ask for; None where they ask for one report."""
+    if epoch_epsilon is None and rounds is None and epochs is None:
+        return None
+    if epoch_epsilon is None or rounds is None:
+        raise ParameterError(
+            "Rounds need the most that one report and all reports of an epoch may tell, as in "
+            "epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4."
+        )
+    rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
+    epochs = 1 if epochs is None else _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)
+    limit = _checks.epsilon(epoch_epsilon=epoch_epsilon)
+    if limit < epsilon:
+        raise ParameterError(f"epoch_epsilon must be at least the epsilon of one report, {epsilon:g}, got {limit:g}.")
+    if design.hides:
+        raise ParameterError(
+            "RS+FD and RS+RFD allow one report per epoch: fakes that are drawn again beside an answer that stays show "
+            "which is true. Take SMP or SPL for rounds, or a plan of its own for every report."
+        )
+    if not design.repeats:
+        raise ParameterError("Tables are asked once: take SMP or SPL for rounds, or one question.")
+    return Panel(design, _repeated(design, epsilon, limit, unit, budgets), limit, rounds, epochs)
+
+
+def _repeated(design: Design, epsilon: float, limit: float, unit: Unit, budgets: Any) -> dict[str, Repeated]:
+    """How each question is repeated; with SPL each has a part of the ε of the epoch."""
+    parts = design.epoch_budgets(limit, epsilon, unit, budgets)
+    return {name: _of_question(name, mechanism, parts[name]) for name, mechanism in design.mechanisms.items()}
+
+
+def _of_question(name: str, mechanism: Any, limit: float) -> Repeated:
+    if mechanism.gives != "frequency":
+        raise ParameterError(
+            f"{name!r} is asked for as a number, which has no memo: ask for rounds of categories, declared as labels "
+            "or bins."
+        )
+    return Repeated(mechanism, max(limit, mechanism.epsilon))

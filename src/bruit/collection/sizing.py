@@ -1,0 +1,197 @@
+"""A plan solved for what is unknown: of people, ε and the width of intervals, two are known and the third follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bruit import _checks
+from bruit.collection import methods
+from bruit.collection.plan import Plan
+from bruit.domains import Schema
+from bruit.errors import LimitError, ParameterError, ParameterTypeError
+from bruit.estimation import intervals
+from bruit.tables import Column, Table, Tabular, counted, digits, interval_of
+
+#: An ε that is looked for is exact to this share of itself, and rounded up.
+PRECISION = 1e-4
+#: The most people there are.
+MOST_PEOPLE = 10**12
+
+
+@dataclass(frozen=True, repr=False)
+class Sizing(Tabular):
+    """A plan with how many people it takes, and what their intervals are then.
+
+    Parameters
+    ----------
+    plan
+        The plan, ready to use.
+    people
+        How many people answer.
+    half_widths
+        The expected half-width of an interval of each attribute: of a frequency, the root of the mean over its values;
+        of a number, that of its mean.
+    level
+        How often the intervals cover.
+    unknown
+        What was looked for: ``"people"``, ``"epsilon"`` or ``"half_width"``.
+    """
+
+    plan: Plan
+    people: int
+    half_widths: Mapping[str, float]
+    level: float
+    unknown: str
+
+    @property
+    def epsilon(self) -> float:
+        """What the plan was calibrated to."""
+        return float(self.plan.epsilon or self.plan.guarantee.epsilon)
+
+    def table(self) -> Table:
+        """Every attribute with its expected half-width."""
+        names = list(self.plan.schema)
+        columns = [
+            Column("attribute", names, kind="label", write=str),
+            Column("mechanism", [self.plan.mechanisms[name].name for name in names], kind="text", write=str),
+            Column("of", [self.plan.mechanisms[name].gives for name in names], kind="text", write=str),
+            Column(
+                "half_width",
+                [self.half_widths[name] for name in names],
+                f"{interval_of(self.level)} ±",
+                write=digits(4),
+            ),
+        ]
+        title = f"{self.plan.method}: {counted(self.people, 'person')} at ε = {self.epsilon:g}"
+        about = {
+            "unknown": self.unknown,
+            "people": self.people,
+            "epsilon": self.epsilon,
+            "level": self.level,
+            "method": self.plan.method,
+            "guarantee": self.plan.guarantee.to_dict(),
+        }
+        notes = [f"looked for: {_WORDS[self.unknown]}", f"guarantee: {self.plan.guarantee}"]
+        return Table(title, columns, notes, about, noun="attribute")
+
+
+_WORDS = {
+    "people": "the fewest people for these widths",
+    "epsilon": "the least ε for these people and widths",
+    "half_width": "the widths with these people at this ε",
+}
+
+
+def plan_for(
+    schema: Any,
+    *,
+    epsilon: float | None = None,
+    people: int | None = None,
+    half_width: float | Mapping[str, float] | None = None,
+    method: str = methods.DEFAULT,
+    frequencies: Mapping[str, Any] | None = None,
+    level: float = 0.95,
+    **settings: Any,
+) -> Sizing:
+    """A whole plan of which two of people, ε and the width of intervals are known, and the third is looked for.
+
+    Parameters
+    ----------
+    schema, method, **settings
+        As for `Plan`.
+    epsilon
+        The most that a person's reports may tell.
+    people
+        How many people answer.
+    half_width
+        The widest interval that is wanted, as ±: one number for all attributes, or by name.
+    frequencies
+        The frequencies of the values of each attribute; all alike unless given.
+    level
+        How often the intervals cover the truth.
+
+    Examples
+    --------
+    >>> sizing = plan_for({"smokes": ["no", "yes"]}, epsilon=1.0, half_width=0.02)
+    >>> sizing.people
+    11243
+    >>> plan_for({"smokes": ["no", "yes"]}, people=sizing.people, half_width=0.02).epsilon
+    1.0
+    """
+    declared = schema if isinstance(schema, Schema) else Schema(schema)
+    known = [
+        name
+        for name, value in (("epsilon", epsilon), ("people", people), ("half_width", half_width))
+        if value is not None
+    ]
+    if len(known) != 2:
+        raise ParameterError("Two of epsilon, people and half_width must be given: the third is what is looked for.")
+    z = intervals.normal_quantile(_checks.probability(level=level))
+    wanted = None if half_width is None else _widths(half_width, declared)
+    if people is not None:
+        _checks.integer(low=1, high=MOST_PEOPLE, people=people)
+
+    def widths(plan: Plan, n: float) -> dict[str, float]:
+        """The half-widths with n people; variances of the population shrink as 1/n."""
+        return {name: z * math.sqrt(float(own.mean()) / n) for name, own in plan.variance(1, frequencies).items()}
+
+    def at(amount: float) -> Plan:
+        return Plan(declared, amount, method, **settings)
+
+    if epsilon is None:
+        n, limits = people or 0, wanted or {}
+        epsilon = least_epsilon(lambda amount: _holds(widths(at(amount), n), limits), _parts(method, declared))
+    plan = at(_checks.epsilon(epsilon=epsilon))
+    if people is None:
+        limits = wanted or {}
+        people = math.ceil(max((own / limits[name]) ** 2 for name, own in widths(plan, 1).items()) * (1 - 1e-12))
+    unknown = next(name for name in _WORDS if name not in known)
+    return Sizing(plan, people, widths(plan, people), level, unknown)
+
+
+def _parts(method: str, schema: Schema) -> int:
+    """Among how many attributes ε is split."""
+    return len(schema) if methods.parse(method).kind == "SPL" else 1
+
+
+def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
+    return all(width <= wanted[name] * (1 + 1e-9) for name, width in widths.items())
+
+
+def _widths(half_width: Any, schema: Schema) -> dict[str, float]:
+    """The wanted half-width of every attribute."""
+    if not isinstance(half_width, Mapping):
+        return dict.fromkeys(schema, _checks.positive(half_width=half_width))
+    if set(half_width) != set(schema):
+        raise ParameterError("half_width must be a number, or name every attribute of the schema and no other.")
+    if not all(isinstance(name, str) for name in half_width):
+        raise ParameterTypeError("half_width must be a number, or a mapping from attribute to number.")
+    return {name: _checks.positive(half_width=value) for name, value in half_width.items()}
+
+
+def least_epsilon(holds: Callable[[float], bool], parts: int = 1) -> float:
+    """The least ε for which `holds`, rounded up to four digits; more ε never hurts, but for rounding of the laws.
+
+    With several parts, ε is divided among them, and each must be within the limits.
+    """
+    low, high = _checks.EPSILON_LIMITS[0] * parts, _checks.EPSILON_LIMITS[1]
+    if not holds(high):
+        raise LimitError(
+            f"No ε up to {high:g} is enough: the people are too few for these widths even without noise. Ask more "
+            "people, or accept wider intervals."
+        )
+    if holds(low):
+        return low
+    while high / low > 1 + PRECISION / 2:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    unit = 10 ** (math.floor(math.log10(high)) - 3)
+    candidates = (
+        math.ceil(high / unit - 0.5) * unit,
+        math.ceil(high / unit) * unit,
+        (math.ceil(high / unit) + 1) * unit,
+    )
+    return next(float(f"{own:.10g}") for own in candidates if holds(float(f"{own:.10g}")))

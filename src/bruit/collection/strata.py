@@ -1,0 +1,284 @@
+"""Public attributes: what is sent in clear beside the randomised reports, and divides the people into strata.
+
+A stratum is a combination of public values: a school, or a school and a year. Who is in which stratum is no secret, so
+it costs nothing of ε, and within a stratum all of ε goes into the answers. What is counted is one vector: how many
+people each stratum has, and then the counts of the design, stratum by stratum; such vectors add like all others.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.collection.design import Design, Folded, Reports, people_of_columns, report_column
+from bruit.domains import Attribute, Schema
+from bruit.domains.codes import Codes, code_dtype
+from bruit.domains.domain import in_memory
+from bruit.engines import memory
+from bruit.engines.form import Form, together
+from bruit.errors import DataError, DisclosureWarning, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation import Tally
+from bruit.estimation.tally import Counts, exact_total
+from bruit.tables import counted
+
+#: The most strata, and the most counts of a tally that has strata.
+MOST_STRATA = 1 << 16
+MOST_CELLS = 1 << 22
+#: A stratum with fewer people than this nearly names them.
+FEW = 5
+#: From so many people on, a stratum of one's own is looked for: one person's device is not warned.
+ENOUGH_TO_TELL = 20
+
+#: The codes of a stratum, one per public attribute.
+Place: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The public attributes of a plan; of a plan without any, one stratum that holds everybody.
+
+    Parameters
+    ----------
+    attributes
+        The attributes, by name.
+    """
+
+    attributes: Mapping[str, Attribute]
+
+    def __bool__(self) -> bool:
+        return bool(self.attributes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each public attribute has."""
+        return tuple(attribute.size for attribute in self.attributes.values())
+
+    @property
+    def size(self) -> int:
+        """How many strata there are."""
+        return math.prod(self.shape)
+
+    def check(self, design: Design) -> None:
+        """An error if reports of this design cannot be told apart from what is sent in clear, or there are too many."""
+        taken = [name for name in self.attributes if name in design.form]
+        if taken:
+            raise ParameterError(f"The reports of this plan have a column {taken[0]!r} already: rename the attribute.")
+        for name, attribute in (*self.attributes.items(), *(design.schema.items() if self else ())):
+            if attribute.domain.missing == "drop":
+                raise ParameterError(
+                    f"{name!r} drops missing values, which a record with public attributes cannot: "
+                    'declare missing="category" or missing="refuse".'
+                )
+        if self.size > MOST_STRATA or (self and self.size * (1 + design.cells) > MOST_CELLS):
+            raise LimitError(
+                f"Public attributes make at most {MOST_STRATA:,} strata and {MOST_CELLS:,} counts, these make "
+                f"{self.size:,} and {self.size * (1 + design.cells):,}: declare fewer or wider values."
+            )
+
+    # What a person does.
+
+    def encode(self, table: Any) -> dict[str, Codes]:
+        """Codes of the public attributes."""
+        if not self:
+            return {}
+        rows = in_memory(table)
+        columns = Schema(self.attributes.values()).columns(rows)
+        return {name: self.attributes[name].encode(column) for name, column in columns.items()}
+
+    def clear(self, codes: Mapping[str, Codes]) -> Reports:
+        """The columns that are sent in clear: the codes as they are."""
+        return {name: np.array(codes[name], form.dtype) for name, form in self.form.items()}
+
+    def kept(self, memos: Mapping[str, Any]) -> Reports:
+        """The columns of memos that are sent in clear, as they were when the memos were drawn."""
+        columns = {name: form.strict(memos[name]) for name, form in self.form.items()}
+        if any((column >= self.attributes[name].size).any() for name, column in columns.items()):
+            raise ParameterError("memos must be those that this plan gave.")
+        return columns
+
+    def empty(self, n: int) -> Reports:
+        """Room for what n people send in clear."""
+        return {name: np.empty(n, form.dtype) for name, form in self.form.items()}
+
+    @cached_property
+    def form(self) -> dict[str, Form]:
+        """The form of each column that is sent in clear."""
+        return {name: Form(np.dtype(code_dtype(max(attribute.size, 2)))) for name, attribute in self.attributes.items()}
+
+    def warn_of_few(self, codes: Mapping[str, Codes]) -> None:
+        """Say before anything is sent that what goes in clear singles people out; refuse if it names everybody."""
+        if not self or len(codes[next(iter(self.attributes))]) < ENOUGH_TO_TELL:
+            return
+        sizes = np.bincount(self._strata_of(codes), minlength=self.size)
+        alone = int((sizes == 1).sum())
+        if alone == sizes.sum():
+            raise DataError(
+                f"Everybody has a value of their own in {_listed(self.attributes)}, which is sent in clear: it would "
+                "name each person. Declare fewer, wider values, or do not make it public."
+            )
+        if alone:
+            warnings.warn(
+                f"Of {counted(int(sizes.sum()), 'person')}, {alone:,} have {_listed(self.attributes)} for themselves "
+                "alone. That is sent in clear, and whoever knows it of somebody knows whose report it is. Declare "
+                "fewer, wider values if that matters.",
+                DisclosureWarning,
+                stacklevel=3,
+            )
+
+    # What the collector does.
+
+    def cells(self, design: Design) -> int:
+        """How many counts a tally has."""
+        return self.size * (1 + design.cells) if self else design.cells
+
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Who sent values in clear that are declared."""
+        n = len(next(iter(reports.values())))
+        fine = np.ones(n, np.bool_)
+        for name, attribute in self.attributes.items():
+            fine &= np.asarray(reports[name]) < attribute.size
+        return fine
+
+    def count(self, design: Design, reports: Any) -> Folded:
+        """Counts of reports, stratum by stratum; a person of whom anything is impossible is refused."""
+        if not self:
+            return design.count(reports)
+        form = {**design.form, **self.form}
+        parsed = {name: own.parse(report_column(reports, name)) for name, own in form.items()}
+        people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
+        rows, refused = together(parsed)
+        blocks = memory.blocks(people_of_columns(rows), max(memory.BLOCK, 4 * self.cells(design)))
+
+        def work(block: tuple[int, slice]) -> Folded:
+            return self._count(design, {name: column[block[1]] for name, column in rows.items()})
+
+        nothing = Folded(np.zeros(self.cells(design), np.int64), 0, refused)
+        return functools.reduce(Folded.__add__, memory.in_order(work, blocks), nothing)
+
+    def _count(self, design: Design, reports: Reports) -> Folded:
+        """Counts of one block of reports in their form."""
+        fine = np.flatnonzero(self.valid(reports))
+        stratum = self._strata_of({name: reports[name][fine] for name in self.attributes})
+        order = np.argsort(stratum, kind="stable")
+        present, starts = np.unique(stratum[order], return_index=True)
+        sizes = np.zeros(self.size, np.int64)
+        counts = np.zeros((self.size, design.cells), np.int64)
+        for place, rows in zip(present.tolist(), np.split(fine[order], starts[1:]), strict=bool(present.size)):
+            folded = design._count({name: reports[name][rows] for name in design.form})
+            sizes[place], counts[place] = folded.n, folded.counts
+        counted_people = int(sizes.sum())
+        n = len(next(iter(reports.values())))
+        return Folded(np.concatenate([sizes, counts.ravel()]), counted_people, n - counted_people)
+
+    def _strata_of(self, codes: Mapping[str, Codes]) -> NDArray[np.int64]:
+        """The number of each person's stratum."""
+        columns = [np.asarray(codes[name], np.int64) for name in self.attributes]
+        return np.asarray(np.ravel_multi_index(columns, self.shape), np.int64)
+
+    def check_tally(self, tally: Tally) -> None:
+        """Everybody counted is in one stratum."""
+        if self and (exact_total(tally.counts[: self.size]) != tally.n or exact_total(tally.counts) >= 2**63):
+            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+
+    def sizes(self, tally: Tally) -> Counts:
+        """How many people each stratum has, with one axis per public attribute."""
+        return np.asarray(tally.counts[: self.size].reshape(self.shape))
+
+    def sizes_by(self, tally: Tally, names: tuple[str, ...]) -> Counts:
+        """How many people each group has, with an axis for each of these attributes, in this order."""
+        axes = list(self.attributes)
+        others = tuple(place for place, name in enumerate(axes) if name not in names)
+        kept = [name for name in axes if name in names]
+        summed = self.sizes(tally).sum(axis=others)
+        return np.asarray(np.transpose(summed, [kept.index(name) for name in names]))
+
+    def divided(self, counts: Any) -> list[Any]:
+        """What numbers of people say of every stratum: arrays that have the strata as their first axes."""
+        if isinstance(counts, Mapping):
+            columns = {name: self._divided(own) for name, own in counts.items()}
+            return [{name: own[place] for name, own in columns.items()} for place in range(self.size)]
+        return list(self._divided(counts))
+
+    def _divided(self, counts: Any) -> NDArray[Any]:
+        array = np.asarray(counts)
+        if array.shape[: len(self.shape)] != self.shape or array.ndim == len(self.shape):
+            raise DataError("counts must have one axis per public attribute first, as long as it has values.")
+        return array.reshape(self.size, *array.shape[len(self.shape) :])
+
+    def pooled(self, tally: Tally, kept: Mapping[str, int] | None = None) -> Tally:
+        """The tally of some strata together, as the design alone would have made it: those with these codes."""
+        if not self:
+            return tally
+        where = tuple((kept or {}).get(name, slice(None)) for name in self.attributes)
+        cells = tally.counts[self.size :].reshape(*self.shape, -1)[where]
+        sizes = self.sizes(tally)[where]
+        return Tally(
+            design=tally.design,
+            counts=cells.reshape(-1, cells.shape[-1]).sum(axis=0),
+            n=int(np.sum(sizes)),
+            # Who was refused may have named any stratum, or none.
+            refused=tally.refused if not kept else 0,
+            simulated=tally.simulated,
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(repr(name) for name in names)
+
+
+def separate(schema: Any, public: Any) -> tuple[Any, dict[str, Attribute]]:
+    """What is asked privately, and the attributes that are sent in clear: those that say so and those that are named.
+
+    Parameters
+    ----------
+    schema
+        A `Schema`, a mapping from name to domain, attribute or mechanism, or a list of attributes.
+    public
+        None; names of the schema; or a mapping from name to further attributes or domains.
+    """
+    declared = schema if isinstance(schema, Mapping) else Schema(schema)
+    further = dict(Schema(_public(public)).items()) if isinstance(public, Mapping) and public else {}
+    named = _named(public, declared)
+    clear = {
+        name: _as_public(name, value)
+        for name, value in declared.items()
+        if name in named or getattr(value, "public", False) is True
+    }
+    private = {name: value for name, value in declared.items() if name not in clear}
+    if not private:
+        raise ParameterError("A plan must ask something privately: not every attribute can be public.")
+    both = set(further) & set(declared)
+    if both:
+        raise ParameterError(f"{min(both)!r} is declared twice: as public, and as an attribute that is asked for.")
+    if not clear:
+        return schema, further
+    whole = isinstance(schema, Schema) or not isinstance(schema, Mapping)
+    return Schema(private.values()) if whole else private, {**clear, **further}
+
+
+def _public(public: Mapping[str, Any]) -> list[Attribute]:
+    return [_as_public(name, value) for name, value in public.items()]
+
+
+def _as_public(name: str, declared: Any) -> Attribute:
+    return Attribute(name, declared.domain if isinstance(declared, Attribute) else declared, public=True)
+
+
+def _named(public: Any, declared: Mapping[str, Any]) -> set[str]:
+    """The names among the attributes that are to be public."""
+    if public is None or isinstance(public, Mapping):
+        return set()
+    if isinstance(public, str) or not isinstance(public, Iterable):
+        raise ParameterTypeError('public must be a list of attributes, as in public=["school"].')
+    names = set(public)
+    if not names <= set(declared):
+        raise ParameterError('public must name attributes of the schema, as in public=["school"].')
+    return names

@@ -1,0 +1,270 @@
+"""Whose rows are whose: a person known alike from every source, and a fold that has all rows of a person at once.
+
+A person is known by a number or a text. Texts are compared in Unicode's normal form C, and a whole number is the same
+person as number, as float and as text: 3, 3.0 and "3". Nothing else is made alike: "007" is not 7.
+
+Rows of a person may stand anywhere in a table. Where they do not fit in memory at once, the source is read several
+times, and each time the rows of some of the people are kept: who is in which part follows from a keyed hash, so that
+parts are of about the same size, and each person is whole in one of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.domains.categories import spelling
+from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.missing import is_missing
+from bruit.engines import arrays, memory
+from bruit.engines import batch as batching
+from bruit.engines.batch import Batch
+from bruit.engines.sources import Source, is_spark, open_source
+from bruit.errors import DataError, DataTypeError, LimitError, MissingError
+from bruit.kernels.siphash import siphash
+
+Words = NDArray[np.uint64]
+Result = TypeVar("Result")
+
+#: About so many rows are in memory at a time.
+MOST_ROWS = 1 << 23
+#: A source is read at most so many times.
+MOST_PARTS = 1 << 12
+#: How many bytes a key has.
+KEY_BYTES = 16
+#: Whole numbers beyond this many digits are known by their text.
+_DIGITS = 18
+_WHOLE = re.compile(rf"0|-?[1-9][0-9]{{0,{_DIGITS - 1}}}")
+_EXACT = 2.0**53
+
+
+class People(NamedTuple):
+    """Which person each row belongs to, −1 where there is none, and two words by which each person is hashed."""
+
+    codes: NDArray[np.int64]
+    words: Words
+
+
+def identify(column: Any) -> People:
+    """The people of a column, told apart exactly.
+
+    >>> people = identify(np.array([7, 3, 7]))
+    >>> people.codes.tolist(), len(people.words)
+    ([1, 0, 1], 2)
+    """
+    if isinstance(column, DictionaryColumn):
+        keys = [None if is_missing(value) else _key(value) for value in column.entries.tolist()]
+        return _among(keys, column.positions)
+    if column.ndim != 1 or column.dtype.kind not in "buifOUM":
+        raise DataTypeError("A person must be known by a whole number or a text.")
+    if column.dtype.kind in "iu":
+        distinct, codes = np.unique(column, return_inverse=True)
+        return People(codes.astype(np.int64), _words_of_numbers(distinct))
+    if column.dtype.kind == "f":
+        _check_floats(column)
+    if column.dtype.kind in "bfM":
+        distinct, codes = np.unique(column, return_inverse=True)
+    else:
+        distinct, codes = column, np.arange(column.size)
+    return _among([None if is_missing(value) else _key(value) for value in distinct.tolist()], codes)
+
+
+def _key(value: Any) -> str:
+    return unicodedata.normalize("NFC", spelling(value))
+
+
+def _among(keys: list[str | None], positions: NDArray[Any]) -> People:
+    """The people of texts of which several may be the same person; position −1 is nobody."""
+    known: dict[str, int] = {}
+    codes = [-1 if key is None else known.setdefault(key, len(known)) for key in keys]
+    table = np.append(np.array(codes, np.int64), -1)
+    words = np.array([_words_of_text(key) for key in known], np.uint64).reshape(-1, 2)
+    return People(table[positions], words)
+
+
+def _words_of_text(text: str) -> tuple[int, int]:
+    if _WHOLE.fullmatch(text):
+        return int(text) % 2**64, 0
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+def _words_of_numbers(numbers: NDArray[Any]) -> Words:
+    words = np.zeros((numbers.size, 2), np.uint64)
+    words[:, 0] = numbers.astype(np.int64).view(np.uint64)  # one too large for 64 bits with a sign is among the long
+    limit = 10**_DIGITS
+    # Compared in the type of the column, where the limit fits; narrow types have no such numbers.
+    if numbers.dtype.itemsize == 8:
+        long = (numbers >= limit) | (numbers <= -limit if numbers.dtype.kind == "i" else False)
+        for place in np.flatnonzero(long):
+            words[place] = _words_of_text(str(int(numbers[place])))
+    return words
+
+
+def _check_floats(column: NDArray[Any]) -> None:
+    with np.errstate(invalid="ignore"):
+        if (np.abs(column[~np.isnan(column)]) >= _EXACT).any():
+            raise DataError(
+                "A person must be known by a whole number or a text: these are floats of 2⁵³ and beyond, which have "
+                "lost their last digits, so that different people look the same. Read the column as text."
+            )
+
+
+def hashes(messages: Words, key: bytes) -> Words:
+    """A keyed hash of each row of words."""
+    out = np.empty(len(messages), np.uint64)
+    siphash(np.ascontiguousarray(messages), np.frombuffer(key, np.uint64), out)
+    return out
+
+
+def present(batch: Batch, name: str, missing: str) -> tuple[Batch, People]:
+    """The rows that belong to a person, and to whom; rows of nobody are refused, or dropped."""
+    people = identify(batch[name])
+    absent = people.codes < 0
+    if not absent.any():
+        return batch, people
+    if missing != "drop":
+        raise MissingError(
+            f'Column {name!r}: some rows belong to nobody. Declare missing="drop" to leave these rows out, '
+            "or mend the data."
+        )
+    return take(batch, np.flatnonzero(~absent)), People(people.codes[~absent], people.words)
+
+
+def take(batch: Batch, rows: NDArray[Any]) -> Batch:
+    """Some rows of a batch, in this order."""
+    return {name: _taken(column, rows) for name, column in batch.items()}
+
+
+def _taken(column: Any, rows: NDArray[Any]) -> Any:
+    if isinstance(column, DictionaryColumn):
+        return batching.used_only(DictionaryColumn(column.entries, column.positions[rows]))
+    return column[rows]
+
+
+def fold_people(
+    source: Any,
+    function: Callable[[Batch], Result],
+    *,
+    person: str,
+    columns: Iterable[str],
+    missing: str = "refuse",
+    key: bytes,
+) -> Result:
+    """The sum of what `function` makes of the rows of some people at a time, of each of them all rows.
+
+    Parameters
+    ----------
+    source
+        As for `bruit.engines.fold`.
+    function
+        Takes a batch and returns something that adds. It must give the same sum however people are parted.
+    person
+        The column that says whose row it is.
+    columns
+        The other columns to read.
+    missing
+        ``"refuse"`` or ``"drop"`` rows that belong to nobody.
+    key
+        16 secret bytes, by which people are parted.
+    """
+    names = list(dict.fromkeys([person, *columns]))
+    table = Source.of(source)
+    if is_spark(table.data):
+        from bruit.engines import spark
+
+        return spark.fold_people(table, function, names, person=person, missing=missing, key=key)  # type: ignore[no-any-return]
+    return _in_parts(table, function, names, _Parts(person, missing, key, _part_count(table, names)))
+
+
+def _part_count(table: Source, names: list[str]) -> int:
+    """In how many parts the people of a source fit in memory; 1 for a stream, which is read once."""
+    if not _readable_again(table.data):
+        return 1
+    reading = open_source(table, names)
+    total = reading.total
+    with contextlib.closing(reading.batches) as batches:
+        if total is None:  # the rows of text are counted only if they are read
+            total = sum(map(batching.rows, batches))
+    return min(MOST_PARTS, max(1, -(-total // MOST_ROWS)))
+
+
+class _Parts(NamedTuple):
+    person: str
+    missing: str
+    key: bytes
+    many: int
+
+    def rows(self, batch: Batch, part: int) -> Batch:
+        """The rows of a batch whose person is in this part."""
+        kept, people = present(batch, self.person, self.missing)
+        if self.many == 1:
+            return kept
+        place = hashes(people.words, self.key) % np.uint64(self.many)
+        return take(kept, np.flatnonzero(place[people.codes] == part))
+
+
+def _in_parts(table: Source, function: Callable[[Batch], Result], names: list[str], parts: _Parts) -> Result:
+    result: Any = None
+    for part in range(parts.many):
+        tally = function(_gathered(table, names, parts, part))
+        result = tally if part == 0 else result + tally
+    return result  # type: ignore[no-any-return]
+
+
+def _gathered(table: Source, names: list[str], parts: _Parts, part: int) -> Batch:
+    """All rows of one part."""
+    stream = not _readable_again(table.data)
+    reading = open_source(table, names)
+    pieces: list[Batch] = []
+    done = count = 0
+    with contextlib.closing(reading.batches) as batches:
+
+        def work(batch: Batch) -> tuple[int, Batch]:
+            return batching.rows(batch), parts.rows(batch, part)
+
+        with contextlib.closing(memory.in_order(work, batches)) as rows:
+            for size, piece in rows:
+                done += size
+                count += batching.rows(piece)
+                pieces.append(piece)
+                if stream and count > MOST_ROWS:
+                    raise LimitError(
+                        f"People with more than {MOST_ROWS:,} rows in all can be bounded from a file, which is read "
+                        "several times, and not from a stream: write the rows to a Parquet file first."
+                    )
+                if table.progress:
+                    total = reading.total
+                    table.progress(done + part * (total or 0), None if total is None else total * parts.many)
+    return batching.joined(pieces)
+
+
+def _readable_again(data: Any) -> bool:
+    """Whether a source gives its rows a second time."""
+    if isinstance(data, str | os.PathLike):
+        return os.fspath(data) != "-"
+    return isinstance(data, Mapping) or arrays.as_frame(in_memory(data)) is not None
+
+
+def column_names(table: Source) -> list[str]:
+    """The names of the columns of a source that can be read again; of Spark's frames and of streams, none."""
+    data = table.data
+    if is_spark(data):
+        return []
+    if isinstance(data, Mapping):
+        return [name for name in data if isinstance(name, str)]
+    if not _readable_again(data):
+        return []
+    frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(in_memory(data))
+    if frame is not None:
+        return list(frame.columns)
+    with contextlib.closing(open_source(table, None).batches) as batches:
+        return list(next(batches, {}))

@@ -1,0 +1,301 @@
+"""People with several rows: how many rows and groups of a person count, and which.
+
+A guarantee about a *row* says little about somebody who has a thousand of them. With a `Person`, a release bounds what
+each person contributes before anything is counted, and its noise is for all that they contribute together. Rows are
+chosen by a keyed hash of what they say: neither by their order nor by a rule that prefers some values. See
+``person.proof.md``.
+
+Rejected: the first rows of a person (their order in a file is an accident, and differs between engines), the largest
+or the most recent ones (what is published would then be biased towards them), and a random choice per row (a second
+run of a task on a cluster would make another choice).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks, engines
+from bruit.engines import batch as batching
+from bruit.engines import people as engine
+from bruit.engines.people import KEY_BYTES, People, column_names, identify
+from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
+
+__all__ = ["Contribution", "PeopleWarning", "Person"]
+
+#: The most rows of a person that may count.
+MOST_ROWS = 2**30
+#: How many bytes choose the rows of all people: a key for rows, one for copies, one for groups and one for parts.
+SECRET_BYTES = 4 * KEY_BYTES
+
+Integers = NDArray[np.int64]
+
+#: Names of columns that say whose row it is.
+_IDENTIFIER = re.compile(
+    r"(?i)(^|_|\b)(id|uid|uuid|guid|user|person|people|patient|customer|client|visitor|member|subject|subscriber|"
+    r"student|employee|respondent|participant|household|driver|rider|passenger|device|account|session)(_?(id|no|nr|key|"
+    r"code|number|hash))?$"
+)
+
+
+class PeopleWarning(UserWarning):
+    """A table looks as if people had several rows, and no person is named."""
+
+
+class Contribution(NamedTuple):
+    """What a person contributes at most: rows in all, the sum of squares of their rows per group, rows in a group.
+
+    `replaced` says whether neighbours replace a person, who then takes as many rows away as another brings.
+    """
+
+    rows: int
+    squares: int
+    rows_per_group: int
+    replaced: bool
+
+    @property
+    def times(self) -> int:
+        """By how many rows, added or removed, two neighbouring tables differ."""
+        return 2 * self.rows if self.replaced else self.rows
+
+    @property
+    def full_groups(self) -> int:
+        """In how many groups a person has all rows that count there, rounded up."""
+        return -(-self.rows // self.rows_per_group)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who is protected, with all their rows, and how many rows and groups of a person count.
+
+    Parameters
+    ----------
+    column
+        The column that says whose row it is: whole numbers or texts. 3, 3.0 and ``"3"`` are one person, and so are two
+        ways of writing é.
+    rows
+        How many rows of a person count at most, in all.
+    groups
+        In how many groups of `by` a person counts at most; by default in all that are declared.
+    rows_per_group
+        How many rows of a person count at most in each group of `by`; by default `rows`.
+    missing
+        What happens to rows without a person: ``"refuse"`` (default) or ``"drop"``.
+
+    Guarantee
+    ---------
+    What is counted of a person follows from their own rows and a secret key that is drawn for each release, so that
+    adding, removing or replacing a person changes what is counted by no more than the bounds.
+
+    Error
+    -----
+    Rows beyond the bounds are not counted: results tend to be too low for people with many rows, and intervals do not
+    cover that. More rows need more noise, in proportion.
+
+    Examples
+    --------
+    >>> from bruit.releases import Count, release
+    >>> views = {"visitor": [1, 1, 1, 2], "page": ["a", "a", "b", "a"]}
+    >>> person = Person("visitor", groups=1, rows_per_group=1)
+    >>> count = release(views, Count(epsilon=1.0), by={"page": ["a", "b"]}, person=person, rng=7)
+    >>> print(count.guarantee)
+    ε = 1 (central, one person added or removed with all their rows)
+    """
+
+    column: str
+    rows: int | None = None
+    groups: int | None = None
+    rows_per_group: int | None = None
+    missing: Literal["refuse", "drop"] = "refuse"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise ParameterTypeError('person must name the column that says whose row it is, as in person="user_id".')
+        object.__setattr__(self, "column", batching.clean_name(self.column))
+        for name in ("rows", "groups", "rows_per_group"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _checks.integer(low=1, high=MOST_ROWS, **{name: value}))
+        if self.rows is None and self.rows_per_group is None:
+            raise ParameterError(
+                f"Say how many rows of a person count: rows=10, as in Person({self.column!r}, rows=10), or by group "
+                f"groups=3 and rows_per_group=1."
+            )
+        _checks.one_of(("refuse", "drop"), missing=self.missing)
+
+    @classmethod
+    def of(
+        cls,
+        person: Person | str | None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+    ) -> Person | None:
+        """A person, from the name of a column and bounds."""
+        bounds = (rows, groups, rows_per_group)
+        if person is None:
+            if bounds != (None, None, None):
+                raise ParameterError(
+                    "rows, groups and rows_per_group bound what a person contributes: name the person, as in "
+                    'person="user_id".'
+                )
+            return None
+        if not isinstance(person, Person):
+            return cls(person, *bounds)
+        if bounds != (None, None, None):
+            raise ParameterError("This Person has its own bounds: leave rows, groups and rows_per_group out.")
+        return person
+
+    def contribution(self, groups: int | None, *, replaced: bool) -> Contribution:
+        """What a person contributes at most, where there are so many groups, or None if there are no groups."""
+        if groups is None:
+            if self.rows is None or self.groups is not None or self.rows_per_group is not None:
+                raise ParameterError(
+                    "groups and rows_per_group are about the groups of by, and there are none: say rows=10."
+                )
+            return Contribution(self.rows, self.rows**2, self.rows, replaced)
+        bound = self.rows_per_group or self.rows or 0
+        many = min(groups, self.groups or groups)
+        rows = min(many * bound, self.rows or many * bound)
+        bound = min(bound, rows)
+        full, rest = divmod(rows, bound)
+        return Contribution(rows, full * bound**2 + rest**2, bound, replaced)
+
+    def choose(self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes) -> Any:
+        """The places of the rows that count, in order.
+
+        Parameters
+        ----------
+        people
+            Whose each row is; all rows of a person are there.
+        groups
+            The group of each row; None if there are no groups.
+        codes
+            The codes of the released columns, one array each.
+        key
+            64 secret bytes.
+        """
+        by_row, by_copy, by_group = (key[place : place + KEY_BYTES] for place in (0, KEY_BYTES, 2 * KEY_BYTES))
+        whose = people.words[people.codes]
+        within = [] if groups is None else [groups]
+        same = engine.hashes(_messages(whose, *within, *codes), by_row)
+        ranks = engine.hashes(_messages(same, _places(people.codes, same)), by_copy)
+        rows = np.arange(people.codes.size)
+        if groups is not None:
+            order = engine.hashes(_messages(whose, groups), by_group)
+            if self.groups is not None:
+                rows = rows[_group_places(people.codes, order, groups) < self.groups]
+            if self.rows_per_group is not None:
+                rows = rows[_places_in(people.codes[rows], groups[rows], ranks[rows]) < self.rows_per_group]
+        if self.rows is not None:
+            rows = rows[_places_in(people.codes[rows], None, ranks[rows]) < self.rows]
+        return rows
+
+    def describe(self) -> str:
+        """The bounds in words, for readers of a result."""
+        parts = [
+            f"{self.rows:,} rows" if self.rows else "",
+            f"{self.groups:,} groups" if self.groups else "",
+            f"{self.rows_per_group:,} rows in a group" if self.rows_per_group else "",
+        ]
+        texts = [_singular(part) for part in parts if part]
+        return f"of each {self.column!r} at most {' and '.join(texts)} count, chosen by chance"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        fields = {"rows": self.rows, "groups": self.groups, "rows_per_group": self.rows_per_group}
+        bounds = {name: value for name, value in fields.items() if value is not None}
+        return {"column": self.column, **bounds, "missing": self.missing}
+
+    @classmethod
+    def from_dict(cls, body: Any) -> Person:
+        """The inverse of `to_dict`."""
+        rule = "A person must have a column, and bounds: rows, groups, rows_per_group."
+        with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(rule)):
+            return cls(**body)
+
+
+def warn_of_people(source: Any) -> None:
+    """Warn of a table that looks as if people had several rows; it is read before anything is booked.
+
+    A column whose name is that of an identifier, and in whose first rows somebody occurs twice, is a hint, not a proof.
+    """
+    name = repeated_identifier(source)
+    if name is not None:
+        warnings.warn(
+            f"Column {name!r} looks like an identifier, and occurs several times: this release protects a row, and not "
+            f"a person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
+            "that a person has.",
+            PeopleWarning,
+            stacklevel=3,
+        )
+
+
+def repeated_identifier(source: Any) -> str | None:
+    """The column that looks like an identifier of people with several rows, if there is one that can be read again."""
+    table = engines.Source.of(source)
+    for name in filter(_IDENTIFIER.search, column_names(table)):
+        (batch, *_) = itertools.islice(engines.batches(engines.Source(table.data, table.text), [name]), 1)
+        codes = identify(batch[name]).codes
+        if np.unique(codes[codes >= 0]).size < (codes >= 0).sum():
+            return name
+    return None
+
+
+def _singular(text: str) -> str:
+    return text.replace("rows", "row").replace("groups", "group") if text.startswith("1 ") else text
+
+
+def _messages(*columns: Any) -> Any:
+    """Rows of 64-bit words, from columns of whole numbers."""
+    words = [np.asarray(column).astype(np.int64, copy=False).view(np.uint64) for column in columns]
+    return np.concatenate([column if column.ndim == 2 else column[:, None] for column in words], axis=1)
+
+
+def _running(order: Any, starts: Any) -> Integers:
+    """For each row, how many stand before it since the last start, in this order."""
+    places = np.arange(order.size)
+    first = np.maximum.accumulate(np.where(starts, places, 0))
+    out = np.empty(order.size, np.int64)
+    out[order] = places - first
+    return out
+
+
+def _places(people: Integers, same: Any) -> Integers:
+    """Which copy a row is among those of its person that say the same."""
+    order = np.lexsort((same, people))
+    return _running(order, _differs(people[order]) | _differs(same[order]))
+
+
+def _places_in(people: Integers, groups: Integers | None, ranks: Any) -> Integers:
+    """The place of a row by rank, among those of its person (and group)."""
+    if groups is None:
+        order = np.lexsort((ranks, people))
+        return _running(order, _differs(people[order]))
+    order = np.lexsort((ranks, groups, people))
+    return _running(order, _differs(people[order]) | _differs(groups[order]))
+
+
+def _group_places(people: Integers, ranks: Any, groups: Integers) -> Integers:
+    """The place of a row's group by rank, among the groups of its person."""
+    order = np.lexsort((groups, ranks, people))
+    whose = _differs(people[order])
+    number = np.cumsum(whose | _differs(groups[order]))
+    first = np.maximum.accumulate(np.where(whose, number, 0))
+    out = np.empty(order.size, np.int64)
+    out[order] = number - first
+    return out
+
+
+def _differs(column: Any) -> Any:
+    """Whether each entry differs from the one before it; the first does."""
+    starts = np.ones(column.size, bool)
+    starts[1:] = column[1:] != column[:-1]
+    return starts

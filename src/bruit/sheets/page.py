@@ -1,0 +1,215 @@
+"""A page for an ethics board, and for whoever is asked: what a plan asks, what leaves a person, and what that tells.
+
+All numbers come from the plan's integers. The page is one HTML file that loads nothing, fits a phone and one sheet of
+paper, and says what bruit cannot know as lines to fill in.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from importlib import resources
+from typing import Any
+
+from bruit import _checks
+from bruit.collection import Plan
+from bruit.collection.odds import belief, person_ratio
+from bruit.errors import ParameterError
+from bruit.estimation import intervals
+from bruit.sheets.phrases import Phrases
+
+#: What somebody may have believed before, of a hundred.
+BELIEFS = (1, 10, 50)
+#: How often a person might take part again, for the line about that.
+AGAIN = 2
+#: Up to how many answers are listed.
+MOST_LISTED = 12
+
+
+def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
+    """The page of a plan, as HTML.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    language
+        ``"en"`` or ``"fr"``.
+    people
+        How many people will be asked.
+    title
+        What the survey is called; a general title unless given.
+
+    Examples
+    --------
+    >>> page = sheet(Plan({"smokes": ["no", "yes"]}, epsilon=1.0), "en", people=1000)
+    >>> "73 of 100 people like you send “yes”" in page
+    True
+    """
+    if not isinstance(plan, Plan):
+        raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
+    writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
+    heading = title.strip() or writer.say("title")
+    style = resources.files("bruit.sheets").joinpath("page.css").read_text(encoding="utf-8")
+    return (
+        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(heading)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{html.escape(heading)}</h1>\n{writer.body()}\n</main>\n</body>\n</html>\n"
+    )
+
+
+class _Sheet:
+    """The parts of a page."""
+
+    def __init__(self, plan: Plan, phrases: Phrases, people: int) -> None:
+        self.plan, self.phrases, self.people = plan, phrases, people
+        self.ratio = person_ratio(plan)
+
+    def say(self, name: str, /, **words: Any) -> str:
+        """A phrase of the page."""
+        return self.phrases("sheet", name, **words)
+
+    def body(self) -> str:
+        """All parts, in order."""
+        parts = [
+            *self._asked(),
+            *self._leaves(),
+            *self._learn(),
+            *self._clear(),
+            *self._people(),
+            _heading(self.say("duration")),
+            _paragraph(self._duration()),
+            *self._fill(),
+            f"<footer>{html.escape(self._footer())}</footer>",
+        ]
+        return "\n".join(parts)
+
+    def _asked(self) -> Iterator[str]:
+        rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
+        clear = self.say("in_clear")
+        rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]
+        yield _heading(self.say("asked"))
+        yield _table([self.say("question"), self.say("answers")], rows, numbers=0)
+
+    def _answers(self, attribute: Any) -> str:
+        labels = attribute.labels
+        if attribute.domain.gives == "mean":
+            ends = {"low": self._text(labels[0]), "high": self._text(labels[-1])}
+            return self.say("cells", cells=self.phrases.whole(attribute.size), **ends)
+        if len(labels) > MOST_LISTED:
+            ends = {"first": self.phrases.quoted(labels[0]), "last": self.phrases.quoted(labels[-1])}
+            return self.say("many", count=self.phrases.whole(len(labels)), **ends)
+        return ", ".join(map(self.phrases.quoted, labels))
+
+    def _text(self, number: Any) -> str:
+        value = float(number)
+        return self.phrases.whole(int(value)) if value.is_integer() else self.phrases.decimal(value, 2)
+
+    def _leaves(self) -> Iterator[str]:
+        yield _heading(self.say("leaves"))
+        yield _paragraph(self.say("leaves_text"))
+        yield _paragraph(self.phrases("method", self.plan.kind, d=self.phrases.whole(self.plan.d)))
+        if self.plan.d == 1:
+            yield _list(self._odds(self.plan.name))
+            return
+        for name in self.plan.schema:
+            yield _paragraph(self.say("example", name=self.phrases.quoted(name)))
+            yield _list(self._odds(name))
+
+    def _odds(self, name: str) -> list[str]:
+        return self.phrases.odds(self.plan.mechanisms[name], self.plan.schema[name].labels)
+
+    def _learn(self) -> Iterator[str]:
+        share = self.phrases.share
+        rows = []
+        for before in BELIEFS:
+            moved = belief(self.ratio, before)
+            rows.append((share(moved.before), share(moved.least), share(moved.most)))
+        yield _heading(self.say("learn"))
+        yield _paragraph(self.say("learn_text"))
+        yield _table([self.say("before"), self.say("least"), self.say("most")], rows, numbers=2)
+        yield _paragraph(self.say("learn_note"))
+        if self.plan.rounds is None:
+            again = belief(self.ratio, BELIEFS[-1], times=AGAIN)
+            words = {"times": AGAIN, "before": share(again.before), "most": share(again.most)}
+            yield _paragraph(self.say("again", **words))
+        else:
+            yield _paragraph(self.say("rounds_note", times=self._times()))
+        yield _paragraph(self.say("epsilon", epsilon=self._epsilon()), note=True)
+
+    def _epsilon(self) -> str:
+        """ε to six decimals, rounded up."""
+        exact = Fraction(self.plan.guarantee.epsilon)
+        return self.phrases.decimal(float(-(-exact * 10**6 // 1) / 10**6), 6).rstrip("0").rstrip(".,")
+
+    def _clear(self) -> Iterator[str]:
+        plan, lines = self.plan, []
+        if plan.public:
+            lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
+        else:
+            lines.append(self.say("clear_nothing"))
+        lines += [self.say("clear_drawn")] if plan.kind == "SMP" else []
+        lines.append(self.say("clear_part"))
+        lines += [self.say("clear_pairs")] if plan.public else []
+        yield _heading(self.say("clear"))
+        yield _list(lines)
+
+    def _people(self) -> Iterator[str]:
+        z = intervals.normal_quantile(0.95)
+        rows = []
+        for name, variance in self.plan.variance(self.people).items():
+            half = z * float(variance.mean()) ** 0.5
+            shares = self.plan.mechanisms[name].gives == "frequency"
+            number = self.phrases.decimal(100 * half if shares else half, 1 if shares or half >= 1 else 3)
+            rows.append((name, self.say("of_share", number=number) if shares else number))
+        yield _heading(self.say("people"))
+        yield _paragraph(self.say("people_text", people=self.phrases.whole(self.people)))
+        yield _table([self.say("question"), self.say("error")], rows, numbers=1)
+        yield _paragraph(self.say("people_note"), note=True)
+
+    def _times(self) -> str:
+        """How many messages a person sends at most."""
+        return self.phrases.whole((self.plan.rounds or 1) * (self.plan.epochs or 1))
+
+    def _duration(self) -> str:
+        if self.plan.rounds is None:
+            return self.say("duration_text")
+        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.epochs or 1))
+
+    def _fill(self) -> Iterator[str]:
+        yield _heading(self.say("fill"))
+        lines = (self.say(f"fill_{name}") for name in ("who", "from", "kept", "network"))
+        yield "<dl>" + "".join(f"<dt>{html.escape(line)}</dt><dd></dd>" for line in lines) + "</dl>"
+
+    def _footer(self) -> str:
+        from bruit import __version__
+
+        return self.say("footer", version=__version__, digest=self.plan.digest)
+
+
+def _heading(text: str) -> str:
+    return f"<h2>{html.escape(text)}</h2>"
+
+
+def _paragraph(text: str, *, note: bool = False) -> str:
+    return f'<p class="note">{html.escape(text)}</p>' if note else f"<p>{html.escape(text)}</p>"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int) -> str:
+    """A table whose last columns are numbers."""
+    kinds = [""] * (len(heads) - numbers) + [' class="number"'] * numbers
+    top = "".join(f'<th scope="col"{kind}>{html.escape(head)}</th>' for head, kind in zip(heads, kinds, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{kind}><bdi>{html.escape(cell)}</bdi></td>" for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,281 @@
+"""Plans with rounds: guarantees, documents, memos, memories and series."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import stat
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bruit import Grid, Plan, documents
+from bruit.errors import DataError, DesignError, FormatError, ParameterError
+from bruit.oracles import Memory
+
+SCHEMA = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": [f"city {i}" for i in range(11)]}
+TABLE = {"sex": ["F", "M"] * 300, "colour": ["red", "green", "red"] * 200, "city": ["city 3"] * 600}
+METHODS = ["SPL[GRR]", "SPL[OUE]", "SMP[GRR]", "SMP[ADP]", "SMP[OLH]"]
+
+
+def planned(method="SMP[ADP]", schema=SCHEMA, **settings):
+    return Plan(schema, 1.0, method, **{"epoch_epsilon": 2.0, "rounds": 12, "epochs": 4, **settings})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plan_promises_a_report_an_epoch_and_all_epochs_and_no_more_than_was_asked(method):
+    plan = planned(method)
+    promised = {name: guarantee.epsilon for name, guarantee in plan.guarantees.items()}
+    assert promised["report"] <= 1.0
+    assert promised["report"] == pytest.approx(1.0, abs=1e-9)
+    assert promised["epoch"] <= 2.0
+    assert promised["epoch"] == pytest.approx(2.0, abs=1e-9)
+    assert promised["person"] <= 8.0
+    assert promised["person"] == pytest.approx(4 * plan.after(12).epsilon, abs=1e-12)
+    assert promised["attribute"] <= promised["person"]
+    assert plan.after(1).epsilon <= plan.after(2).epsilon <= plan.after(12).epsilon <= promised["epoch"]
+    assert plan.guarantee == plan.guarantees["person"]
+
+
+def joint(plan, name_of_memo, record, rounds):
+    """P(reports of so many rounds | record), from the laws of memo and refresh alone, for GRR."""
+    panel = plan.panel.repeated[name_of_memo]
+    law, keep, k = panel.memo.law, panel.keep, panel.oracle.size
+    row = law.row(record)
+    chances = {}
+    for reports in itertools.product(range(k), repeat=rounds):
+        chances[reports] = sum(
+            row[memo] * math.prod(keep * (y == memo) + (1 - keep) / k for y in reports) for memo in range(k)
+        )
+    return chances
+
+
+def test_the_epsilon_of_several_rounds_equals_brute_force_over_whole_records():
+    schema = {"a": ["0", "1"], "b": ["x", "y", "z"]}
+    records = list(itertools.product(range(2), range(3)))
+    for rounds in (1, 2):
+        split, sample = planned("SPL[GRR]", schema), planned("SMP[GRR]", schema)
+        largest = {"SPL": Fraction(1), "SMP": Fraction(1)}
+        laws = {
+            (plan.kind, name, code): joint(plan, name, code, rounds)
+            for plan in (split, sample)
+            for name in schema
+            for code in range(len(schema[name]))
+        }
+        for x, y in itertools.product(records, repeat=2):
+            worst = {
+                (kind, name): max(
+                    Fraction(laws[kind, name, x[i]][z]) / laws[kind, name, y[i]][z] for z in laws[kind, name, x[i]]
+                )
+                for kind in ("SPL", "SMP")
+                for i, name in enumerate(schema)
+            }
+            # Reports on the attributes are independent with SPL; with SMP there are those on one, drawn without a look.
+            largest["SPL"] = max(largest["SPL"], worst["SPL", "a"] * worst["SPL", "b"])
+            largest["SMP"] = max(largest["SMP"], worst["SMP", "a"], worst["SMP", "b"])
+        assert split.after(rounds).epsilon == pytest.approx(math.log(largest["SPL"]), abs=1e-12)
+        assert sample.after(rounds).epsilon == pytest.approx(math.log(largest["SMP"]), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["GRR", *METHODS])
+def test_a_plan_with_rounds_is_read_back_and_differs_from_one_without(method):
+    schema = {"colour": SCHEMA["colour"]} if method == "GRR" else SCHEMA
+    plan = planned(method, schema)
+    assert Plan.from_json(plan.to_json()) == plan
+    once = Plan(schema, 1.0, method)
+    others = [once, planned(method, schema, rounds=11), planned(method, schema, epochs=3)]
+    assert len({plan.digest, *(other.digest for other in others)}) == 4
+    body = json.loads(plan.to_json())
+    assert body["panel"]["rounds"] == 12
+    assert body["panel"]["guarantees"]["epoch"]["epsilon"] <= 2.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": 1},
+        {"epochs": 10**9},
+        {"rounds": "12"},
+        {"epoch_epsilon": 0.5},
+        {"epoch_epsilon": None},
+        {"guarantees": {}},
+    ],
+)
+def test_a_document_whose_rounds_and_promises_disagree_is_refused(change):
+    plan = planned()
+    body = documents.unseal(plan.to_json(), Plan.FORMAT)
+    body["panel"] = {**body["panel"], **change}
+    with pytest.raises(FormatError):
+        Plan.from_json(documents.seal(Plan.FORMAT, body))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "RS+FD[GRR]"}, "one report per epoch"),
+        ({"epoch_epsilon": None}, "epoch_epsilon=2.0"),
+        ({"rounds": None}, "rounds=12"),
+        ({"epoch_epsilon": 0.9}, "at least the epsilon of one report"),
+        ({"rounds": 0}, "rounds must be"),
+        ({"schema": {"age": Grid(0, 90), "sex": ["F", "M"]}}, "'age' is asked for as a number"),
+    ],
+)
+def test_what_cannot_be_asked_again_is_refused_with_the_reason(settings, words):
+    with pytest.raises(ParameterError, match=words):
+        planned(**settings)
+
+
+def test_a_report_without_memory_is_refused():
+    with pytest.raises(ParameterError, match="must keep a memo"):
+        planned().privatize(TABLE)
+    with pytest.raises(ParameterError, match="asks once"):
+        Plan(SCHEMA, 1.0).memoize(TABLE)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_memos_and_reports_have_one_form_and_the_sampled_attribute_stays(method):
+    plan = planned(method)
+    memos = plan.memoize(TABLE, rng=1)
+    first, second = plan.answer(memos, rng=2), plan.answer(memos, rng=3)
+    assert {name: (column.dtype, column.shape) for name, column in memos.items()} == {
+        name: (column.dtype, column.shape) for name, column in first.items()
+    }
+    assert plan.tally(first).n == 600
+    assert plan.tally(first).refused == 0
+    if method.startswith("SMP"):
+        assert (first["attribute"] == memos["attribute"]).all()
+        assert (second["attribute"] == memos["attribute"]).all()
+        assert set(memos["attribute"].tolist()) == {0, 1, 2}
+    assert any((first[name] != second[name]).any() for name in first)
+
+
+def test_memos_that_are_kept_as_they_are_when_the_epoch_is_one_report():
+    plan = planned("SMP[GRR]", epoch_epsilon=1.0)
+    memos = plan.memoize(TABLE, rng=1)
+    reports = plan.answer(memos)
+    assert all((memos[name] == reports[name]).all() for name in memos)
+
+
+def test_memos_that_no_plan_gives_are_refused():
+    plan = planned("SMP[GRR]")
+    memos = plan.memoize(TABLE, rng=1)
+    memos["attribute"][0] = 7
+    with pytest.raises(ParameterError, match="memos must be"):
+        plan.answer(memos)
+
+
+@pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "SMP[OLH]"])
+def test_the_mean_over_rounds_is_unbiased_with_the_variance_stated(method):
+    plan, truth = planned(method), np.array([2 / 3, 1 / 3, 0.0])
+    target = "population" if method.startswith("SMP") else "people"
+    scores = []
+    for trial in range(60):
+        memos = plan.memoize(TABLE, rng=1000 + trial)
+        tallies = [plan.tally(plan.answer(memos, rng=10 * trial + number)) for number in range(2)]
+        mean = plan.series(tallies)["colour"].mean(target=target)
+        scores.append((mean.frequency - truth) / mean.standard_error)
+    z = np.array(scores)
+    assert np.abs(z.mean(axis=0)).max() < 6 / math.sqrt(60)
+    assert z.std(axis=0).min() > 0.55
+    assert z.std(axis=0).max() < 1.6
+
+
+def test_a_series_knows_rounds_epochs_and_labels():
+    plan = planned("SMP[GRR]")
+    tallies = [plan.tally(plan.answer(plan.memoize(TABLE, rng=i), rng=i)) for i in range(3)]
+    series = plan.series(tallies, rounds=[1, 12, 13])["colour"]
+    assert series.epochs == (1, 1, 2)
+    assert series.labels == ("red", "green", "blue")
+    assert series.difference(1, 2, same_people=False).title == "Round 13 less round 12"
+    assert "colour" in repr(series)
+    with pytest.raises(ParameterError, match="population"):
+        series.mean(target="people")
+    for rounds in ([1, 1, 2], [3, 2, 1], [1, 2], [0, 1, 2], [47, 48, 49]):
+        with pytest.raises(ParameterError):
+            plan.series(tallies, rounds=rounds)["colour"]
+    with pytest.raises(DesignError):
+        plan.series(
+            [
+                Plan(SCHEMA, 1.0, "SMP[GRR]").simulate(
+                    {name: [9] * len(v) for name, v in SCHEMA.items()} | {"sex": [50, 49], "colour": [33] * 3}
+                )
+            ]
+        )
+
+
+# Memories.
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_memory_keeps_one_memo_per_person_and_epoch_and_sends_the_same_bytes_again(method, tmp_path):
+    plan = planned(method)
+    memory = Memory.create(tmp_path / "memory.json", plan)
+    assert stat.S_IMODE((tmp_path / "memory.json").stat().st_mode) == 0o600
+    people = [f"person {i}" for i in range(600)]
+    first = memory.reports(TABLE, people, round=1)
+    again = Memory(tmp_path / "memory.json", plan).reports({name: [None] * 600 for name in TABLE}, people, round=1)
+    assert all(first[name].tobytes() == again[name].tobytes() for name in first)
+    memos = [history["1"]["memo"] for history in memory._read().values()]
+    memory.reports({name: values[::-1] for name, values in TABLE.items()}, people, round=12)
+    assert [history["1"]["memo"] for history in memory._read().values()] == memos
+    memory.reports(TABLE, people, round=13)
+    assert memory.rounds(epoch=1, person="person 5") == 2
+    assert memory.rounds(epoch=2, person="person 5") == 1
+    assert [history["2"]["memo"] for history in memory._read().values()] != memos
+    assert plan.tally(first).n == 600
+
+
+def test_a_person_may_join_later_and_is_the_only_one_whose_values_are_looked_at(tmp_path):
+    plan = planned("SPL[GRR]")
+    memory = Memory.create(tmp_path / "memory.json", plan)
+    memory.report({"sex": "F", "colour": "red", "city": "city 1"}, round=1, person="Ada")
+    late = {"sex": [None, "M"], "colour": [None, "red"], "city": [None, "city 2"]}
+    assert plan.tally(memory.reports(late, ["Ada", "Bob"], round=2)).n == 2
+    with pytest.raises(DataError, match="named twice"):
+        memory.reports(late, ["Ada", "Ada"], round=3)
+    with pytest.raises(ParameterError, match="leave epoch out"):
+        memory.report(None, round=1, epoch=0)
+
+
+def test_a_damaged_memory_and_one_of_another_plan_are_refused(tmp_path):
+    plan, path = planned("SMP[GRR]"), tmp_path / "memory.json"
+    memory = Memory.create(path, plan)
+    memory.report({"sex": "F", "colour": "red", "city": "city 1"}, round=1)
+    with pytest.raises(DesignError):
+        Memory(path, planned("SMP[GRR]", rounds=5))
+    people = memory._read()
+    for memo in ({"attribute": "07", "report": "00"}, {"attribute": "00"}, "00", {"attribute": "0000", "report": "00"}):
+        people[""]["1"]["memo"] = memo
+        path.write_text(documents.seal("bruit.memory/1", {"design": plan.digest, "people": people}))
+        with pytest.raises(FormatError, match="damaged"):
+            Memory(path, plan).report(None, round=2)
+
+
+def test_a_twin_that_draws_the_attribute_anew_in_every_round_passes_the_epsilon_of_the_epoch():
+    """Control: with d attributes drawn anew, all memos are seen, and they cost as much as d epochs."""
+    plan = planned("SMP[GRR]")
+    panels = plan.panel.repeated.values()
+    redrawn = sum(panel.after(4).epsilon for panel in panels)
+    assert redrawn > 2.5 * plan.guarantees["epoch"].epsilon
+
+
+def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_too():
+    plan = Plan(
+        {"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"], epoch_epsilon=2.0, rounds=3, epochs=2
+    )
+    memos = plan.memoize({"smokes": ["no", "yes"] * 30, "school": ["A"] * 20 + ["B"] * 40}, rng=1)
+    tallies = [plan.tally(plan.answer(memos, rng=number)) for number in (1, 2, 3)]
+    assert [plan.estimate(tally).by("school")["B"]["smokes"].n for tally in tallies] == [40, 40, 40]
+    assert plan.series(tallies)["smokes"].estimates()[0].n == 60
+    card = plan.card()
+    memo = card.draw_memo({"smokes": "no", "school": "B"})
+    assert memo["school"] == card.refresh(memo)["school"] == "1"
+    with pytest.raises(ParameterError, match="that this plan gave"):
+        plan.answer({**memos, "school": memos["school"] + 2}, rng=1)
+
+
+def test_tables_are_not_asked_again():
+    with pytest.raises(ParameterError, match="Tables are asked once"):
+        Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "TAB[ADP]", epoch_epsilon=2.0, rounds=3)

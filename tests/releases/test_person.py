@@ -1,0 +1,320 @@
+"""People with several rows: what counts of them, what noise hides them, and that every source gives the same."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import unicodedata
+import warnings
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import bruit
+from bruit import audit
+from bruit.domains import Categories
+from bruit.engines import people as engine
+from bruit.entropy import Entropy
+from bruit.errors import DataError, LedgerError, LimitError, MissingError, ParameterError
+from bruit.privacy import Guarantee, Ledger
+from bruit.releases import Count, Histogram, InverseSensitivity, Mean, Median, Person, Quantiles, Release, Sum, Variance
+from bruit.releases.noise import DiscreteLaplace
+from bruit.releases.person import SECRET_BYTES, Contribution, PeopleWarning
+
+ZONES = ["a", "b", "c", "d", "e"]
+#: One person with ten rows in three groups.
+TEN = {"user": [1] * 10, "zone": ["a"] * 5 + ["b"] * 3 + ["c"] * 2, "fare": [float(i) for i in range(10)]}
+
+
+def _trips(rows: int = 3000, seed: int = 5) -> dict[str, Any]:
+    draw = np.random.default_rng(seed)
+    return {
+        "user": np.minimum(draw.zipf(1.4, rows), 400),
+        "zone": draw.choice(ZONES, rows, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+        "fare": draw.integers(-5, 6, rows).astype(float),
+    }
+
+
+def _counts(release: Release, source: Any, seed: int = 3) -> list[int]:
+    return [int(count) for count in release.fold(source, seed).reveal(design=release.digest)]
+
+
+def _chosen(person: Person, table: dict[str, Any], seed: int, by: bool = True) -> Any:
+    people = engine.identify(np.asarray(table["user"]))
+    groups = np.array([ZONES.index(zone) for zone in table["zone"]])
+    key = Entropy(seed).bytes(SECRET_BYTES)
+    codes = [] if by else [groups]
+    return person.choose(people, groups if by else None, codes, key)
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups", "per_group"), [(3, None, None), (None, 2, 1), (None, 2, 3), (4, 2, 3), (5, None, 1), (1, 9, 9)]
+)
+def test_nobody_counts_beyond_the_bounds_and_nothing_is_left_out_below_them(
+    rows: int | None, groups: int | None, per_group: int | None
+) -> None:
+    table = _trips()
+    kept = _chosen(Person("user", rows, groups, per_group), table, seed=1)
+    users, zones = table["user"], table["zone"]
+    pairs = Counter(zip(users[kept].tolist(), zones[kept].tolist(), strict=True))
+    everything = Counter(zip(users.tolist(), zones.tolist(), strict=True))
+    for user in set(users.tolist()):
+        own = {zone: count for (who, zone), count in pairs.items() if who == user}
+        all_of = {zone: count for (who, zone), count in everything.items() if who == user}
+        best = sorted((min(count, per_group or 10**9) for count in all_of.values()), reverse=True)
+        assert sum(own.values()) <= (rows or 10**9)
+        assert len(own) <= (groups or 10**9)
+        assert max(own.values()) <= (per_group or 10**9)
+        if groups is None:
+            assert sum(own.values()) == min(sum(best), rows or 10**9)
+        elif rows is None:
+            assert len(own) == min(groups, len(all_of))
+            assert all(count == min(all_of[zone], per_group or 10**9) for zone, count in own.items())
+
+
+@pytest.mark.parametrize("by", [None, {"zone": ZONES}])
+def test_order_and_pieces_of_a_table_change_nothing(by: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    statistics = [
+        Count(epsilon=1.0),
+        Histogram("zone", domain=ZONES, epsilon=1.0),
+        Sum("fare", bounds=(-3, 5), epsilon=1.0),
+    ]
+    person = Person("user", rows=2) if by is None else Person("user", groups=2, rows_per_group=2)
+    release = Release(statistics, by, person)
+    table = _trips()
+    frame = pd.DataFrame(table)
+    expected = _counts(release, table)
+    shuffled = frame.sample(frac=1, random_state=1)
+    shuffled.to_csv(tmp_path / "trips.csv", index=False)
+    shuffled.to_parquet(tmp_path / "trips.parquet", index=False)
+    texts = frame.assign(user=frame["user"].map(str))
+    for source in (shuffled, texts, pl.from_pandas(frame), tmp_path / "trips.csv", tmp_path / "trips.parquet"):
+        assert _counts(release, source) == expected
+    assert _counts(release, iter([shuffled.iloc[:1000], shuffled.iloc[1000:]])) == expected
+    assert _counts(release, table, seed=4) != expected
+    monkeypatch.setattr(engine, "MOST_ROWS", 200)
+    for source in (frame, tmp_path / "trips.csv", tmp_path / "trips.parquet"):
+        assert _counts(release, source) == expected
+    with pytest.raises(LimitError, match="Parquet"):
+        _counts(release, iter([shuffled]))
+
+
+def test_one_person_is_one_person_however_they_are_written() -> None:
+    accent = "Andre" + "\N{COMBINING ACUTE ACCENT}"
+    names = np.array([accent, unicodedata.normalize("NFC", accent), "3", "007", "7"], object)
+    assert engine.identify(names).codes.tolist() == [0, 0, 1, 2, 3]
+    mixed = np.array([3, 3.0, "3", None, float("nan"), True, "true", 10**30, str(10**30)], object)
+    assert engine.identify(mixed).codes.tolist() == [0, 0, 0, -1, -1, 1, 1, 2, 2]
+    for column in (np.array([3, 10**18]), np.array([3, 10**18], np.uint64), np.array(["3", str(10**18)], object)):
+        assert (engine.identify(column).words == engine.identify(np.array([3, 10**18])).words).all()
+    assert (engine.identify(np.array([3.0])).words == engine.identify(np.array([3])).words).all()
+    with pytest.raises(DataError, match="last digits"):
+        engine.identify(np.array([2.0**53]))
+
+
+def test_rows_of_nobody_are_refused_or_dropped_before_anything_is_booked() -> None:
+    table = {"user": ["x", None, "x"], "zone": ["a", "a", "b"]}
+    ledger = Ledger(epsilon=1.0, neighbours="person-add-remove")
+    with pytest.raises(MissingError, match='missing="drop"'):
+        bruit.release(table, Count(epsilon=1.0), person="user", rows=5, ledger=ledger)
+    assert not ledger.entries
+    release = Release(Count(epsilon=1.0), person=Person("user", rows=5, missing="drop"))
+    assert _counts(release, table) == [2]
+
+
+def _brute_force(statistic: Any, contribution: Contribution, groups: int, values: list[int]) -> tuple[int, int]:
+    """The largest change by one person of sums by group, over all people with few rows, added or replaced."""
+    base = 0
+    shapes = [
+        shape
+        for shape in itertools.product(range(contribution.rows_per_group + 1), repeat=groups)
+        if sum(shape) <= contribution.rows
+    ]
+    vectors = [np.zeros(groups, int)]
+    for shape in shapes:
+        for signs in itertools.product(values, repeat=groups):
+            vectors.append(np.array(shape) * np.array(signs))
+    others = vectors if contribution.replaced else [vectors[base]]
+    changes = [first - second for first in vectors for second in others]
+    return max(int(np.abs(c).sum()) for c in changes), max(int((c**2).sum()) for c in changes)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "groups", "per_group"), [(None, 2, 1), (None, 2, 2), (None, 1, 2), (2, None, None), (3, 2, 2)]
+)
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-1, 2), (1, 2), (-3, 2)])
+def test_the_stated_change_is_never_below_the_largest_one_by_enumeration(
+    replaced: bool, rows: int | None, groups: int | None, per_group: int | None, bounds: tuple[int, int]
+) -> None:
+    many = 3
+    contribution = Person("user", rows, groups, per_group).contribution(many, replaced=replaced)
+    statistic = Sum(bounds=bounds, step=1, epsilon=1.0, neighbours="replace" if replaced else "add-remove")
+    stated = statistic._of_rows().contributed(contribution)
+    l1, squares = _brute_force(statistic, contribution, many, [bounds[0], bounds[1]])
+    assert l1 <= stated.l1
+    assert squares <= stated.l2_squared
+    uneven = contribution.rows % contribution.rows_per_group
+    within = many >= 2 * contribution.full_groups or not replaced
+    if not uneven and within:
+        assert (l1, squares) == (stated.l1, stated.l2_squared)
+    counted = Count(epsilon=1.0)._of_rows().contributed(contribution)
+    if bounds == (0, 1):
+        assert squares <= counted.l2_squared
+        assert l1 <= counted.l1
+
+
+def test_a_person_with_ten_rows_in_three_groups_loses_exactly_epsilon_at_most() -> None:
+    empty = {name: [] for name in TEN}
+    kinds = [
+        (Person("user", groups=2, rows_per_group=2), Count(epsilon=1.0)),
+        (Person("user", groups=3, rows_per_group=1), Sum("fare", bounds=(0, 9), epsilon=1.0)),
+        (Person("user", rows=4), Mean("fare", bounds=(0, 9), epsilon=1.0)),
+    ]
+    for person, statistic in kinds:
+        release = Release(statistic, {"zone": ZONES}, person)
+        nobody = release.fold(empty, 1).reveal(design=release.digest)
+        losses = []
+        for seed in range(40):
+            own = release.fold(TEN, seed).reveal(design=release.digest)
+            losses.append(release.loss_between(nobody, own))
+        assert 1 - Fraction(1, 10**8) <= max(losses) * (1 if statistic.kind != "sum" else 2)
+        assert max(losses) <= 1
+
+
+def test_a_twin_that_bounds_nothing_is_caught() -> None:
+    class Unbounded(Person):
+        def choose(self, people: Any, groups: Any, codes: Any, key: bytes) -> Any:
+            return np.arange(people.codes.size)
+
+    release = Release(Count(epsilon=1.0), {"zone": ZONES}, Unbounded("user", groups=2, rows_per_group=2))
+    nobody = release.fold({name: [] for name in TEN}, 1).reveal(design=release.digest)
+    own = release.fold(TEN, 1).reveal(design=release.digest)
+    assert release.loss_between(nobody, own) == Fraction(10, 4)
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("bounded", [True, False])
+def test_a_million_trials_never_show_more_than_epsilon_and_catch_the_twin(bounded: bool) -> None:
+    person = Person("user", groups=2, rows_per_group=2)
+    release = Release(Count(epsilon=1.0), {"zone": ZONES[:3]}, person)
+    (statistic,) = release._drawn.values()
+    noise: Any = statistic.noise()  # type: ignore[attr-defined]
+    assert isinstance(noise, DiscreteLaplace)
+
+    def outputs(present: bool, size: int, entropy: Entropy) -> Any:
+        counts = np.zeros((size, 3), np.int64)
+        if present:  # as many people, each alone in a table of their own, as trials
+            users = np.repeat(np.arange(size), 10)
+            zones = np.tile([0] * 5 + [1] * 3 + [2] * 2, size)
+            people = engine.identify(users)
+            rows = person.choose(people, zones, [], entropy.bytes(SECRET_BYTES)) if bounded else np.arange(users.size)
+            np.add.at(counts, (users[rows], zones[rows]), 1)
+        return counts + noise.draw(3 * size, entropy).reshape(size, 3)
+
+    measured = audit.empirical(
+        outputs, True, False, trials=10**6, level=1 - 1e-7, rng=Entropy(5), score=lambda o: o.sum(axis=1)
+    )
+    assert measured.passes(release.guarantee) is bounded
+    if bounded:
+        assert measured.epsilon_lower > 0.6
+
+
+def test_the_choice_prefers_no_value_and_a_rule_that_does_is_noticed() -> None:
+    people = 4000
+    users, zones = np.repeat(np.arange(people), 5), np.tile(np.arange(5), people)
+    kept = Person("user", rows=1).choose(engine.identify(users), None, [zones], Entropy(2).bytes(SECRET_BYTES))
+    shares = np.bincount(zones[kept], minlength=5) / people
+    # 5.5 standard deviations: 4·10⁻⁸ for each of five shares.
+    allowed = 5.5 * math.sqrt(0.2 * 0.8 / people)
+    assert (np.abs(shares - 0.2) < allowed).all()
+    first = np.unique(users, return_index=True)[1]
+    assert np.abs(np.bincount(zones[first], minlength=5) / people - 0.2).max() > allowed
+
+
+def test_quantiles_run_at_a_share_of_epsilon_for_each_row() -> None:
+    for statistic in (
+        Median("fare", bounds=(0, 9), epsilon=1.0),
+        Quantiles("fare", quantiles=[0.5], bounds=(0, 9), epsilon=1.0),
+    ):
+        release = Release(statistic, person=Person("user", rows=4))
+        (drawn,) = release._drawn.values()
+        assert drawn.epsilon == 0.25
+        assert release.guarantee == Guarantee(epsilon=1.0, neighbours="person-add-remove")
+        assert release.publish(release.fold(TEN, 1), rng=1)[statistic.title].guarantee == release.guarantee
+
+
+def test_under_replace_only_the_number_of_people_is_public() -> None:
+    statistics = [
+        Count(epsilon=1.0, neighbours="replace"),
+        Mean("fare", bounds=(0, 9), epsilon=1.0, neighbours="replace"),
+        Variance("fare", bounds=(0, 9), epsilon=1.0, delta=1e-6, neighbours="replace"),
+        Sum("fare", bounds=(0, 9), epsilon=1.0, neighbours="replace"),
+        Median("fare", bounds=(0, 9), epsilon=1.0, neighbours="replace"),
+    ]
+    release = Release(statistics, {"zone": ZONES}, Person("user", rows=2))
+    assert release.guarantee.neighbours == "person-replace"
+    assert not any(drawn.public for drawn in release._drawn.values())
+    noise: Any = release._drawn["count"].noise()  # type: ignore[attr-defined]
+    assert noise.scale == 4
+    assert release._drawn["median of fare"].epsilon == 0.25
+    results = release.publish(release.fold(TEN, 1), rng=1)
+    assert results["count"].guarantee == Guarantee(epsilon=1.0, neighbours="person-replace")
+    with pytest.raises(ParameterError, match="one record of a person"):
+        Release(InverseSensitivity("fare", statistic="mean", bounds=(0, 9), epsilon=1.0), person=Person("user", rows=2))
+
+
+def test_a_ledger_of_rows_books_nothing_about_people_and_parts_of_people_add() -> None:
+    with pytest.raises((LedgerError, ParameterError), match="add-remove"):
+        bruit.release(TEN, Count(epsilon=1.0), person="user", rows=2, ledger=Ledger(epsilon=1.0))
+    ledger = Ledger(epsilon=1.0, neighbours="person-add-remove")
+    bruit.release(TEN, Count(epsilon=0.5), person="user", rows=2, ledger=ledger)
+    assert ledger.spent.epsilon == 0.5
+    with pytest.raises(ParameterError, match="several parts"), ledger.parallel("by zone"):
+        pass
+
+
+def test_a_release_with_a_person_can_be_written_down_and_says_what_counts() -> None:
+    release = Release(
+        Histogram("zone", domain=Categories(labels=tuple(ZONES), missing="drop"), epsilon=1.0),
+        person=Person("user", rows=1, missing="drop"),
+    )
+    assert Release.from_json(release.to_json()).digest == release.digest
+    result = release.publish(release.fold({**TEN, "zone": [None, *TEN["zone"][1:]]}, 1), rng=1)["histogram of zone"]
+    assert "of each 'user' at most 1 row count, chosen by chance" in result.notes
+    assert result.statistic["person"]["rows"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "by", "message"),
+    [
+        ({}, None, "rows=10"),
+        ({"groups": 2}, {"zone": ZONES}, "rows=10"),
+        ({"rows": 2, "groups": 2}, None, "there are none"),
+        ({"rows_per_group": 2}, None, "there are none"),
+        ({"rows": 0}, None, "rows must be"),
+    ],
+)
+def test_bounds_that_bound_nothing_are_refused_with_the_right_spelling(options: Any, by: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        bruit.release(TEN, Count(epsilon=1.0), by=by, person="user", **options)
+    with pytest.raises(ParameterError, match="name the person"):
+        bruit.release(TEN, Count(epsilon=1.0), rows=3)
+
+
+def test_a_table_of_people_with_several_rows_draws_a_warning_and_others_do_not(tmp_path: Path) -> None:
+    pd.DataFrame(TEN).rename(columns={"user": "patient_id"}).to_csv(tmp_path / "visits.csv", index=False)
+    for source, name in ((TEN, "user"), (pd.DataFrame(TEN), "user"), (tmp_path / "visits.csv", "patient_id")):
+        with pytest.warns(PeopleWarning, match=f"Column '{name}'"):
+            bruit.release(source, Count(epsilon=1.0), rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bruit.release({**TEN, "user": range(10)}, Count(epsilon=1.0), rng=1)
+        bruit.release({"paid": [1, 1], "kids": [2, 2]}, Count(epsilon=1.0), rng=1)
+        bruit.release(TEN, Count(epsilon=1.0), person="user", rows=1, rng=1)

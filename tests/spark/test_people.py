@@ -1,0 +1,44 @@
+"""People with several rows in a DataFrame: the same rows count as in memory, whatever way Spark parts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bruit.errors import MissingError
+from bruit.releases import Count, Histogram, Person, Release
+
+ZONES = ["a", "b", "c"]
+
+
+def _table() -> dict[str, Any]:
+    draw = np.random.default_rng(5)
+    users = [f"Zoe\N{COMBINING DIAERESIS}{u}" if i % 2 else f"Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}{u}" for i, u in
+             enumerate(draw.integers(0, 60, 2000))]  # fmt: skip
+    return {"user": users, "zone": draw.choice(ZONES, 2000).tolist()}
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_spark_counts_the_rows_that_count_in_memory(frame_of: Any, partitions: int) -> None:
+    release = Release(
+        [Count(epsilon=1.0), Histogram("zone", domain=ZONES, epsilon=1.0)],
+        {"zone": ZONES},
+        Person("user", groups=2, rows_per_group=3, missing="drop"),
+    )
+    table = _table()
+    table["user"][7] = None
+    expected = release.fold(table, 3).reveal(design=release.digest)
+    frame = frame_of(table, partitions)
+    assert (release.fold(frame, 3).reveal(design=release.digest) == expected).all()
+    assert (release.fold(frame.repartition(5), 3).reveal(design=release.digest) == expected).all()
+    assert expected.sum() == 2 * 60 * 2 * 3
+
+
+def test_spark_refuses_rows_of_nobody_and_takes_a_frame_without_rows(frame_of: Any) -> None:
+    release = Release(Count(epsilon=1.0), person=Person("user", rows=3))
+    with pytest.raises(MissingError, match="nobody"):
+        release.fold(frame_of({"user": ["x", None], "zone": ["a", "b"]}), 3)
+    empty = frame_of({"user": ["x"], "zone": ["a"]}).filter("zone = 'z'")
+    assert release.fold(empty, 3).reveal(design=release.digest).tolist() == [0]

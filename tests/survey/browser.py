@@ -1,0 +1,123 @@
+"""A real browser and a small collector for the tests of the page; both on this machine, and nothing is downloaded."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import os
+import re
+import shutil
+import threading
+import time
+
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser")) if path), None)
+
+#: What a page asks the browser to tell about itself: all that outlives a screen or could be looked at by others.
+SNAPSHOT = """async () => ({
+  dom: document.documentElement.outerHTML.replace(/<script type="application\\/json".*?<\\/script>/s, ""),
+  address: location.href,
+  title: document.title,
+  state: JSON.stringify(history.state),
+  entries: history.length,
+  local: JSON.stringify({ ...localStorage }),
+  session: JSON.stringify({ ...sessionStorage }),
+  cookies: document.cookie,
+  databases: JSON.stringify(await indexedDB.databases()),
+  caches: JSON.stringify(await caches.keys()),
+  name: window.name,
+})"""
+
+
+def missing() -> str:
+    """Why the browser cannot be used here; nothing if it can."""
+    try:
+        import axe_core_python  # noqa: F401
+        import playwright  # noqa: F401
+    except ImportError:
+        return "the page is tried with the packages playwright and axe-core-python, which are not installed"
+    return "" if CHROMIUM else "the page is tried with Chromium, which is not on PATH"
+
+
+@contextlib.contextmanager
+def chromium(*arguments):
+    """The system's browser."""
+    from playwright.sync_api import sync_playwright
+
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*root, *arguments])
+        yield browser
+        browser.close()
+
+
+class Collector:
+    """Serves pages by path, takes reports, and keeps all that it was sent: lines, headers and bodies."""
+
+    def __init__(self):
+        self.pages, self.requests, self.bodies, self.answers, self.delay = {}, [], [], [], 0.0
+        collector = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                collector.requests.append(("GET", self.path, dict(self.headers)))
+                content, kind = collector.pages.get(self.path.split("?")[0], (b"", "text/plain"))
+                self._answer(200 if content else 404, content, kind)
+
+            def do_POST(self):
+                collector.requests.append(("POST", self.path, dict(self.headers)))
+                collector.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                time.sleep(collector.delay)
+                status = collector.answers.pop(0) if collector.answers else 201
+                if status == "hang up":
+                    self.connection.close()
+                else:
+                    self._answer(status, b'{"status":0,"title":""}', "application/json")
+
+            def _answer(self, status, content, kind):
+                with contextlib.suppress(OSError):  # the page was closed meanwhile
+                    self.send_response(status)
+                    self.send_header("Content-Type", kind)
+                    self.send_header("Content-Length", str(len(content)))
+                    self.end_headers()
+                    self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def serve(self, content, path="/s/class"):
+        """The address of a page with this content."""
+        self.pages[path] = (content, "text/html; charset=utf-8")
+        return self.address + path
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def script_of(page: bytes) -> str:
+    """The script as it is shipped in a page."""
+    return re.search('<script type="module">(.*?)</script>', page.decode(), re.DOTALL)[1]
+
+
+def data_of(page: bytes) -> str:
+    """The data of a page, as text."""
+    return re.search('<script type="application/json" id="data">(.*?)</script>', page.decode(), re.DOTALL)[1]
+
+
+def without_policy(page: bytes) -> bytes:
+    """The same page with no policy, so that a changed script runs."""
+    return re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.decode()).encode()
+
+
+def bare(page: bytes) -> bytes:
+    """The data of a page without its script, which a test imports."""
+    data = f'<script type="application/json" id="data">{data_of(page)}</script>'
+    return f'<!doctype html><main id="survey"></main>{data}'.encode()

@@ -1,0 +1,548 @@
+"""The page in a real browser: the flow, what leaves the device, retries, tabs, storage, keyboard and screen readers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from . import browser as browsers
+from .conftest import LONG, MANY, ONE
+
+pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browsers.chromium("--host-resolver-rules=MAP insecure.test 127.0.0.1") as browser:
+        yield browser
+
+
+@pytest.fixture
+def collector():
+    server = browsers.Collector()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def visit(chromium, collector):
+    """Opens a page as a new person; what the browser complains about fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(content, *, path="/s/class", fragment="", context=None, before=None, quiet=True, **options):
+        if context is None:
+            context = chromium.new_context(**{"locale": "en", "viewport": {"width": 390, "height": 844}, **options})
+            context.set_default_timeout(5000)
+            contexts.append(context)
+        if before:
+            context.add_init_script(before)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        if quiet:
+            tab.on("console", lambda message: complaints.append(message.text))
+        tab.goto(collector.serve(content, path) + fragment)
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def page_of(survey, **options):
+    return survey.page(address="class/report", **options)
+
+
+def take_part(tab):
+    tab.get_by_role("button", name="I take part").click()
+
+
+def choose(tab, label):
+    tab.get_by_label(label, exact=True).check()
+
+
+def send(tab):
+    tab.get_by_role("button", name="Draw and send").click()
+
+
+def text(tab):
+    return tab.locator("main").inner_text()
+
+
+def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
+    tab = visit(page_of(one))
+    assert "If your true answer is “Yes”, 73 of 100 people like you send “Yes”." in text(tab)
+    assert "If it is “No”, 27 of 100 send “Yes” all the same." in text(tab)
+    assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in text(tab)
+    pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
+    assert pictures == ["73 of 100", "27 of 100"]
+    assert [tab.locator(f".odds > div:nth-child({row}) .on").count() for row in (1, 2)] == [73, 27]
+    take_part(tab)
+    assert collector.bodies == []
+    choose(tab, "Yes")
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    (body,) = collector.bodies
+    report = one.parse(body)
+    label = ("No", "Yes")[int(report.columns["drinks"])]
+    assert tab.locator("pre").inner_text() == body.decode()
+    assert f"Your device sent: “{label}”." in text(tab)
+    assert "true answer" not in text(tab).replace("Was that my true answer?", "")
+    tab.get_by_role("button", name="Was that my true answer?").click()
+    assert ("That is your true answer." if label == "Yes" else "not your true answer, “Yes”") in text(tab)
+    assert tab.get_by_role("button").count() == 0
+
+
+def test_whoever_does_not_take_part_leaves_nothing_behind(one, visit, collector):
+    tab = visit(page_of(one))
+    tab.get_by_role("button", name="I do not take part").click()
+    assert "Nothing was drawn, stored or sent." in text(tab)
+    assert collector.bodies == []
+    assert tab.evaluate("localStorage.length + sessionStorage.length") == 0
+    tab.get_by_role("button", name="Back").click()
+    assert "Do you take part?" in text(tab)
+
+
+def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
+    tab = visit(page_of(many))
+    assert "There are 6 protected answers. Your device picks one of them" in text(tab)
+    assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
+    take_part(tab)
+    send(tab)
+    assert "Please answer this question." in text(tab)
+    choose(tab, "I would rather not say")
+    number = tab.get_by_label("How many hours did you sleep last night?")
+    for typed in ("7.3", "13", "-1", "x", "1e1", "0x7"):
+        number.fill(typed)
+        send(tab)
+        assert "Please enter a number from 0 to 12, in steps of 0.5." in text(tab)
+    number.fill("7,5")
+    choose(tab, "5 – very much")
+    choose(tab, "theft")
+    choose(tab, "C")
+    assert collector.bodies == []
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    report = many.parse(collector.bodies[0])
+    assert report.public == (2,)
+    assert "Your device picked this question:" in text(tab)
+    tab.get_by_role("button", name="Was that my true answer?").click()
+    assert re.search("That is (not )?your true answer|That (includes|does not include) your true answer", text(tab))
+
+
+def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_answers(many, visit):
+    tab = visit(page_of(many), locale="fr-CH")
+    assert tab.locator("html").get_attribute("lang") == "fr"
+    assert "Participez-vous" in text(tab)
+    tab.get_by_role("button", name="English").click()
+    take_part(tab)
+    choose(tab, "Yes")
+    choose(tab, "theft")
+    tab.get_by_label("How many hours").fill("7.5")
+    tab.get_by_role("button", name="Français").click()
+    assert tab.get_by_label("Oui", exact=True).is_checked()
+    assert tab.get_by_label("un vol", exact=True).is_checked()
+    assert tab.get_by_label("Combien d’heures").input_value() == "7,5"
+
+
+def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_referrer(many, visit, collector):
+    tab = visit(page_of(many))
+    requests = []
+    tab.on("request", lambda request: requests.append((request.method, request.url)))
+    tab.reload()
+    _answer_all(tab)
+    assert requests == [("GET", collector.address + "/s/class"), ("POST", collector.address + "/s/class/report")]
+    assert [request[:2] for request in collector.requests] == [
+        ("GET", "/s/class"), ("GET", "/s/class"), ("POST", "/s/class/report"),
+    ]  # fmt: skip
+    headers = {name.lower() for name in collector.requests[-1][2]}
+    assert not headers & {"cookie", "referer", "authorization"}
+    assert tab.context.cookies() == []
+
+
+def _answer_all(tab):
+    take_part(tab)
+    for place in tab.locator("fieldset").all():
+        if place.locator("input[type=text]").count():
+            place.locator("input").fill("7")
+        else:
+            place.locator("label").first.click()
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+
+
+# The true answer.
+
+#: Makes every word the last one that the law takes: what is drawn then does not depend on the answer.
+FIXED = """
+crypto.getRandomValues = (array) => array.fill(array instanceof BigUint64Array ? WORDn : 7);
+"""
+
+
+def _last_word(survey):
+    law = survey.plan.mechanism.law
+    total = getattr(law, "total", None)
+    if total is None:  # a coin, and then a window
+        total = 2 * law.coin.least + (law.coin.cells - 1) * law.coin.slope + law.window.total
+    return FIXED.replace("WORD", str(total - 1))
+
+
+def _traces(survey, content, visit, answer, **options):
+    """All that can be seen of a person at each step, but for what the screen itself shows of the choice."""
+    tab = visit(content, before=_last_word(survey), **options)
+    traces = []
+    take_part(tab)
+    answer(tab)
+    traces.append(tab.evaluate(browsers.SNAPSHOT))
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    traces.append(tab.evaluate(browsers.SNAPSHOT))
+    tab.reload()
+    traces.append(tab.evaluate(browsers.SNAPSHOT))
+    return traces
+
+
+@pytest.mark.parametrize("kind", ["choice", "number"])
+def test_nothing_but_the_draw_depends_on_the_true_answer(kind, write, visit, collector):
+    """Two people with other answers and the same random words: all traces and bytes are equal, byte by byte."""
+    if kind == "choice":
+        survey = write(ONE)
+        ways = [lambda tab, label=label: choose(tab, label) for label in ("No", "Yes")]
+    else:
+        number = '"number"\nfrom = 0\nto = 12\nstep = 0.5'
+        survey = write(ONE.replace('"yes-no"', number))
+        ways = [lambda tab, typed=typed: tab.locator("input").fill(typed) for typed in ("11.5", "2")]
+    first, second = (_traces(survey, page_of(survey), visit, way) for way in ways)
+    assert first == second
+    assert collector.bodies[0] == collector.bodies[1]
+
+
+#: Where the answers are known when something is drawn, and when something is chosen.
+DRAWN, CHOSEN = "store.set({ body:", "if (!several) answers[row] = code;"
+LEAKS = {
+    "an attribute": (CHOSEN, f"input.dataset.on = 1;\n        {CHOSEN}"),
+    "storage": (DRAWN, f'localStorage.setItem("x", JSON.stringify(answers)); {DRAWN}'),
+    "the address": (DRAWN, f"history.replaceState(null, '', '#' + answers); {DRAWN}"),
+    "history": (DRAWN, f"history.replaceState(JSON.stringify(answers), ''); {DRAWN}"),
+    "the title": (DRAWN, f"survey.title.en = JSON.stringify(answers); {DRAWN}"),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_page_that_leaks_the_answer_is_noticed(leak, one, visit):
+    content = browsers.without_policy(page_of(one)).decode()
+    assert content.count(LEAKS[leak][0]) == 1
+    twin = content.replace(*LEAKS[leak]).encode()
+    first, second = (
+        _traces(one, twin, visit, lambda tab, label=label: choose(tab, label), quiet=False) for label in ("No", "Yes")
+    )
+    assert first != second
+
+
+def test_an_answer_that_was_chosen_and_not_sent_is_gone_after_reload_and_back(one, visit):
+    tab = visit(page_of(one))
+    take_part(tab)
+    choose(tab, "Yes")
+    tab.reload()
+    assert "Do you take part?" in text(tab)
+    take_part(tab)
+    assert not tab.get_by_label("Yes", exact=True).is_checked()
+    choose(tab, "Yes")
+    tab.goto("about:blank")
+    tab.go_back()
+    assert "Do you take part?" in text(tab)
+    take_part(tab)
+    assert not tab.get_by_label("Yes", exact=True).is_checked()
+
+
+def test_a_page_that_comes_back_from_the_cache_of_the_browser_has_forgotten_the_answer(one, visit):
+    tab = visit(page_of(one))
+    take_part(tab)
+    choose(tab, "Yes")
+    tab.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    assert text(tab) == ""
+    tab.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    take_part(tab)
+    assert not tab.get_by_label("Yes", exact=True).is_checked()
+
+
+# Once drawn, always the same bytes.
+
+
+def _drawn(tab, label="Yes"):
+    take_part(tab)
+    choose(tab, label)
+    send(tab)
+
+
+@pytest.mark.parametrize("failure", [503, 429, "hang up"])
+def test_every_attempt_sends_the_same_bytes(failure, one, visit, collector):
+    collector.answers = [failure, failure, 201] if failure != "hang up" else [failure] * 3 + [503]
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    assert "true answer" not in text(tab)
+    shown = tab.locator("pre").inner_text()
+    tab.reload()  # tries again by itself, and fails again
+    tab.get_by_role("button", name="Send the same again").click()
+    if failure == "hang up":
+        collector.answers = []
+        tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert {body.decode() for body in collector.bodies} == {shown}
+    assert len(collector.bodies) >= 3
+
+
+def test_without_a_connection_the_page_works_until_it_sends_and_then_waits_for_one(one, visit, collector):
+    tab = visit(page_of(one), quiet=False)
+    tab.context.set_offline(True)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    shown = tab.locator("pre").inner_text()
+    assert collector.bodies == []
+    tab.context.set_offline(False)  # it goes on by itself
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert [body.decode() for body in collector.bodies] == [shown]
+
+
+def test_a_double_tap_draws_and_sends_once(one, visit, collector):
+    collector.delay = 0.2
+    tab = visit(page_of(one))
+    take_part(tab)
+    choose(tab, "Yes")
+    button = tab.get_by_role("button", name="Draw and send")
+    button.evaluate("(element) => { element.click(); element.click(); element.click(); }")
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 1
+
+
+def test_two_tabs_of_one_person_send_one_report(one, visit, collector):
+    first = visit(page_of(one))
+    second = visit(page_of(one), context=first.context)
+    for tab in (first, second):
+        take_part(tab)
+        choose(tab, "Yes")
+    send(first)
+    first.get_by_role("heading", name="sent and counted").wait_for()
+    second.get_by_role("heading", name="From this device an answer was sent already").wait_for()
+    assert len(collector.bodies) == 1
+
+
+def test_two_tabs_that_draw_at_the_same_moment_send_the_same_bytes(one, visit, collector):
+    collector.delay = 0.3
+    first = visit(page_of(one))
+    quiet = "addEventListener('storage', (event) => event.stopImmediatePropagation())"  # the news comes too late
+    second = visit(page_of(one), context=first.context, before=quiet)
+    for tab in (first, second):
+        take_part(tab)
+        choose(tab, "Yes")
+    for tab in (first, second):
+        tab.get_by_role("button", name="Draw and send").evaluate("(element) => setTimeout(() => element.click(), 50)")
+    for tab in (first, second):
+        tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len({*collector.bodies}) == 1
+
+
+def test_after_sending_nobody_is_asked_again_and_the_report_is_not_shown(one, visit, collector):
+    tab = visit(page_of(one))
+    _drawn(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    tab.reload()
+    assert "From this device an answer was sent already" in text(tab)
+    assert collector.bodies[0].decode() not in tab.content()
+    assert json.loads(tab.evaluate("Object.values(localStorage)[0]")) == {"sent": True}
+    tab.get_by_role("button", name="Somebody else answers here").click()
+    _drawn(tab, "No")
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    ids = [one.parse(body).id for body in collector.bodies]
+    assert len(set(ids)) == 2
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })",
+        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }",
+    ],
+    ids=["forbidden", "full"],
+)
+def test_without_storage_the_page_says_so_and_still_sends_the_same_bytes(obstacle, one, visit, collector):
+    collector.answers = [503]
+    tab = visit(page_of(one), before=obstacle, quiet=False)
+    assert "This browser keeps nothing for this page." in text(tab)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    assert "Leave this page open until it is sent" in text(tab)
+    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 2
+    assert len({*collector.bodies}) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (200, "sent and counted"),
+        (403, "This link has been used already."),
+        (410, "The survey is closed."),
+        (404, "did not take the report. Tell whoever gave you the link: 404."),
+        (409, ": 409."),
+        (413, ": 413."),
+        (422, ": 422."),
+    ],
+)
+def test_every_answer_of_the_collector_has_its_words(status, message, one, visit, collector):
+    collector.answers = [status]
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_text(message).wait_for()
+    assert tab.get_by_role("button", name="Draw and send").count() == 0
+
+
+# Links, disks and plain http.
+
+TOKEN = "abcdefghijklmnop-_Z9"
+
+
+def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visit, collector):
+    tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    _drawn(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert one.parse(collector.bodies[0]).link == TOKEN
+    assert TOKEN not in json.dumps(collector.requests)
+    tab.reload()
+    assert "was sent already" in text(tab)
+    assert tab.get_by_role("button").count() == 0
+    tab.goto(f"{collector.address}/s/class#{TOKEN[::-1]}")  # another person's link on the same device
+    _drawn(tab, "No")
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert one.parse(collector.bodies[1]).link == TOKEN[::-1]
+
+
+@pytest.mark.parametrize("fragment", ["", "#short", "#%22%3E%3Cscript%3E", "#%"])
+def test_a_survey_with_links_asks_nothing_without_one(fragment, one, visit):
+    tab = visit(page_of(one, links=True), fragment=fragment)
+    assert "needs a link of your own" in text(tab)
+    assert tab.get_by_role("button").count() == 0
+
+
+def test_a_copy_on_a_disk_asks_nothing(one, visit, tmp_path):
+    tab = visit(page_of(one))
+    (tmp_path / "copy.html").write_bytes(page_of(one))
+    tab.goto((tmp_path / "copy.html").as_uri())
+    assert "This is a copy from a disk" in text(tab)
+
+
+def test_over_plain_http_the_page_asks_nothing_unless_it_is_a_demo(one, visit, collector):
+    tab = visit(page_of(one))
+    address = collector.serve(page_of(one)).replace("127.0.0.1", "insecure.test")
+    tab.goto(address)
+    assert "This connection is not secure" in text(tab)
+    assert tab.get_by_role("button").count() == 0
+    collector.serve(page_of(one, insecure_demo=True))
+    tab.goto(address)
+    _drawn(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+
+
+# What people write, and how people read.
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>", '"><img src=x onerror="window.hacked = 1">', "{answer}", "שלום עולם",
+    "😀 & é", "' OR 1=1 --", "${window.hacked = 1}", "</script>",
+]  # fmt: skip
+
+
+def test_labels_are_shown_as_they_are_written_whatever_they_are(write, visit, collector):
+    labels = json.dumps(HOSTILE, ensure_ascii=False)
+    survey = write(
+        ONE.replace('"yes-no"', f'"choice"\nlabels = {labels}').replace("Alcohol at school", "<b>{title}</b>")
+    )
+    tab = visit(page_of(survey))
+    assert tab.locator("h1").inner_text() == "<b>{title}</b>"
+    take_part(tab)
+    assert [label.inner_text() for label in tab.locator("label.choice").all()] == HOSTILE
+    tab.locator("label.choice").nth(3).click()
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    survey.parse(collector.bodies[0])
+    assert tab.evaluate("window.hacked") is None
+
+
+def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
+    tab = visit(page_of(one))
+
+    def press_until(role, name):
+        for _ in range(12):
+            tab.keyboard.press("Tab")
+            if tab.get_by_role(role, name=name, exact=True).evaluate("(element) => element === document.activeElement"):
+                return
+        raise AssertionError(f"{name} cannot be reached")
+
+    press_until("button", "I take part")
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.tagName") in ("H1", "H2")
+    press_until("radio", "No")
+    tab.keyboard.press("ArrowDown")
+    assert tab.get_by_label("Yes", exact=True).is_checked()
+    press_until("button", "Draw and send")
+    tab.keyboard.press("Enter")
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    press_until("button", "Was that my true answer?")
+    tab.keyboard.press(" ")
+    assert "Only you can know it." in text(tab)
+    assert len(collector.bodies) == 1
+
+
+def violations(tab):
+    from axe_core_python.sync_playwright import Axe
+
+    return [(entry["id"], entry["nodes"][0]["html"][:80]) for entry in Axe().run(tab)["violations"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("text_of_survey", [MANY, LONG], ids=["many", "long"])
+def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, collector):
+    tab = visit(page_of(write(text_of_survey)), color_scheme=scheme)
+    for summary in tab.locator("summary").all():
+        summary.click()
+    assert violations(tab) == []
+    take_part(tab)
+    send(tab)  # shows what is missing
+    assert violations(tab) == []
+    tab.reload()
+    _answer_all(tab)
+    tab.get_by_role("button", name="Was that my true answer?").click()
+    assert violations(tab) == []
+    tab.reload()
+    assert violations(tab) == []
+
+
+def test_the_check_by_axe_sees_a_button_without_a_name(one, visit):
+    tab = visit(page_of(one))
+    tab.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    assert [name for name, _ in violations(tab)] == ["button-name"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_is_wider_than_the_screen(width, many, visit):
+    tab = visit(page_of(many), viewport={"width": width, "height": 600})
+    take_part(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    _answer_all_from_questions(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def _answer_all_from_questions(tab):
+    tab.reload()
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    _answer_all(tab)
+
+
+def test_the_slider_shows_what_can_be_concluded(one, visit):
+    tab = visit(page_of(one))
+    slider = tab.get_by_label("How likely somebody thinks it before")
+    slider.fill("10")
+    assert "Before: 10 %. After: at least 3 %, at most 24 %." in text(tab)

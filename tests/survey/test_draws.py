@@ -1,0 +1,192 @@
+"""What the shipped script draws, in Node and in the browser: by the law of the card, written as Python reads it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from scipy import special
+
+from . import browser as browsers
+from .test_body import ANSWERS
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="the script of the page is tried with Node, which is not on PATH")
+needs_browser = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
+
+#: How often a comparison may fail a script that is right.
+ALARM = 1e-8
+
+#: Counts reports over many draws; the answers are codes of the attributes.
+COUNT = """
+function count({ survey, codes, places, draws }) {
+  const seen = {};
+  const card = read(survey.card);
+  for (let i = 0; i < draws; i += 1) {
+    const body = draw(survey, card, codes, places, "");
+    const report = body.slice(body.indexOf('"report":'), body.indexOf(',"round"'));
+    seen[report] = (seen[report] ?? 0) + 1;
+  }
+  return seen;
+}
+"""
+
+
+def in_node(page, job, tmp_path, expression, change=("", "")):
+    """What an expression gives with the script of a page, perhaps with a change in it."""
+    script = browsers.script_of(page)
+    assert not change[0] or script.count(change[0]) == 1
+    (tmp_path / "page.mjs").write_text(script.replace(*change) if change[0] else script, encoding="utf-8")
+    main = f"""
+    import {{ draw, read, sample, codesOf, readingOf }} from "./page.mjs";
+    {COUNT}
+    const job = {{ survey: {browsers.data_of(page)}, ...{json.dumps(job)} }};
+    console.log(JSON.stringify({expression}));
+    """
+    (tmp_path / "main.mjs").write_text(main, encoding="utf-8")
+    done = subprocess.run(
+        [NODE, str(tmp_path / "main.mjs")], capture_output=True, text=True, check=False, timeout=240, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def deviation(seen, survey, code):
+    """The probability of counts as far from the law of the card as these."""
+    row = [float(chance) for chance in survey.plan.mechanism.law.row(code)]
+    counts = np.array([seen.get(f'"report":{{"drinks":"{message}"}}', 0) for message in range(len(row))])
+    assert counts.sum() == sum(seen.values())
+    expected = np.array(row) * counts.sum()
+    return special.chdtrc(len(row) - 1, ((counts - expected) ** 2 / expected).sum())
+
+
+#: The sampler keeps the own answer for more words, so that a no is sent 2 % more often.
+OFF = ("const kept = step * law.members;", "const kept = step * law.members * 1032n / 1000n;")
+
+
+def check_law(survey, count, draws):
+    for code in (0, 1):
+        assert deviation(count(code, draws), survey, code) > ALARM
+
+
+@needs_node
+def test_reports_of_the_shipped_script_follow_the_law_and_a_twin_off_by_two_per_cent_does_not(one, tmp_path):
+    def count(code, draws, change=("", "")):
+        job = {"codes": [code], "places": {}, "draws": draws}
+        return in_node(one.page(), job, tmp_path, "count(job)", change)
+
+    check_law(one, count, 60_000)
+    assert deviation(count(0, 120_000, OFF), one, 0) < ALARM
+
+
+@needs_node
+@pytest.mark.audit
+def test_a_million_reports_of_the_shipped_script_follow_the_law(one, tmp_path):
+    def count(code, draws, change=("", "")):
+        job = {"codes": [code], "places": {}, "draws": draws}
+        return in_node(one.page(), job, tmp_path, "count(job)", change)
+
+    check_law(one, count, 1_000_000)
+    assert deviation(count(0, 1_000_000, OFF), one, 0) < ALARM
+
+
+def test_the_twin_is_off_by_two_per_cent(one):
+    law = one.plan.mechanism.law
+    kept = (law.inside - law.outside) * 1032 // 1000
+    assert abs((kept + law.outside) / law.inside - 1.02) < 0.001  # of those who answer no
+
+
+@needs_node
+def test_the_script_writes_every_body_as_python_reads_it(one, long, many, tmp_path):
+    answers = [1, 15, 2, [1], 2]
+    for survey, own, places in ((one, [1], {}), (long, [11], {}), (many, answers, {"class": "2"})):
+        job = {"answers": own, "places": places, "links": ["", "A" * 32, "aZ09-_" * 3]}
+        codes = "codesOf(job.survey, job.answers)"
+        expression = f"job.links.map((link) => draw(job.survey, read(job.survey.card), {codes}, job.places, link))"
+        for body, link in zip(in_node(survey.page(), job, tmp_path, expression), job["links"], strict=True):
+            report = survey.parse(body.encode())
+            assert report.link == link
+            assert survey.body.fill(report) == body.encode()
+            assert report.public == tuple(map(int, places.values()))
+
+
+@needs_node
+def test_the_codes_of_answers_are_those_of_python(many, tmp_path):
+    from bruit.survey.answering import _codes
+
+    answers = [question.values.index(ANSWERS[question.name]) if question.kind != "several" else [1]
+               for question in many.questions]  # fmt: skip
+    expected = [code for question in many.sensitive for code in _codes(question, ANSWERS[question.name])]
+    assert in_node(many.page(), {"answers": answers}, tmp_path, "codesOf(job.survey, job.answers)") == expected
+
+
+@needs_node
+def test_a_report_reads_as_the_answers_under_which_it_is_likeliest(one, long, many, tmp_path):
+    """Lists by Python's own `supports`; hints at numbers by the largest probability."""
+    vectors = [vector.report for vector in long.card.vectors(60, rng=1)]
+    readings = in_node(long.page(), {"reports": vectors}, tmp_path, "job.reports.map((r) => readingOf(job.survey, r))")
+    form = long.plan.form["town"]
+    supported = long.plan.mechanism.supports(form.parse([report["town"] for report in vectors]).reports)
+    assert [reading[0]["codes"] for reading in readings] == [np.flatnonzero(row).tolist() for row in supported]
+    vectors = [vector.report for vector in many.card.vectors(60, rng=1)]
+    readings = in_node(many.page(), {"reports": vectors}, tmp_path, "job.reports.map((r) => readingOf(job.survey, r))")
+    rows = [many.plan.mechanisms["hours"].law.row(code) for code in range(25)]
+    for report, (reading,) in zip(vectors, readings, strict=True):
+        assert reading["attribute"] == int(report["attribute"])
+        if reading["attribute"] == 1:
+            column = [row[int(report["report"])] for row in rows]
+            assert reading["codes"] == [code for code, chance in enumerate(column) if chance == max(column)]
+        else:
+            assert reading["codes"] == [int(report["report"])]
+    assert len({report["attribute"] for report in vectors}) == 6
+
+
+VECTORS = """
+async ([vectors, text]) => {
+  const { read, sample } = await import("/script.mjs");
+  const card = read(text);
+  return vectors.map(({ codes, words, report }) => {
+    let used = 0;
+    const drawn = sample(card, codes.map(Number), () => BigInt(words[used++]));
+    return used === words.length && Object.keys(drawn).length === Object.keys(report).length
+      && Object.entries(drawn).every(([name, value]) => report[name] === value);
+  });
+}
+"""
+
+
+@needs_browser
+def test_the_browser_agrees_with_python_on_every_vector_and_draws_by_the_law(one, long, many):
+    collector = browsers.Collector()
+    try:
+        with browsers.chromium() as browser:
+            for survey in (one, long, many):
+                page = survey.page()
+                collector.pages["/script.mjs"] = (browsers.script_of(page).encode(), "text/javascript")
+                tab = browser.new_page()
+                tab.goto(collector.serve(browsers.bare(page)))
+                vectors = [vector.to_dict() for vector in survey.card.vectors(40, rng=1)]
+                equal = tab.evaluate(VECTORS, [vectors, survey.card.content.decode()])
+                assert len(equal) > 40
+                assert all(equal)
+                if survey is one:
+                    for code in (0, 1):
+                        assert deviation(_in_browser(tab, code, 40_000), one, code) > ALARM
+                    twin = browsers.script_of(page).replace(*OFF).encode()
+                    collector.pages["/twin.mjs"] = (twin, "text/javascript")
+                    assert deviation(_in_browser(tab, 0, 120_000, "/twin.mjs"), one, 0) < ALARM
+                tab.close()
+    finally:
+        collector.close()
+
+
+def _in_browser(tab, code, draws, script="/script.mjs"):
+    source = f"""async (job) => {{
+      const {{ draw, read }} = await import("{script}");
+      {COUNT}
+      return count({{ survey: JSON.parse(document.getElementById("data").textContent), ...job }});
+    }}"""
+    return tab.evaluate(source, {"codes": [code], "places": {}, "draws": draws})
