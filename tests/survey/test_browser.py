@@ -408,6 +408,8 @@ TOKEN = "abcdefghijklmnop-_Z9"
 
 def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visit, collector):
     tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    tab.get_by_text("What leaves this device").click()
+    assert "Whoever gave you the link could know that the report is yours" in text(tab)
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[0]).link == TOKEN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bruit import Plan
@@ -152,26 +154,21 @@ def test_a_file_that_is_not_there_or_not_text_is_an_error(tmp_path):
 def test_a_language_of_ones_own_stands_beside_the_survey(write, tmp_path):
     from bruit.survey import wording
 
-    german = {**wording.shipped("en"), "yes": "Ja", "no": "Nein"}
-    lines = [f"{name} = {_quoted(text)}" for name, text in german.items()]
-    (tmp_path / "de.toml").write_text("\n".join(lines), encoding="utf-8")
-    text = ONE.replace("epsilon", 'languages = ["de"]\nepsilon', 1)
-    survey = write(text)
+    def german(**changes):
+        texts = {**wording.shipped("en"), "yes": "Ja", "no": "Nein", **changes}
+        lines = [f"{name} = {json.dumps(text)}" for name, text in texts.items() if text]
+        (tmp_path / "de.toml").write_text("\n".join(lines), encoding="utf-8")
+        return write(ONE.replace("epsilon", 'languages = ["de"]\nepsilon', 1))
+
+    survey = german()
     assert survey.plan.schema["drinks"].labels == ("Nein", "Ja")
-    (tmp_path / "de.toml").write_text("\n".join([*lines[1:], 'no = "Nee"']), encoding="utf-8")
-    assert write(text).digest != survey.digest
-    (tmp_path / "de.toml").write_text("\n".join(lines[1:]), encoding="utf-8")
-    with pytest.raises(BruitError, match="must have a text for 'no'"):
-        write(text)
-    (tmp_path / "de.toml").write_text("\n".join([*lines, 'begun = "Los"']), encoding="utf-8")
+    assert german(back="Zurück").digest != survey.digest
+    with pytest.raises(BruitError, match="must have a text for 'back'"):
+        german(back="")
     with pytest.raises(BruitError, match="no text 'begun'"):
-        write(text)
-
-
-def _quoted(text):
-    import json
-
-    return json.dumps(text)
+        german(begun="Los")
+    with pytest.raises(BruitError, match="'asked_by' must have the places in braces"):
+        german(asked_by="Gefragt von")
 
 
 def test_the_texts_of_all_shipped_languages_have_the_same_names_and_places():

@@ -316,7 +316,8 @@ function start(survey) {
   const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
 
   function leaves() {
-    const names = ["leaves_report", "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
+    const own = survey.links ? ["leaves_link"] : [];
+    const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
     const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
     return element(
       "details", {}, element("summary", {}, say("leaves")),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bruit import documents
 from bruit.cards import Card
@@ -17,6 +17,9 @@ from bruit.collection import Plan
 from bruit.errors import DataError
 from bruit.survey.body import Body, Report
 from bruit.survey.question import Question, Texts
+
+if TYPE_CHECKING:
+    from bruit.survey.check import Check
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,6 +192,12 @@ class Survey:
         from bruit.survey.answering import answer
 
         return answer(self, values, link, round)
+
+    def check(self) -> Check:
+        """What it promises, what the expected people will tell, and what would be unwise."""
+        from bruit.survey.check import Check
+
+        return Check(self)
 
     def page(self, *, address: str = "report", links: bool = False, insecure_demo: bool = False) -> bytes:
         """The respondent's page: one static HTML file that draws on the device and sends the report.

@@ -1,0 +1,39 @@
+"""`bruit survey paper`: the same survey with coins or dice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bruit import documents
+from bruit.cli import console
+from bruit.errors import ParameterError
+
+
+def paper(
+    path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new folder for the sheet, the form and the plan.")],
+    device: Annotated[
+        str | None, typer.Option(help="coins, die-4, die-5, die or dice; by default the most exact that ε allows.")
+    ] = None,
+) -> None:
+    """Write a sheet to print with coins or dice, a form to enter the sheets, and the plan that counts them."""
+    from bruit.survey import Survey
+    from bruit.survey.paper import Paper
+
+    if output.exists():
+        raise ParameterError(f"{output} exists: name a new folder.")
+    survey = Survey.read(path)
+    sheets = Paper(survey, device)
+    pages = {f"sheet.{code}.html": sheets.sheet(code) for code in survey.languages}
+    pages |= {f"entry.{code}.html": sheets.entry(code) for code in survey.languages}
+    output.mkdir()
+    for name, content in pages.items():
+        documents.write_text(output / name, content.decode())
+    documents.write_text(output / "plan.json", sheets.plan.to_json() + "\n")
+    console.say(f"paper: {output} ({sheets.chosen.name}, odds {':'.join(map(str, sheets.chosen.odds))})", whole=True)
+    console.say(f"guarantee: {sheets.plan.guarantee}")
+    name = sheets.question.name
+    console.say(f"next: bruit estimate {name}.csv --plan {output / 'plan.json'}", style="dim", whole=True)

@@ -1,0 +1,212 @@
+"""What a survey promises, what it will be able to say, and what would be unwise, before anybody is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bruit.collection.odds import Share, belief, odds
+from bruit.estimation import intervals
+from bruit.tables import Column, Table, counted, decimals
+
+if TYPE_CHECKING:
+    from bruit.survey.survey import Survey
+
+#: How many people are taken where the survey does not say how many it expects.
+PEOPLE = 100
+#: A share that is off by more than this says little, and one that is off by this is worth asking for.
+WIDE, USEFUL = 0.2, 0.1
+#: Beyond this belief, from one half, a report says nearly what the person said.
+NEARLY_SURE = 0.95
+#: Fewer people than this in a cell of the answers in clear give no estimate of their own.
+SMALL_STRATUM = 30
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What is to be expected of one attribute.
+
+    Parameters
+    ----------
+    name
+        The attribute.
+    mechanism
+        What makes its answers private.
+    answers
+        How many answers there are.
+    own, other
+        How often a report points to the own answer, and to a given other one; None for a number.
+    half_width
+        Half of the 95 % interval that the expected people give: of a share, or of the mean of a number.
+    relative
+        The same as a part of the whole range: of 1, or of the distance of the bounds.
+    votes
+        By how many people's worth a forged report can move the estimate.
+    """
+
+    name: str
+    mechanism: str
+    answers: int
+    own: Share | None
+    other: Share | None
+    half_width: float
+    relative: float
+    votes: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """A survey looked at before it is opened.
+
+    Parameters
+    ----------
+    survey
+        The survey.
+    """
+
+    survey: Survey
+
+    @property
+    def people(self) -> int:
+        """How many people are expected."""
+        return self.survey.expected or PEOPLE
+
+    @cached_property
+    def prospects(self) -> list[Prospect]:
+        """What is to be expected of each attribute, in the order of the plan."""
+        variances = self.survey.plan.variance(self.people)
+        return [self._prospect(name, float(np.max(variances[name]))) for name in self.survey.plan.mechanisms]
+
+    def _prospect(self, name: str, variance: float) -> Prospect:
+        plan = self.survey.plan
+        mechanism: Any = plan.mechanisms[name]
+        half_width = intervals.normal_quantile(0.95) * math.sqrt(variance)
+        chances, span = odds(mechanism), 1.0
+        if mechanism.gives == "mean":
+            low, high = mechanism.bounds
+            span, votes = float(high - low), _votes_of_number(mechanism, float(low), float(high))
+        else:
+            votes = float(mechanism.votes_per_cheater)
+        return Prospect(
+            name,
+            mechanism.name,
+            mechanism.size,
+            None if chances is None else chances.own_share,
+            None if chances is None else chances.other_share,
+            half_width,
+            half_width / span,
+            votes / plan.design.chance(name),
+        )
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What would be unwise; empty where nothing is known against the survey."""
+        return [*self._weak_promise(), *self._few_people(), *self._answers_in_clear(), *self._forged()]
+
+    def _weak_promise(self) -> list[str]:
+        most = belief(self.survey.plan.design.ratio("person"), 50).most
+        if most.fraction < NEARLY_SURE:
+            return []
+        return [
+            f"At ε = {self.survey.plan.guarantee.epsilon:.3g} a guess of 50 % can become {_percent(most)}: a report "
+            "says nearly what the person said. Lower epsilon."
+        ]
+
+    def _few_people(self) -> list[str]:
+        warnings = []
+        if self.survey.expected is None:
+            warnings.append(
+                f"The survey does not say how many people it expects ({PEOPLE} are taken here): people = 30."
+            )
+        elif self.survey.expected < self.survey.shown_from:
+            warnings.append(
+                f"Results wait for {self.survey.shown_from} answers, and {self.survey.expected} people are expected: "
+                "nothing would be shown. Lower shown_from."
+            )
+        widest = max(self.prospects, key=lambda prospect: prospect.relative)
+        if widest.relative > WIDE:
+            needed = math.ceil(self.people * (widest.relative / USEFUL) ** 2)
+            warnings.append(
+                f"With {counted(self.people, 'person')} the answer to {widest.name!r} will be known to ± "
+                f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask {needed:,} people, "
+                f"{'fewer questions, ' if len(self.prospects) > 1 else ''}or at a larger epsilon."
+            )
+        return warnings
+
+    def _answers_in_clear(self) -> list[str]:
+        public = self.survey.public
+        cells = math.prod(map(len, public.values()))
+        if not public or self.people / cells >= SMALL_STRATUM:
+            return []
+        alone = " Some may be alone in theirs, so that their report is known to be theirs." if cells > 1 else ""
+        return [
+            f"The answers in clear make {counted(cells, 'group')}, about {self.people / cells:.1f} people in each: too "
+            f"few for estimates by group.{alone} Ask less in clear, or with fewer labels."
+        ]
+
+    def _forged(self) -> list[str]:
+        """GRR with many answers needs many votes; the two are equal at k = 3e^ε + 2 answers."""
+        warnings = []
+        for name, mechanism in self.survey.plan.mechanisms.items():
+            if mechanism.name == "GRR" and mechanism.size >= 3 * float(mechanism.law.ratio) + 2:
+                warnings.append(
+                    f"{name!r} has {mechanism.size} answers, too many for GRR at this epsilon: a forged report would "
+                    "weigh much. Leave method out."
+                )
+        return warnings
+
+    def table(self) -> Table:
+        """What is to be expected of each question, and what would be unwise."""
+        rows, plan = self.prospects, self.survey.plan
+        moved = belief(plan.design.ratio("person"), 50)
+        columns = [
+            Column("question", [row.name for row in rows], kind="label", write=str),
+            Column("mechanism", [row.mechanism for row in rows], kind="text", write=str),
+            Column("answers", [row.answers for row in rows]),
+            Column("own", [_share(row.own) for row in rows], "own answer sent", "text", str),
+            Column("other", [_share(row.other) for row in rows], "another", "text", str),
+            Column("half_width", [row.half_width for row in rows], "95 % interval ±", write=decimals(3)),
+            Column("votes", [row.votes for row in rows], "votes if forged", write=decimals(1)),
+        ]
+        notes = [
+            f"guarantee: {plan.guarantee}",
+            f"Someone who thought it 50 % likely can come to think {_percent(moved.most)} at most.",
+            *self._method(),
+            *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
+            *(f"unwise: {warning}" for warning in self.warnings),
+        ]
+        about: dict[str, Any] = {
+            "people": self.people,
+            "guarantee": plan.guarantee.to_dict(),
+            "warnings": self.warnings,
+            "survey": self.survey.digest,
+        }
+        title = f"{self.survey.title[self.survey.languages[0]]}: expected with {counted(self.people, 'person')}"
+        return Table(title, columns, notes=notes, about=about)
+
+    def _method(self) -> list[str]:
+        count = len(self.prospects)
+        if self.survey.plan.kind != "SMP":
+            return []
+        return [
+            f"Each person reports one of {count} answers, drawn by chance: about {self.people / count:.0f} on each."
+        ]
+
+
+def _votes_of_number(mechanism: Any, low: float, high: float) -> float:
+    """How many people would have to move from one bound to the other to move the mean as much as one message can."""
+    messages = np.arange(mechanism.law.messages).astype(mechanism.form.dtype)
+    scores = mechanism.scores(messages)
+    return float(max(scores.max() - low, high - scores.min()) / (high - low))
+
+
+def _share(share: Share | None) -> str:
+    return "" if share is None else str(share)
+
+
+def _percent(share: Share) -> str:
+    return f"{float(100 * share.fraction):.12g} %"

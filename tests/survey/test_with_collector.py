@@ -1,0 +1,81 @@
+"""The page and the collector together: people answer in a browser what `bruit survey open` serves."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from . import browser as browsers
+from .conftest import ONE
+
+pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
+pytest.importorskip("starlette", reason="the collector needs bruit[collector]")
+
+GATE = ONE.replace("people = 30", "people = 30\nshown_from = 2")
+
+AGAIN = """async (body) => {
+  const headers = { "Content-Type": "application/json" };
+  return (await fetch("class/report", { method: "POST", headers, body })).status;
+}"""
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """A collector with a survey, the link that it prints, and all that it says."""
+    (tmp_path / "class.toml").write_text(GATE, encoding="utf-8")
+    command = [sys.executable, "-m", "bruit", "survey", "open", "class.toml", "--port", "0"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if "Ctrl-C" in line:
+            break
+    yield process, re.search(r"answer:\s+(\S+)", "".join(lines))[1], lines
+    if process.poll() is None:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def test_people_who_answer_in_a_browser_are_counted_once_and_leave_no_trace_of_their_reports(opened, tmp_path):
+    process, link, lines = opened
+    bodies, complaints = [], []
+    with browsers.chromium() as chromium:
+        for label in ("Yes", "No"):
+            context = chromium.new_context(locale="en")
+            context.set_default_timeout(8000)
+            tab = context.new_page()
+            tab.on("console", lambda message: complaints.append(message.text))
+            tab.on("pageerror", lambda error: complaints.append(str(error)))
+            tab.goto(link)
+            tab.get_by_role("button", name="I take part").click()
+            tab.get_by_label(label, exact=True).check()
+            tab.get_by_role("button", name="Draw and send").click()
+            tab.get_by_role("heading", name="sent and counted").wait_for()
+            bodies.append(tab.locator("pre").inner_text())
+            # The same bytes again are acknowledged, and not counted again.
+            again = (
+                "(body) => fetch('class/report', {method: 'POST', headers: {'Content-Type': 'application/json'}, body})"
+            )
+            assert tab.evaluate(f"async (body) => (await ({again})(body)).status", bodies[-1]) == 200
+            assert context.cookies() == []
+            context.close()
+    process.terminate()
+    said = process.communicate(timeout=20)[0]
+    assert complaints == []
+    shown = subprocess.run(
+        [sys.executable, "-m", "bruit", "survey", "results", "class", "--json"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    results = json.loads(shown.stdout)
+    assert (results["answered"], results["repeated"], results["refused"]) == (2, 2, 0)
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir() if "sqlite" in path.name)
+    for body in bodies:
+        number = json.loads(body)["id"]
+        assert number not in said + "".join(lines)
+        assert body.encode() not in kept
+        assert number.encode() not in kept
+        assert bytes.fromhex(number) not in kept
