@@ -20,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from bruit.collector import open_store
+from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
 from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit
@@ -195,6 +196,13 @@ def test_hostile_requests_get_4xx_and_change_nothing_but_refused(site, capfd, ca
     logged = [record for record in caplog.records if record.name.startswith(("uvicorn", "bruit", "starlette"))]
     assert shown.out + shown.err == ""
     assert not any("127.0.0.1" in record.getMessage() or "alcohol" in record.getMessage() for record in logged)
+
+
+def test_a_body_that_does_not_arrive_is_given_up(site, monkeypatch) -> None:
+    monkeypatch.setattr(server_module, "_READ_TIME", 0.2)
+    head = b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    assert raw(site.port, head + b"0").startswith(b"HTTP/1.1 408 ")
+    assert site.store.totals("alcohol") == (0, 0, 0)
 
 
 def test_a_path_of_another_case_is_another_survey(site) -> None:
