@@ -51,7 +51,8 @@ def notebook(script: str) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "__main__"}
     out: list[Cell] = []
     for place, (kind, source) in enumerate(cells(script)):
-        cell: Cell = {"cell_type": kind, "id": _identity(place, source), "metadata": {}, "source": source}
+        lines = source.splitlines(keepends=True)
+        cell: Cell = {"cell_type": kind, "id": _identity(place, source), "metadata": {}, "source": lines}
         if kind == "code":
             number = 1 + sum(other["cell_type"] == "code" for other in out)
             cell |= {"execution_count": number, "outputs": run_cell(source, names, number)}
@@ -108,12 +109,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["EXAMPLES_FOLDER"] = folder
             try:
-                made = notebook(script)
+                document = notebook(script)
             except CellError as error:
                 raise SystemExit(f"{name}: {error}") from error
         path = EXAMPLES / f"{name}.ipynb"
-        path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        print(f"{path.relative_to(EXAMPLES.parent)}: {len(made['cells'])} cells")
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"{path.relative_to(EXAMPLES.parent)}: {len(document['cells'])} cells")
 
 
 if __name__ == "__main__":

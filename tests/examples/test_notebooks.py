@@ -34,7 +34,7 @@ def _notebook(path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_notebook_has_the_cells_of_its_script(path: Path, tool: ModuleType) -> None:
-    cells = [(cell["cell_type"], cell["source"]) for cell in _notebook(path)["cells"]]
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in _notebook(path)["cells"]]
     assert cells == tool.cells(path.read_text(encoding="utf-8")), f"run python tools/notebooks.py {path.stem}"
 
 
@@ -64,9 +64,9 @@ def test_the_tool_keeps_what_is_printed_the_last_value_and_pictures(tool: Module
     script = (
         f"# %% [markdown]\n# # A title\n#\n# text\n\n# %%\nx = 2\nprint(x)\nx + 1\n\n# %%\n{figure}\n\n# %%\nx = 3\n"
     )
-    made = tool.notebook(script)
-    text, first, picture, last = made["cells"]
-    assert text["source"] == "# A title\n\ntext"
+    document = tool.notebook(script)
+    text, first, picture, last = document["cells"]
+    assert "".join(text["source"]) == "# A title\n\ntext"
     assert [output["output_type"] for output in first["outputs"]] == ["stream", "execute_result"]
     assert first["outputs"][0]["text"] == "2\n"
     assert first["outputs"][1]["data"] == {"text/plain": "3"}

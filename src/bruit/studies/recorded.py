@@ -61,8 +61,8 @@ def joined(results: Results) -> Results:
     rows = read(results.study)
     if rows is None:
         return results
-    made = set(_keys(results, rows))
-    kept = [key not in made for key in _keys(rows, rows)]
+    own = set(_keys(results, rows))
+    kept = [key not in own for key in _keys(rows, rows)]
     size = len(results)
     columns = {}
     for name in dict.fromkeys([*results.columns, *rows.columns]):
