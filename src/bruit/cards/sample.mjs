@@ -32,8 +32,8 @@ function whole(part) {
 /**
  * One report: an object with a text for each column of the card.
  *
- * `codes` has the place of each answer among the values of its question, those sent in clear last, and `nextWord`
- * returns the next random word, a BigInt below 2^64; by default words come from the operating system.
+ * `codes` has the place of each answer among the values of its question, those of questions sent in clear last.
+ * `nextWord` returns the next random word, a BigInt below 2^64; by default words come from the operating system.
  */
 export function sample(card, codes, nextWord = systemWord) {
   if (card.rounds) throw new Error("This card asks the same person again: keep drawMemo(...), and send refresh(memo).");
