@@ -108,6 +108,15 @@ FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
 
+VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
+PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
+ZONES = releases.Groups(
+    "zone", epsilon=1.0, delta=0.01, person=releases.Person("user", groups=1, rows_per_group=1)
+)  # fmt: skip
+GEOMETRIC = releases.SelectionNoise(Fraction(1), Fraction(1, 100))
+ZONES_RAW = ZONES.fold(VISITS, 1)
+
+
 def words_of(entropy: Entropy) -> Words:
     return Words.resolve(entropy, "test", "")
 
@@ -133,6 +142,12 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
     "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
+    "releases.release.Release.fold": lambda e: PEOPLE.fold(VISITS, e).reveal(design=PEOPLE.digest),
+    "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
+    "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
+    "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(
+        40, e
+    ),
     "randomizer.Randomizer.privatize": lambda e: GRR.privatize(CODES, rng=e),
     "mechanism.LocalMechanism.randomize": lambda e: GRR.randomize(CODES, words_of(e)),
     "mechanism.LocalMechanism.simulate": lambda e: GRR.simulate([5] * 4, rng=e),

@@ -161,9 +161,11 @@ def test_values_and_groups_must_be_declared() -> None:
     with pytest.raises(ParameterError, match="must be declared"):
         releases.release(["a"], releases.Histogram(epsilon=1.0, domain=None))
     with pytest.raises(ParameterError, match="must be declared"):
+        Release(Count(epsilon=1.0), by="g")
+    with pytest.raises(ParameterError, match="need a δ"):
         releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by="g")
     with pytest.raises(ParameterTypeError, match="declare the groups"):
-        releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by=["a"])
+        releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by=7)
 
 
 def test_a_label_that_is_not_declared_is_refused_without_being_shown() -> None:
