@@ -423,13 +423,20 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     assert one.parse(collector.bodies[1]).link == TOKEN[::-1]
 
 
-def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(one, visit, collector):
+@pytest.mark.parametrize(
+    "moment",
+    ["location.hash = token;", "setTimeout(() => { location.hash = token; }, 200);"],
+    ids=["before the draw", "after the draw"],
+)
+def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(moment, one, visit, collector):
     collector.delay = 0.4
     tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
-    _drawn(tab)
-    tab.evaluate("(token) => { location.hash = token; }", TOKEN[::-1])
+    take_part(tab)
+    choose(tab, "Yes")
+    button = tab.get_by_role("button", name="Draw and send")
+    button.evaluate(f"(element, token) => {{ element.click(); {moment} }}", TOKEN[::-1])
     tab.get_by_role("heading", name="Do you take part?").wait_for()
-    tab.wait_for_timeout(600)  # the collector has answered meanwhile
+    tab.wait_for_timeout(800)  # the collector has answered meanwhile
     assert "Do you take part?" in text(tab)
     _drawn(tab, "No")
     tab.get_by_role("heading", name="sent and counted").wait_for()
