@@ -24,6 +24,8 @@ def people() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     gaps = {name: data.schema[name].domain.missing == "category" for name in ATTRIBUTES}
     sizes = {name: data.schema[name].size - gaps[name] for name in ATTRIBUTES}
     whole = np.all([codes[name] < sizes[name] for name in ATTRIBUTES], axis=0)
+    country = data.schema["native-country"]
+    whole &= np.asarray(country.encode(data["native-country"])) < country.size - 1  # as the literature drops gaps
     return {name: column[whole] for name, column in codes.items()}, sizes
 
 

@@ -25,8 +25,7 @@ def test_two_groups_are_planned_collected_and_read(run, tmp_path):
 def test_what_would_show_nothing_is_refused_and_nothing_is_written(run, tmp_path):
     ask = ("plan", "cheats=no,yes", "-e", 2, "-o", "plan.json", "--check-compliance")
     assert "do not identify" in run(*ask, 2, code=2).err
-    assert (
-        "one question"
-        in run("plan", "a=0,1", "b=0,1", "-e", 2, "--check-compliance", 1, "--method", "SMP[GRR]", code=2).err
-    )
+    assert "must be below --epsilon" in run(*ask, 3, code=2).err
+    several = ("plan", "a=0,1", "b=0,1", "-e", 2, "--check-compliance", 1, "--method", "SMP[GRR]")
+    assert "one question" in run(*several, code=2).err
     assert list(tmp_path.iterdir()) == []

@@ -29,6 +29,14 @@ def test_reports_are_regressed_on_a_file_of_the_same_people(run, files):
     assert body["simulated"] is True
 
 
+def test_public_attributes_of_the_plan_are_predictors(run, files):
+    rows = "\n".join(f"{'yes' if i % 4 == 0 or i % 6 == 3 else 'no'},{'AB'[i % 2]}" for i in range(3000))
+    (files / "b.csv").write_text(f"smokes,school\n{rows}\n")
+    run("privatize", "b.csv", "smokes=no,yes", "school=A,B", "--public", "school", "-e", 2, "-o", "b.parquet")
+    assert "school = B" in run("regress", "b.parquet").out
+    assert "nothing to regress on" in run("regress", "reports.parquet", code=2).err
+
+
 def test_a_figure_is_drawn_and_a_reference_is_taken(run, files):
     shown = run("regress", "reports.parquet", "--on", "people.csv", "--reference", "sex=M", "--figure", "odds.svg")
     assert "sex = F" in shown.out

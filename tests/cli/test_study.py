@@ -29,6 +29,16 @@ def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
     assert {row["study"] for row in again} == {"variance"}
 
 
+def test_an_export_has_every_figure_in_three_forms_and_every_table_for_latex(run, tmp_path):
+    run("study", "run", "variance", "--workers", "0")
+    run("study", "report", "--export", "paper")
+    names = {path.name for path in (tmp_path / "paper").iterdir()}
+    assert {f"variance-surface{ending}" for ending in (".svg", ".png", ".pdf")} <= names
+    assert {"variance.tex", "variance.csv"} <= names
+    assert (tmp_path / "paper" / "variance-surface.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "paper" / "variance.tex").read_text().startswith(r"\begin{tabular}{")
+
+
 def test_a_report_after_one_study_shows_that_study_and_names_the_others_once(run, tmp_path):
     run("study", "run", "variance", "--workers", "0")
     told = run("study", "report")

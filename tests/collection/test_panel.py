@@ -279,3 +279,13 @@ def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_
 def test_tables_are_not_asked_again():
     with pytest.raises(ParameterError, match="Tables are asked once"):
         Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "TAB[ADP]", epoch_epsilon=2.0, rounds=3)
+
+
+def test_an_audit_of_a_plan_with_rounds_is_about_one_report():
+    from bruit.audit import exact_plan
+
+    plan = planned("SMP[GRR]", {"a": ["0", "1"], "b": ["x", "y", "z"]})
+    audit = exact_plan(plan)
+    assert audit.holds
+    assert audit.stated == plan.guarantees["report"].epsilon == plan.guarantee_of_a_report().epsilon
+    assert audit.stated <= 1.0 < plan.guarantee.epsilon

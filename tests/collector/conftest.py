@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ import pytest
 from bruit.collector import Opened, Store, open_store
 from bruit.collector.desk import Desk, document, link_hash
 from bruit.survey import Survey
+
+sys.path.insert(0, str(Path(__file__).parent))
+from serving import TOKEN
 
 SURVEY = """
 title = "Alcohol at school"
@@ -47,8 +51,6 @@ text = "How often do you do sport?"
 kind = "choice"
 labels = ["never", "sometimes", "often"]
 """
-
-TOKEN = "a-token-that-the-asker-shows"
 
 
 @pytest.fixture

@@ -11,6 +11,9 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
+#: What the asker shows.
+TOKEN = "a-token-that-the-asker-shows"
+
 #: Serves a store on the socket that it inherits, like `bruit survey open`.
 PROGRAM = """
 import socket, sys
@@ -77,6 +80,13 @@ def post(port: int, body: bytes, name: str = "alcohol") -> int:
     assert len(content) == 160
     assert json.loads(content)["status"] == status
     return status
+
+
+def report_bytes(body: bytes, *, close: bool = False) -> bytes:
+    """The request that sends a report."""
+    end = "Connection: close\r\n" if close else ""
+    head = f"Host: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{end}\r\n"
+    return b"POST /s/alcohol/report HTTP/1.1\r\n" + head.encode() + body
 
 
 def raw(port: int, content: bytes, *, wait: float = 5.0) -> bytes:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import logging
 import random
 import re
+import ssl
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from bruit.collector import open_store
+from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
 from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit
@@ -25,8 +29,7 @@ from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import TOKEN  # noqa: E402
-from serving import post, raw, request, served  # noqa: E402
+from serving import TOKEN, post, raw, report_bytes, request, served
 
 
 class Running(NamedTuple):
@@ -133,9 +136,12 @@ def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
     yield "a length that is none", b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n"
     yield "two lengths", whole(good, more=f"Content-Length: {len(good) + 1}\r\n")
     yield "chunks and a length", whole(good, more="Transfer-Encoding: chunked\r\n")
-    yield "a large chunk", (
-        b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n" + b"fffff\r\n" + b"0" * 0xFFFFF + b"\r\n0\r\n\r\n"
+    yield (
+        "a large chunk",
+        (
+            b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n" + b"fffff\r\n" + b"0" * 0xFFFFF + b"\r\n0\r\n\r\n"
+        ),
     )
     yield "no HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
     yield "a long line", b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n"
@@ -190,6 +196,13 @@ def test_hostile_requests_get_4xx_and_change_nothing_but_refused(site, capfd, ca
     logged = [record for record in caplog.records if record.name.startswith(("uvicorn", "bruit", "starlette"))]
     assert shown.out + shown.err == ""
     assert not any("127.0.0.1" in record.getMessage() or "alcohol" in record.getMessage() for record in logged)
+
+
+def test_a_body_that_does_not_arrive_is_given_up(site, monkeypatch) -> None:
+    monkeypatch.setattr(server_module, "_READ_TIME", 0.2)
+    head = b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    assert raw(site.port, head + b"0").startswith(b"HTTP/1.1 408 ")
+    assert site.store.totals("alcohol") == (0, 0, 0)
 
 
 def test_a_path_of_another_case_is_another_survey(site) -> None:
@@ -319,8 +332,7 @@ def test_two_thousand_copies_over_two_processes_count_once(database, opened, sur
 
 async def _copies(ports: list[int], body: bytes, number: int) -> list[int]:
     """Statuses of so many posts, up to 500 of them at once."""
-    head = f"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    content = head.encode() + body
+    content = report_bytes(body)
     left = iter(range(number))
     statuses: list[int] = []
 
@@ -336,3 +348,39 @@ async def _copies(ports: list[int], body: bytes, number: int) -> list[int]:
 
     await asyncio.gather(*(connection(ports[i % len(ports)]) for i in range(500)))
     return statuses
+
+
+def test_certificate_files_give_https_and_browsers_are_told_to_insist(tmp_path, opened, survey_file) -> None:
+    certificate, key = _certificate(tmp_path)
+    store = open_store(tmp_path / "surveys.sqlite")
+    opened(store, survey_file)
+    context = ssl.create_default_context(cafile=str(certificate))
+    with running(store, Listening(port=0, certificate=certificate, key=key)) as port:
+        connection = http.client.HTTPSConnection("localhost", port, timeout=30, context=context)
+        with closing(connection):
+            connection.request("GET", "/s/alcohol")
+            response = connection.getresponse()
+            assert response.status == 200
+            assert response.getheader("strict-transport-security")
+            response.read()
+        with pytest.raises((http.client.HTTPException, OSError)):
+            request(port, "GET", "/s/alcohol")
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for localhost that signs itself."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    signed = builder.sign(key, hashes.SHA256())
+    (folder / "cert.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    form = serialization.PrivateFormat.PKCS8
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+    return folder / "cert.pem", folder / "key.pem"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bruit.studies import DOCUMENTS, REFERENCES, run
+from bruit.studies import DOCUMENTS, REFERENCES, all_studies, run
 from bruit.studies.report import Report
 
 
@@ -29,7 +29,23 @@ def test_the_page_starts_with_the_claims_then_shows_each_study(report):
     ]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
-    assert "student project, §1" in page
+    assert page.index("student project: ") < page.index(">§1<") < page.index(">§2<")
+
+
+def test_claims_stand_by_document_and_then_by_slide(toy, tmp_path):
+    last = [claim for study in all_studies() for claim in study.claims if claim.document != "student project"][:2]
+    moved = dataclasses.replace(toy.claims[0], document=last[0].document, id="moved")
+    mixed = dataclasses.replace(toy, claims=[toy.claims[0], moved, toy.claims[1]])
+    run(mixed, workers=0, folder=tmp_path)
+    report = Report.of([mixed], tmp_path)
+    order = [judged.claim.id for _, own in report.by_document for judged in own]
+    documents = [name for name, _ in report.by_document]
+    assert documents == [name for name in DOCUMENTS if name in documents]
+    assert sorted(order) == ["moved", "toy-a", "toy-b"]
+    assert abs(order.index("toy-a") - order.index("toy-b")) == 1
+    page = report.to_html()
+    assert page.count('class="document"') == 2
+    assert page.index(DOCUMENTS[documents[0]].split(",")[0]) < page.index(f'id="{order[0]}"')
 
 
 def test_the_page_loads_nothing_and_runs_no_script(report):

@@ -157,3 +157,21 @@ def test_a_damaged_part_is_told(toy, tmp_path):
     (tmp_path / "toy" / "quick" / "results.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(FormatError, match="--restart"):
         run(toy, workers=0, folder=tmp_path)
+
+
+def test_the_time_of_a_full_run_is_told_beforehand_and_is_nothing_once_all_is_made(toy, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_SLEEP", "0.01")
+    before = runner.seconds_left(toy, folder=tmp_path)
+    assert 0.48 <= before < 20
+    assert runner.seconds_left(toy, folder=tmp_path, workers=4) < before
+    monkeypatch.setenv("TOY_SLEEP", "0")
+    run(toy, size="full", workers=0, folder=tmp_path)
+    assert runner.seconds_left(toy, folder=tmp_path) == 0
+
+
+def test_every_setting_is_tried_once_before_any_is_tried_again(toy, tmp_path, monkeypatch):
+    order, work = [], runner._work
+    monkeypatch.setattr(runner, "_work", lambda *task: order.append(task[-1][0]) or work(*task))
+    run(toy, workers=0, folder=tmp_path)
+    assert [trial.repetition for trial in order] == sorted(trial.repetition for trial in order)
+    assert len({str(trial.factors) for trial in order[:6]}) == 6

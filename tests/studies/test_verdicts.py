@@ -563,8 +563,27 @@ CENTRAL_OR_LOCAL = [
     Planted("kmeans-start", "confirmed", laws={_EXACT + "_choices": lambda *_: [(0, 1, 2)]}),
 ]
 
+_ROUNDS = "bruit.studies.rounds."
+
+
+def _averaged(many: float) -> list[Row]:
+    fields = {"part": "averaging", "memoised": 0.4, "limit": 0.45}
+    return [*runs(rounds=1, redrawn=0.2, **fields), *runs(rounds=64, redrawn=many, **fields)]
+
+
+ROUNDS = [
+    Planted("averaging", "confirmed", _averaged(0.9)),
+    Planted("averaging", "refuted", _averaged(0.3)),
+    Planted("l-grr", "corrected"),
+    Planted("l-grr", "confirmed", laws={_ROUNDS + "printed": lambda k: SimpleNamespace(epsilon=1.0, variance=17.2)}),
+    Planted("loloha-buckets", "corrected"),
+    Planted("loloha-buckets", "confirmed", laws={_ROUNDS + "_exact_variance": lambda *_: 99.0}),
+    Planted("lifetime", "refuted"),
+    Planted("lifetime", "confirmed", laws={_ROUNDS + "lifetime": lambda *_: (0.25, 0.28)}),
+]
+
 PLANTED = [
-    *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *COUNTERMEASURE,
+    *ROUNDS, *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *COUNTERMEASURE,
     *ATTRIBUTES_UNDER_ATTACK, *DECILES, *DECILE_LEMMAS, *INVERSE_SENSITIVITY, *CENTRAL_OR_LOCAL,
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import DataError
+from bruit.errors import DataError, translated
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -234,13 +234,11 @@ def _ascend(target: Target, start: Floats) -> Floats:
 
 
 def _step(curvature: Floats, gradient: Floats, b: Floats) -> Floats:
-    try:
-        step = np.linalg.solve(curvature, gradient)
-    except np.linalg.LinAlgError:
-        raise Unbounded(_largest(b)) from None
+    with translated(np.linalg.LinAlgError, lambda _: Unbounded(_largest(b))):
+        step = np.asarray(np.linalg.solve(curvature, gradient))
     if not np.isfinite(step).all():
         raise Unbounded(_largest(b))
-    return np.asarray(step)
+    return step
 
 
 def _largest(b: Floats) -> list[int]:

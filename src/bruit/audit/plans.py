@@ -46,7 +46,7 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
     ('enumeration', True, 3.0, 0.693147)
     """
     _check(plan, unit)
-    stated = plan.guarantees[unit].epsilon
+    stated = plan.guarantee_of_a_report(unit).epsilon
     try:
         table = plan.design.matrix()
     except LimitError:

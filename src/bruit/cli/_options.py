@@ -55,8 +55,18 @@ def plan(path: Path) -> Plan:
 def tally(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None) -> Tally:
     """The tally of all sources together: files or folders of reports, and tallies."""
     from bruit.collection import files
+    from bruit.collection import rounds as by_round
 
+    if plan.rounds is not None:
+        by_round.check_one_round(sources)
     return files.tally(plan, sources, lambda source: read(engine.reports(str(source)), {}, progress))
+
+
+def rounds(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None) -> tuple[list[int], list[Tally]]:
+    """The numbers of the rounds that files are of, and the tally of each."""
+    from bruit.collection import rounds as by_round
+
+    return by_round.tallies(plan, sources, lambda source: read(engine.reports(str(source)), {}, progress))
 
 
 def check_file(path: Path, option: str, ends: tuple[str, ...]) -> None:

@@ -18,7 +18,8 @@ Questions = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="QUESTION...",
-        help='What is asked, as COLUMN=ANSWERS: "smokes=no,yes"; "town=@towns.txt" with one per line; numbers '
+        help='What is asked, as COLUMN=ANSWERS: "smokes=no,yes"; "agree=no<hardly<yes" in an order; '
+        '"sports=[run,swim]" with several choices; "town=@towns.txt" with one per line; numbers '
         '"age=17..90", "height=1.0..2.2/121" with 121 cells or "x=0..1:0.01" by steps; dates '
         '"when=2023-01-01..2023-12-31/month" (or hour, day, week); "smokes=?" reads the answers from the data, which '
         "discloses them. Or a schema document (.json).",

@@ -15,6 +15,7 @@ from bruit.cli import (
     compare,
     compliance,
     data,
+    difference,
     estimate,
     exits,
     ledger,
@@ -62,14 +63,26 @@ app.command("privatize")(ended(privatize.privatize))
 app.command("estimate")(ended(estimate.estimate))
 app.command("regress")(ended(regress.regress))
 app.command("compliance")(ended(compliance.compliance))
+app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))
 app.command("people")(ended(people.people))
 app.command("audit")(ended(audit.audit))
-app.command("attack")(ended(attack.attack))
 app.command("data")(ended(data.data))
+
+attacks = typer.Typer(
+    cls=attack.Attacks,
+    help="Attack your own plan: what reports give away to whoever reads them. A file of reports alone is attacked by "
+    "sampled.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+attacks.command("sampled")(ended(attack.sampled))
+attacks.command("averaging")(ended(attack.averaging))
+attacks.command("changes")(ended(attack.changes))
+app.add_typer(attacks, name="attack")
 
 books = typer.Typer(help="Look into a ledger.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
+from bruit import _checks
 from bruit.cli import _engine, _options, console
 from bruit.errors import ParameterError
 from bruit.tables import Column, Table, counted, percent
@@ -14,12 +16,100 @@ from bruit.tables import Column, Table, counted, percent
 if TYPE_CHECKING:
     from bruit.collection import Plan
     from bruit.estimation import Tally
+    from bruit.oracles import Repeated
 
 #: People are counted of whom the sampled attribute is known at least as surely as this.
 SURE = (0.5, 0.9)
 
 
-def attack(
+class Attacks(TyperGroup):
+    """The attacks by name; a file alone is attacked by the first of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """The arguments, with the name of the attack before a file."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["sampled", *args]
+        return super().parse_args(ctx, args)
+
+
+Rounds = Annotated[
+    Path, typer.Argument(metavar="PLAN", help="A plan with rounds (.json), or reports that stand beside theirs.")
+]
+People = Annotated[int, typer.Option("--people", "-n", help="How many people are made up and attacked.")]
+Seed = Annotated[int | None, typer.Option(help="Make the run repeatable.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def averaging(
+    plan: Rounds,
+    after: Annotated[
+        str, typer.Option(help="After how many rounds to look; the last one is the number of draws.")
+    ] = "1,4,16,64",
+    people: People = 1000,
+    attribute: Annotated[str | None, typer.Option(help="Which attribute of a plan with several.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Also draw it: a .png or .svg file.")] = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how often averaging many reports of a person names the value: drawn anew it wins, with a memo it stops.
+
+    On made-up people whose values are all equally frequent. The limit is the best guess from the memo itself, which
+    the ε of the epoch bounds.
+    """
+    from bruit import attacks
+
+    _options.check_whole(seed=seed)
+    _options.check_figure(figure)
+    numbers = _whole_numbers(after)
+    result = attacks.averaging(_repeated(plan, attribute), rounds=numbers, n=_people(people), rng=seed)
+    if figure is not None:
+        from bruit import figures
+
+        _options.save_figure(figures.plot_averaging(result), figure)
+    console.print_json(result.table().to_json()) if as_json else console.show(result.table())
+
+
+def changes(
+    plan: Rounds,
+    rounds: Annotated[int, typer.Option(help="How many rounds, half before the change and half after it.")] = 16,
+    people: People = 1000,
+    attribute: Annotated[str | None, typer.Option(help="Which attribute of a plan with several.")] = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how often somebody whose answer changes within an epoch can be told from somebody whose answer stays.
+
+    On made-up people: who draw every report anew, who keep the memo of the epoch whatever the answer becomes, as the
+    plan says, and who would draw another memo for another answer.
+    """
+    from bruit import attacks
+
+    _options.check_whole(seed=seed)
+    table = attacks.change_detection(_repeated(plan, attribute), rounds=rounds, n=_people(people), rng=seed)
+    console.print_json(table.to_json()) if as_json else console.show(table)
+
+
+def _people(people: int) -> int:
+    return _checks.integer(low=1, **{"--people": people})
+
+
+def _whole_numbers(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise ParameterError("--after must be whole numbers with commas between them, as in 1,4,16.")
+    return [int(part) for part in parts]
+
+
+def _repeated(path: Path, attribute: str | None) -> Repeated:
+    """How the one attribute that is attacked is asked again."""
+    panel = _options.plan(path).panel
+    names = list(panel.repeated)
+    if attribute is None and len(names) > 1:
+        raise ParameterError(f"--attribute must name one of {', '.join(names)}.")
+    return panel.repeated[_checks.one_of(tuple(names), **{"--attribute": attribute or names[0]})]
+
+
+def sampled(
     reports: Annotated[Path, typer.Argument(help="A file of reports, or a folder of Parquet files.")],
     plan: Annotated[
         Path | None, typer.Option(help="The plan, if it is not beside the reports, as reports.csv.plan.json.")

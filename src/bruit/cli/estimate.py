@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 
@@ -14,7 +15,8 @@ from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection import Answers, Plan
-    from bruit.estimation import Target
+    from bruit.estimation import Tally, Target
+    from bruit.oracles import Series
     from bruit.tables import Table
 
 #: The quantiles of a number that are shown.
@@ -58,6 +60,20 @@ def estimate(
     seed: Annotated[
         int | None, typer.Option(help="Make the intervals of quantiles, which come from refits, repeatable.")
     ] = None,
+    over_rounds: Annotated[
+        bool,
+        typer.Option(
+            "--over-rounds",
+            help="The files are rounds of one panel: the series, its mean, and the change between them.",
+        ),
+    ] = False,
+    same_people: Annotated[
+        bool,
+        typer.Option(
+            "--same-people",
+            help="With --over-rounds: the very same people reported in all rounds; else a bound is stated.",
+        ),
+    ] = False,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -67,6 +83,9 @@ def estimate(
 
     Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish. Of
     a number, the mean is shown, and where the mechanism tells them quantiles, which are approximate.
+
+    With --over-rounds, files of rounds of a plan that has them: every round, the mean over all of them with its
+    variance, which the memo keeps from falling as 1/T, and the last round less the first, with a test for change.
     """
     from bruit.collection import Plan
     from bruit.estimation.support import IntervalMethod, Target
@@ -90,6 +109,15 @@ def estimate(
         shown = _tables(known, reports, [_questions.names(text, "--table") for text in table], people, frequencies)
         _print(shown, rows=rows, as_json=as_json)
         return
+    if over_rounds:
+        unused = {"--tally": tally_output, "--consistent": consistent, "--by": by or None}
+        _refuse(unused, "--over-rounds")
+        with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
+            numbered = _options.rounds(known, reports, reads, report)
+        over = _Rounds(known, *numbered, people, level, same_people)
+        over.show(names, figure, rows=rows, as_json=as_json)
+        return
+    _refuse({"--same-people": same_people or None}, "an estimate without --over-rounds")
     with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
         tally = _options.tally(known, reports, reads, report)
     if tally_output is not None:
@@ -106,6 +134,58 @@ def estimate(
         console.print_json(_document(known, tables))
     else:
         console.show(*_with_guarantee(known, tables), rows=rows, hint="--rows 0 shows all")
+
+
+def _refuse(options: Mapping[str, object], beside: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{name} does not go with {beside}: leave it out.")
+
+
+class _Rounds(NamedTuple):
+    """Rounds of one plan, and what is asked of them."""
+
+    plan: Plan
+    numbers: list[int]
+    tallies: list[Tally]
+    target: Target
+    level: float
+    same_people: bool
+
+    def show(self, names: list[str], figure: Path | None, *, rows: int, as_json: bool) -> None:
+        """The series, the mean and the change of every attribute."""
+        series = self.plan.series(self.tallies, self.numbers)
+        tables = [table for name in names for table in self._tables(series[name])]
+        if figure is not None:
+            from bruit import figures
+
+            _options.save_figure(figures.plot_series(series[names[0]], level=self.level), figure)
+        if as_json:
+            console.print_json("[\n" + ",\n".join(table.to_json() for table in tables) + "\n]")
+        else:
+            tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *self._promises()])
+            console.show(*tables, rows=rows, hint="--rows 0 shows all")
+
+    def _tables(self, series: Series) -> list[Table]:
+        target: dict[str, Any] = {"target": self.target, "same_people": self.same_people}
+        tables = [series.table(self.level, self.target)]
+        if len(self.numbers) > 1:
+            change = series.difference(0, len(self.numbers) - 1, **target)
+            note = f"test for any change: p = {change.p_value:.3g}"
+            if len(set(series.epochs)) == 1:
+                note += "; within one epoch memos stay, so that a change shows who takes part"
+            table = change.table(self.level)
+            about = {**table.about, "p_value": change.p_value, "same_people": self.same_people}
+            tables += [series.mean(**target).table(self.level), replace(table, notes=[note], about=about)]
+        return tables
+
+    def _promises(self) -> list[str]:
+        last = self.numbers[-1]
+        epoch = self.plan.epoch_of(last)
+        return [
+            f"guarantee of an epoch: {self.plan.guarantees['epoch']}",
+            f"rounds up to {last}, in epoch {epoch}; guarantee of all epochs: {self.plan.guarantee}",
+        ]
 
 
 def _names(plan: Plan, attributes: list[str] | None) -> list[str]:

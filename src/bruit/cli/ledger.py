@@ -54,7 +54,7 @@ def result_file(ledger: Ledger, number: int) -> Path:
     return ledger.results / entry.result
 
 
-def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None) -> Ledger:
+def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None, delta: float | None = None) -> Ledger:
     """The ledger at a path, started there if there is none and a budget is given."""
     from bruit.privacy import Ledger
 
@@ -62,4 +62,4 @@ def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None)
         raise FormatError(f"There is no ledger {path}: bruit release starts one with --budget.")
     if budget is not None:
         _checks.positive(**{"--budget": budget})
-    return Ledger.open(path, epsilon=budget, neighbours=neighbours)
+    return Ledger.open(path, epsilon=budget, delta=delta, neighbours=neighbours)

@@ -8,8 +8,8 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _options, _questions, console
-from bruit.errors import ParameterError
-from bruit.tables import Column, Table, decimals, interval_of, percent
+from bruit.errors import ParameterError, translated
+from bruit.tables import Column, Table, counted, decimals, interval_of, percent
 
 if TYPE_CHECKING:
     from bruit.domains import Schema
@@ -45,6 +45,12 @@ def people(
     ] = None,
     frequency: Annotated[float, typer.Option(help="Without questions: the frequency of the answer of interest.")] = 0.1,
     level: Annotated[float, typer.Option(help="How often the interval covers the truth.")] = 0.95,
+    epoch_epsilon: Annotated[
+        float | None, typer.Option(help="Ask the same people again: the most that all reports of an epoch may tell.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="With --epoch-epsilon: how many rounds an epoch has; errors are of their mean.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Say how many people must answer, or which ε or width is reached: two of the three are given.
@@ -55,6 +61,8 @@ def people(
 
     For the population that they come from, in the normal approximation.
     """
+    if (question or difference is not None) and (epoch_epsilon is not None or rounds is not None):
+        raise ParameterError("--epoch-epsilon and --rounds go with --k, --epsilon and --half-width.")
     if difference is not None:
         if question or half_width:
             raise ParameterError("--difference goes with two of --epsilon, --people and --power, and with --k.")
@@ -65,7 +73,8 @@ def people(
         declared = _questions.schema(question, missing)
         table = _whole(declared, epsilon, people, half_width, method, level)
     else:
-        table = _mechanisms(k, epsilon, half_width, frequency, level)
+        again = {"epoch_epsilon": epoch_epsilon, "rounds": rounds}
+        table = _mechanisms(k, epsilon, half_width, frequency, level, again)
     console.print_json(table.to_json()) if as_json else console.show(table)
 
 
@@ -123,15 +132,19 @@ def _widths(texts: list[str] | None) -> Any:
         return None
     if any("=" in text for text in texts):
         return _questions.pairs(texts, "--half-width", "age=1.5", float)
-    try:
+    rule = "--half-width must be one number, as in 0.02, or read as in age=1.5."
+    with translated(ValueError, lambda _: ParameterError(rule)):
         (number,) = map(float, texts)
-    except ValueError:
-        raise ParameterError("--half-width must be one number, as in 0.02, or read as in age=1.5.") from None
     return number
 
 
 def _mechanisms(
-    k: int | None, epsilon: float | None, half_width: list[str] | None, frequency: float, level: float
+    k: int | None,
+    epsilon: float | None,
+    half_width: list[str] | None,
+    frequency: float,
+    level: float,
+    again: dict[str, Any],
 ) -> Table:
     """How many people each mechanism needs."""
     from bruit.oracles import people_needed
@@ -149,7 +162,7 @@ def _mechanisms(
         "frequency": frequency,
         "level": level,
     }
-    needed = people_needed(**settings)
+    needed = people_needed(**settings, **again)
     best = min(needed.values())
     columns = [
         Column("mechanism", list(needed), kind="label", write=str),
@@ -158,4 +171,8 @@ def _mechanisms(
     ]
     title = f"People needed for a {interval_of(level)} of ± {width:g}"
     note = f"for an answer that {percent(frequency, 0)} have, among {k:,}, at ε = {epsilon:g}"
+    if again["rounds"] is not None:
+        epoch = f"at ε = {again['epoch_epsilon']:g} for an epoch"
+        note += f", {epoch}, by the mean over {counted(int(again['rounds']), 'round')} of the same people"
+        settings |= again
     return Table(title, columns, [note], settings, noun="mechanism")

@@ -75,6 +75,13 @@ def plan(
         ),
     ] = None,
     public: _questions.Public = None,
+    rounds: Annotated[int | None, typer.Option(help="Ask the same people again: how many rounds an epoch has.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="How many epochs there are, each with memos of its own; 1 if nothing is said.")
+    ] = None,
+    epoch_epsilon: Annotated[
+        float | None, typer.Option(help="With --rounds: the most that all reports of one epoch may tell.")
+    ] = None,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
@@ -104,6 +111,9 @@ def plan(
     interval of a frequency or of a mean, and how often the best guess of a person's value is right, with and without
     the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
     follow the prior. The plan is what bruit privatize takes.
+
+    With --rounds and --epoch-epsilon, --epsilon is that of one report, and it is shown what one report, two, an epoch
+    and all epochs tell, and how often the best guess is right that has seen all reports of an epoch.
     """
     from bruit import sheets
     from bruit.collection import Plan, methods
@@ -124,6 +134,9 @@ def plan(
         "weights": _weights(weights),
         "tables": None if table is None else [_questions.names(text, "--table") for text in table],
         "prior": known and known.frequencies,
+        "rounds": rounds,
+        "epochs": epochs,
+        "epoch_epsilon": epoch_epsilon,
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     clear = _questions.public(public, declared) or None
@@ -163,7 +176,7 @@ def _page(language: str | None, output: Path | None, *, force: bool) -> Path | N
 def _weights(texts: list[str] | None) -> Any:
     """How often attributes or tables are drawn: numbers, or the name of a rule."""
     if texts in (["neyman"], ["equal"]):
-        return texts[0]  # type: ignore[index] # one of the two
+        return texts[0]
     return _questions.pairs(texts, "--weights", "sex=1", int)
 
 
@@ -193,6 +206,8 @@ class _Second:
         if first.d > 1:
             raise ParameterError("--check-compliance is for one question: plan the others by themselves.")
         second = second_plan(first, _checks.epsilon(**{"--check-compliance": epsilon}))
+        if second.guarantee.epsilon > first.guarantee.epsilon:
+            raise ParameterError("--check-compliance must be below --epsilon, the most that anybody's report may tell.")
         path = None if output is None else output.with_suffix(".2.json")
         if path is not None:
             _check_output(path, force=force)
@@ -261,6 +276,7 @@ class _Expected:
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
+            **self._rounds,
             "guarantee_of_both_rounds": both and both.to_dict(),
             "digest": plan.digest,
         }
@@ -268,7 +284,7 @@ class _Expected:
     def show(self, output: Path | None) -> None:
         """Two tables, and the guarantees."""
         plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
-        notes = [self._remark, f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
+        notes = [self._remark, *self._promises]
         notes += [_in_clear(plan, self.people)] if plan.public else []
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
@@ -280,7 +296,39 @@ class _Expected:
             )
         if output is not None:
             console.say(f"plan: {output}", whole=True)
-            console.say(f"next: bruit privatize FILE --plan {output} -o reports.parquet", style="dim", whole=True)
+            again = "" if plan.rounds is None else " --memory memory.json --person COLUMN --round 1"
+            console.say(
+                f"next: bruit privatize FILE --plan {output}{again} -o reports.parquet", style="dim", whole=True
+            )
+
+    @property
+    def _promises(self) -> list[str]:
+        """What is guaranteed, in lines."""
+        plan = self.plan
+        if plan.rounds is None:
+            return [f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
+        epochs = counted(plan.epochs or 1, "epoch")
+        return [
+            f"one report: {plan.guarantees['report']}",
+            f"two reports of an epoch: {plan.after(2)}",
+            f"any number of reports of an epoch: {plan.guarantees['epoch']}",
+            f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantee}",
+            f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
+        ]
+
+    @property
+    def _rounds(self) -> dict[str, Any]:
+        """What a document says of rounds."""
+        plan = self.plan
+        if plan.rounds is None:
+            return {}
+        return {
+            "rounds": plan.rounds,
+            "epochs": plan.epochs,
+            "guarantee_of_a_report": plan.guarantees["report"].to_dict(),
+            "guarantee_of_two_reports": plan.after(2).to_dict(),
+            "guarantee_of_an_epoch": plan.guarantees["epoch"].to_dict(),
+        }
 
     def _attribute_table(self) -> Table:
         rows = {name: [row[name] for row in self.attributes] for name in self.attributes[0]}
@@ -291,6 +339,7 @@ class _Expected:
             Column("values", rows["values"]),
             Column("half_width", rows["half_width"], "95 % interval ±", write=decimals(4)),
             Column("guessed", rows["guessed"], write=_rate),
+            *self._by_epoch(rows),
             Column("blindly", rows["blindly"], write=_rate),
         ]
         return Table(f"{self.plan.method}, expected with {counted(self.people, 'person')} {self._whose}", columns)
@@ -310,6 +359,11 @@ class _Expected:
             Column("half_width", [row.half_width for row in rows], "95 % interval ±", write=decimals(4)),
         ]
         return [Table("", columns)]
+
+    def _by_epoch(self, rows: dict[str, list[Any]]) -> list[Column]:
+        if self.plan.rounds is None:
+            return []
+        return [Column("guessed_by_epoch", rows["guessed_by_epoch"], "by epoch", write=_rate)]
 
     def _risk_table(self) -> Table:
         columns = [
@@ -367,6 +421,16 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,
+                **_guessed_by_epoch(plan, name),
             }
         )
     return rows
+
+
+def _guessed_by_epoch(plan: Plan, name: str) -> dict[str, float]:
+    """How often the best guess is right of whoever knows the memo, where all values are alike."""
+    if plan.rounds is None:
+        return {}
+    chance = plan.design.chance(name)
+    memo = plan.panel.repeated[name].memo
+    return {"guessed_by_epoch": chance * memo.guessability + (1 - chance) / memo.size}

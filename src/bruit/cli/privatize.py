@@ -46,6 +46,23 @@ def privatize(
         str | None,
         typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
     ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(help="For a plan with rounds: the .json file of the memos of these people, for their eyes only."),
+    ] = None,
+    round_number: Annotated[
+        int | None,
+        typer.Option("--round", help="For a plan with rounds: which round this is, from 1 through all epochs."),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            help="For a plan with rounds: the column that tells people apart; without it the file has one row."
+        ),
+    ] = None,
+    new_memory: Annotated[
+        bool, typer.Option("--new-memory", help="Make the memory although the epoch has begun: one that was lost.")
+    ] = False,
     csv: _engine.Csv = None,
     seed: Annotated[
         int | None,
@@ -69,21 +86,56 @@ def privatize(
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
     declared = _plan(plan, question, epsilon, method, missing, public, data)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine))
+    rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
         source = _options.read(reads.table(file), text, report)
         with translated(MissingError, lambda error: _with_options(error, declared)):
-            people = declared.privatize(source, seed, to=output, replace=force)
+            people = declared.privatize(source, seed, to=output, replace=force, **rounds)
     result = {
         "reports": str(output),
         "plan": str(files.plan_path(output)),
         "people": people,
         **_described(declared),
         "sent_in_clear": list(declared.public),
+        **({} if declared.rounds is None else {"round": round_number, "memory": str(memory)}),
         "guarantee": declared.guarantee.to_dict(),
         "digest": declared.digest,
     }
     console.print_json(result) if as_json else _show(declared, result)
+
+
+def _rounds(
+    plan: Plan, memory: Path | None, number: int | None, person: str | None, engine: str, *, new: bool
+) -> dict[str, Any]:
+    """What a plan with rounds is made private with; a memory is made in the first round of an epoch."""
+    from bruit.oracles import Memory
+
+    options = {"--memory": memory, "--round": number, "--person": person}
+    if plan.rounds is None:
+        named = [name for name, value in options.items() if value is not None]
+        if named:
+            raise ParameterError(f"{' and '.join(named)} belong to a plan with rounds (bruit plan --rounds 12 …).")
+        return {}
+    if memory is None or number is None:
+        raise ParameterError(
+            "This plan asks the same people again: give --memory memory.json and --round 3, and --person COLUMN where "
+            "the file has more than one person."
+        )
+    if _engine.is_spark(engine):
+        raise ParameterError("A memory is a file of this machine: leave --engine out.")
+    _options.check_file(memory, "--memory", (".json",))
+    plan.epoch_of(number)
+    if memory.exists():
+        return {"memory": Memory(memory, plan), "round": number, "person": person}
+    epoch = plan.guarantees["epoch"].epsilon
+    if (number - 1) % (plan.rounds or 1) and not new:
+        raise ParameterError(
+            f"There is no memory at {memory}, and the epoch of round {number} has begun. If one was lost, new memos "
+            f"cost ε = {epoch:g} once more: say --new-memory."
+        )
+    console.note(f"new memory: {memory}. Whoever loses it pays ε = {epoch:g} once more for the epoch.")
+    return {"memory": Memory.create(memory, plan), "round": number, "person": person}
 
 
 def _plan(
@@ -163,6 +215,9 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {float(grid.step):g} apart")
     if plan.public:
         console.say(f"sent in clear: {', '.join(plan.public)}")
+    if plan.rounds is not None:
+        _show_round(plan, result)
+        return
     low, high = plan.guarantee.belief(0.5)
     console.say(f"guarantee: {plan.guarantee}")
     if plan.d > 1:
@@ -170,3 +225,16 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     reports = "A report moves" if plan.d == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
     console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)
+
+
+def _show_round(plan: Plan, result: dict[str, Any]) -> None:
+    """What a round costs, and what comes next."""
+    number = result["round"]
+    epoch = plan.epoch_of(number)
+    before = number - (epoch - 1) * (plan.rounds or 1)
+    console.say(f"round {number}, in epoch {epoch} of {plan.epochs}; memory: {result['memory']}", whole=True)
+    console.say(f"the first {counted(before, 'round')} of this epoch: {plan.after(before)}")
+    console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantee}")
+    console.say(
+        f"next: bruit estimate --over-rounds FILES, or bruit estimate {result['reports']}", style="dim", whole=True
+    )

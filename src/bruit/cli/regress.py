@@ -14,9 +14,12 @@ from bruit.cli import _engine, _options, _questions, console
 def regress(
     reports: Annotated[Path, typer.Argument(help="A file of reports, or a folder of Parquet files.")],
     on: Annotated[
-        str,
-        typer.Option(help="The CSV or Parquet file of the predictors in clear: one row per report, in the same order."),
-    ],
+        str | None,
+        typer.Option(
+            help="The CSV or Parquet file of the predictors in clear: one row per report, in the same order. Without "
+            "it, the public attributes of the plan."
+        ),
+    ] = None,
     column: Annotated[
         list[str] | None, typer.Option("--column", "-c", help="Only this predictor; may be repeated.")
     ] = None,

@@ -27,7 +27,7 @@ from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Guarantee, Ledger
-    from bruit.releases import Person, Release, Result, Results, Statistic
+    from bruit.releases import Groups, Person, Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
@@ -49,6 +49,10 @@ def release(
             "--epsilon", "-e", help="The most that all results may tell about a record, or a person; in equal shares."
         ),
     ] = None,
+    delta: Annotated[
+        float,
+        typer.Option(help="0, or a small number such as 1e-6: Gaussian noise, and groups that are not declared."),
+    ] = 0.0,
     count: Annotated[bool, typer.Option("--count", help="How many records there are.")] = False,
     histogram: Annotated[
         list[str] | None,
@@ -76,7 +80,11 @@ def release(
         str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
     ] = "0.25,0.5,0.75",
     by: Annotated[
-        list[str] | None, typer.Option(metavar="QUESTION", help="One result for each declared group: sex=F,M.")
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION",
+            help="One result for each declared group: sex=F,M. zone=? with --count names the groups of many people.",
+        ),
     ] = None,
     person: Annotated[
         str | None,
@@ -109,6 +117,7 @@ def release(
     csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
     budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget_delta: Annotated[float | None, typer.Option(help="Start it with this δ, too; 0 if nothing is said.")] = None,
     label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
     seed: Annotated[
         int | None,
@@ -140,11 +149,11 @@ def release(
     values = (histogram, total, mean, variance, median, quantiles)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
     bounds = _Person(person, rows, groups, rows_per_group, nobody)
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds)
+    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta)
     whole = request.release() if ask is None else request.from_file(ask)
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
-    books = _open(ledger, budget, whole.guarantee.neighbours)
+    books = _open(ledger, budget, budget_delta, whole.guarantee.neighbours)
     _remark(books, seed)
     _refuse_early(books, whole.guarantee)
     with (
@@ -155,7 +164,7 @@ def release(
         source = _options.read(reads.table(file), text, report)
         if whole.person is None:
             _warn_of_people(_options.read(reads.table(file), text, None))
-        raw = whole.fold(source, seed)
+        raw: Any = whole.fold(source, seed)
     title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, output)
     results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
@@ -178,8 +187,8 @@ class _Person:
     rows_per_group: int | None
     missing: str
 
-    def read(self) -> Person | None:
-        """The person, or None if none is named."""
+    def read(self, rows_per_group: int | None = None) -> Person | None:
+        """The person, or None if none is named; with so many rows in a group, unless said."""
         from bruit.releases import Person
 
         bounds = {"--rows": self.rows, "--groups": self.groups, "--rows-per-group": self.rows_per_group}
@@ -194,13 +203,14 @@ class _Person:
         for name, value in named.items():
             _checks.integer(low=1, **{name: value})
         _checks.one_of(("refuse", "drop"), **{"--nobody": self.missing})
-        if self.rows is None and self.rows_per_group is None:
+        per_group = rows_per_group if self.rows_per_group is None else self.rows_per_group
+        if self.rows is None and per_group is None:
             raise ParameterError(
                 f"Say how many rows of a person count: --person {self.column} --rows 10, or with --by --groups 3 "
                 "--rows-per-group 1."
             )
         missing: Any = self.missing
-        return Person(self.column, self.rows, self.groups, self.rows_per_group, missing)
+        return Person(self.column, self.rows, self.groups, per_group, missing)
 
 
 def _warn_of_people(source: Any) -> None:
@@ -228,8 +238,9 @@ class _Request:
     missing: str
     at: str
     person: _Person
+    delta: float
 
-    def release(self) -> Release:
+    def release(self) -> Release | Groups:
         """The release that the options ask for."""
         from bruit.domains import Missing
         from bruit.domains.declare import questions
@@ -245,17 +256,34 @@ class _Request:
         _checks.one_of(("add-remove", "replace"), **{"--neighbours": self.neighbours})
         _checks.one_of(get_args(Missing), **{"--missing": self.missing})
         self._refuse_idle(texts)
-        share = _share(_checks.positive(**{"--epsilon": self.epsilon}), len(texts) + self.count)
-        privacy = {"epsilon": share, "neighbours": self.neighbours}
-        statistics: list[Statistic] = [Count(**privacy)] if self.count else []  # type: ignore[arg-type]
-        statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
+        many = len(texts) + self.count
+        share = _share(_checks.positive(**{"--epsilon": self.epsilon}), many)
+        privacy: dict[str, Any] = {"epsilon": share, "neighbours": self.neighbours}
+        if _checks.fraction(**{"--delta": self.delta}):
+            privacy["delta"] = _share(self.delta, many)
+            if {"median", "quantiles"} & {kind for kind, _ in texts}:
+                raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
         groups = questions(self.by)
         if None in groups.values():
-            raise ParameterError(
-                "The groups must be declared, as in --by sex=F,M: reading them from the data would tell "
-                "which groups occur, and that is not covered by any noise."
-            )
+            return self._unknown(groups, texts)
+        statistics: list[Statistic] = [Count(**privacy)] if self.count else []
+        statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
         return Release(statistics, groups or None, self.person.read())
+
+    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
+        """The groups of many people, where nobody declares which groups there are."""
+        from bruit.releases import Groups
+
+        if texts or any(domain is not None for domain in groups.values()) or not self.delta:
+            name = next(name for name, domain in groups.items() if domain is None)
+            raise ParameterError(
+                f"The groups must be declared, as in --by {name}=a,b: reading them from the data would tell which "
+                f"groups occur. Groups of many people can be named and counted: --count --by {name}=? --delta 1e-6, "
+                "and no other statistic."
+            )
+        person = self.person.read(rows_per_group=1)
+        neighbours: Any = self.neighbours
+        return Groups(list(groups), epsilon=self.epsilon or 0.0, delta=self.delta, neighbours=neighbours, person=person)
 
     def from_file(self, path: Path) -> Release:
         """The release that a file describes; options that say what to publish would be ignored, and are refused."""
@@ -355,7 +383,7 @@ def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
     return [first + place * step for place in range(many)]
 
 
-def _gaps(error: Exception, release: Release) -> DataError:
+def _gaps(error: Exception, release: Release | Groups) -> DataError:
     """A gap that is not provided for, with the option that helps."""
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""
@@ -473,10 +501,14 @@ def _check_shown(show: int | None, *, saved: bool) -> None:
         )
 
 
-def _open(path: Path | None, budget: float | None, neighbours: Any) -> Ledger | None:
-    if path is None and budget is not None:
+def _open(path: Path | None, budget: float | None, delta: float | None, neighbours: Any) -> Ledger | None:
+    if path is None and (budget is not None or delta is not None):
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
-    return None if path is None else open_ledger(path, budget, neighbours)
+    if delta is not None:
+        _checks.fraction(**{"--budget-delta": delta})
+        if budget is None:
+            raise ParameterError("--budget-delta is a part of the budget: give --budget, too.")
+    return None if path is None else open_ledger(path, budget, neighbours, delta)
 
 
 def _remark(books: Ledger | None, seed: int | None) -> None:

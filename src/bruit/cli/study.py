@@ -49,18 +49,26 @@ def run(
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
     workers: Annotated[
-        int | None, typer.Option(help="How many processes; all cores unless given, 0 for none but this one.")
+        int | None,
+        typer.Option(
+            "--workers", "--jobs", help="How many processes; all cores unless given, 0 for none but this one."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for results.")] = FOLDER,
     restart: Annotated[bool, typer.Option("--restart", help="Throw away earlier results of these studies.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Run studies; one that was interrupted goes on where it stopped."""
+    """Run studies; one that was interrupted goes on where it stopped.
+
+    A run of the full size begins with an estimate of how long it takes.
+    """
     chosen = _chosen(names or [], everything)
     _options.check_whole(seed=seed, workers=workers)
     size: Size = "full" if full else "quick"
     verdicts: list[dict[str, Any]] = []
     failed = False
+    if full:
+        _announce(chosen, seed=seed, workers=workers, out=out, restart=restart)
     for study in chosen:
         try:
             results = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
@@ -93,6 +101,10 @@ def report(
     figures: Annotated[
         Path | None, typer.Option(help="A folder to write every figure to, as .svg and .png files.")
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="A folder for a paper: every figure as .svg, .png and .pdf, every table as .tex and .csv."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims and verdicts as JSON.")] = False,
 ) -> None:
     """Make one page of results: the claims with their verdicts, then each study.
@@ -114,6 +126,9 @@ def report(
     page.write(path)
     if figures is not None:
         _write_figures(page.studies, page.results, figures)
+    if export is not None:
+        _write_figures(page.studies, page.results, export, (".svg", ".png", ".pdf"))
+        _write_tables(page.studies, page.results, export)
     if as_json:
         console.print_json(page.to_list())
         return
@@ -138,6 +153,32 @@ def _run(study: Study, size: Size, *, seed: int, workers: int | None, out: Path,
         return studies.run(study, size=size, seed=seed, workers=workers, folder=out, restart=restart, progress=progress)
 
 
+def _announce(chosen: list[Study], *, seed: int, workers: int | None, out: Path, restart: bool) -> None:
+    """About how long the full size takes, by the study, from trials that are timed first."""
+    from bruit.studies import runner
+
+    processes = runner.cores() if workers is None else max(workers, 1)
+    times = {}
+    for study in chosen:
+        # What is thrown away is to be made again: count it as not made, in a folder that is not there.
+        folder = out / "-" if restart else out
+        times[study.name] = runner.seconds_left(study, seed=seed, workers=processes, folder=folder)
+        console.note(f"{study.name}: about {_duration(times[study.name])} on {counted(processes, 'process')}")
+    if len(times) > 1:
+        console.note(f"in all about {_duration(sum(times.values()))}; Ctrl-C stops, and the same command goes on")
+
+
+def _duration(seconds: float) -> str:
+    """A time in words, to two digits.
+
+    >>> [_duration(seconds) for seconds in (0.2, 95, 8000)]
+    ['1 second', '1.6 minutes', '2.2 hours']
+    """
+    if seconds < 60:
+        return counted(max(1, round(seconds)), "second")
+    return f"{seconds / 60:.2g} minutes" if seconds < 3600 else f"{seconds / 3600:.2g} hours"
+
+
 def _verdicts(study: Study, results: Results) -> list[dict[str, Any]]:
     from bruit.studies.report import Report
 
@@ -156,7 +197,22 @@ def _tell(study: Study, results: Results) -> None:
         console.warn(f"{counted(count, 'trial')} of {study.name} {were} skipped: {reason}")
 
 
-def _write_figures(chosen: Any, results: Any, folder: Path) -> None:
+def _write_tables(chosen: Any, results: Any, folder: Path) -> None:
+    from bruit import documents
+    from bruit.studies import NoData
+
+    for study in chosen:
+        if study.table is None or study.name not in results:
+            continue
+        try:
+            table = study.table(results[study.name])
+        except NoData:
+            continue
+        documents.write_text(folder / f"{study.name}.tex", table.to_latex())
+        documents.write_text(folder / f"{study.name}.csv", table.to_csv())
+
+
+def _write_figures(chosen: Any, results: Any, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> None:
     from bruit import figures
     from bruit.studies import NoData
 
@@ -164,7 +220,7 @@ def _write_figures(chosen: Any, results: Any, folder: Path) -> None:
     for study in chosen:
         for plot in study.plots if study.name in results else ():
             try:
-                figures.save(plot.figure(results[study.name]), folder / f"{study.name}-{plot.name}")
+                figures.save(plot.figure(results[study.name]), folder / f"{study.name}-{plot.name}", endings=endings)
             except NoData:
                 continue
     console.note(f"figures: {folder}")

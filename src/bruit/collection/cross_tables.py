@@ -151,7 +151,8 @@ class CrossTables(Design):
         estimate: Any = self.drawn.answer(title(names), tally, target, guarantee)
         labels = tuple(itertools.product(*(self.schema[name].labels for name in names)))
         kind = estimate.mechanism.replace("SMP[", "TAB[", 1)
-        return replace(estimate, labels=labels, mechanism=kind)
+        cells: Estimate = replace(estimate, labels=labels, mechanism=kind)
+        return cells
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """The margin of an attribute, from all tables with it, by inverse variance."""

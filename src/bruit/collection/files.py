@@ -172,7 +172,7 @@ def tally(plan: Any, sources: Sequence[Any], opened: Callable[[Any], Any] = Sour
 
 def stated_simulated(plan: Any, source: Any) -> bool:
     """Whether a file of reports says that they were simulated; an error if it says that another plan made them."""
-    path = _path(source)
+    path = path_of(source)
     if path is None:
         return False
     headers = _headers(source)
@@ -180,7 +180,7 @@ def stated_simulated(plan: Any, source: Any) -> bool:
     return any(stated.get("bruit.simulated") == "true" for stated in headers.values())
 
 
-def _path(source: Any) -> Path | None:
+def path_of(source: Any) -> Path | None:
     """The path of a source that is a file or folder of this machine."""
     data = Source.of(source).data
     return Path(data) if _is_local(data) else None
@@ -188,7 +188,7 @@ def _path(source: Any) -> Path | None:
 
 def _headers(source: Any) -> dict[str, dict[str, str]]:
     """What the Parquet files of a source say of themselves, by file; nothing for anything else."""
-    path = _path(source)
+    path = path_of(source)
     return {} if path is None or path.suffix.lower() == ".json" else engines.all_metadata(path)
 
 
@@ -196,7 +196,7 @@ def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> 
     """Reports that are counted twice would narrow every interval."""
     seen = set()
     for source, stated in zip(sources, headers, strict=True):
-        path = _path(source)
+        path = path_of(source)
         for file in stated or ([path] if path is not None else []):
             if not Path(file).exists():  # whoever reads it will say so
                 continue
@@ -207,7 +207,7 @@ def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> 
 
 
 def _tally(plan: Any, source: Any, headers: dict[str, dict[str, str]], opened: Callable[[Any], Any]) -> Tally:
-    path = _path(source)
+    path = path_of(source)
     if path is not None and path.suffix.lower() == ".json":
         saved = Tally.from_json(path.read_bytes())
         _check_digest(plan.digest, saved.design, f"The tally in {path}")

@@ -15,6 +15,7 @@ from bruit.collection.answers import Answers
 from bruit.collection.strata import FEW
 from bruit.domains import Attribute
 from bruit.errors import DataError, DisclosureWarning, ParameterError
+from bruit.estimation.difference import Difference, joint_level, p_text
 from bruit.estimation.tally import Counts
 from bruit.tables import Column, Table, counted, decimals, digits, interval_of, label
 
@@ -130,6 +131,66 @@ class Groups(Mapping[Any, Answers]):
         people = counted(int(self._sizes.sum()), "report") + (f", {self.refused:,} refused" if self.refused else "")
         return Table(f"{name} by {self._head}, from {people}", columns, notes, about, noun="row")
 
+    def differences(
+        self,
+        name: str,
+        value: Any = None,
+        *,
+        against: Any = None,
+        level: float = 0.95,
+        method: Any = "wilson",
+        simultaneous: bool = True,
+    ) -> Table:
+        """How the answers of groups differ, two and two, with intervals and tests.
+
+        Parameters
+        ----------
+        name
+            The attribute.
+        value
+            The value whose share is compared; of a yes/no attribute the last unless given. Of a number, the mean is.
+        against
+            A group that all others are compared with; without it, every two groups are.
+        level, method
+            As for `Estimate.interval`.
+        simultaneous
+            Whether all intervals should cover together, by Bonferroni's inequality; the p-values are then multiplied
+            by the number of comparisons.
+        """
+        _checks.probability(level=level)
+        present = self.present()
+        if against is not None and against not in self._codes:
+            raise ParameterError(f"against must be a group of {self._head}.")
+        if against is not None and against not in present:
+            raise DataError(f"Nobody answered of the group {self.text(against)}: nothing can be compared with it.")
+        pairs = list(itertools.combinations(present, 2))
+        if against is not None:
+            pairs = [(key, against) for key in present if key != against]
+        if not pairs:
+            raise DataError("There is one group of which anybody answered: nothing can be compared.")
+        changes = [Difference(self[here][name], self[there][name]) for here, there in pairs]
+        place = _place_of(changes[0], name, value)
+        own_level = joint_level(level, len(pairs)) if simultaneous else level
+        ends = [change.interval(own_level, method)[place] for change in changes]
+        factor = len(pairs) if simultaneous else 1
+        write = digits(5) if changes[0].labels == ("mean",) else decimals(4)
+        columns = [
+            Column("first", [self._short(here) for here, _ in pairs], self._head, "label", str),
+            Column("second", [self._short(there) for _, there in pairs], "less", "label", str),
+            Column("difference", [float(change.value[place]) for change in changes], write=write),
+            Column("standard_error", [float(change.standard_error[place]) for change in changes], hidden=True),
+            Column("interval", ends, interval_of(level), write=write, parts=("lower", "upper")),
+            Column(
+                "p_value", [min(1.0, factor * float(change.p_value[place])) for change in changes], "p", write=p_text
+            ),
+        ]
+        what = f"{name} = {label(changes[0].labels[place])}" if changes[0].labels != ("mean",) else f"mean of {name}"
+        target = changes[0].first.target
+        notes = [f"guarantee: {changes[0].first.guarantee}", f"sent in clear: {self._head}"]
+        notes.append(f"intervals for the {target}" + (", all together" if simultaneous else ""))
+        about = {"name": name, "by": list(self._by), "level": level, "simultaneous": simultaneous, "target": target}
+        return Table(f"Differences in {what} between groups by {self._head}", columns, notes, about, noun="difference")
+
     def _means(self, answers: list[Any], level: float) -> list[Column]:
         return [
             Column("mean", [answer.mean for answer in answers], write=digits(5)),
@@ -157,6 +218,17 @@ def _frequencies(answers: list[Any], name: str, level: float, method: Any) -> li
         Column("standard_error", np.concatenate([answer.standard_error for answer in answers]), hidden=True),
         Column("interval", ends, write=decimals(4), parts=("a", "b")),
     ]
+
+
+def _place_of(change: Difference, name: str, value: Any) -> int:
+    """The place of the value that is compared; one must be named where it is not plain."""
+    if value is None:
+        if len(change.labels) > 2:
+            raise ParameterError(f"{name!r} has {len(change.labels)} values: name the one that is compared.")
+        return len(change.labels) - 1
+    if value not in change.labels:
+        raise ParameterError(f"This is not one of the declared labels of {name!r}.")
+    return change.labels.index(value)
 
 
 def check_names(names: tuple[str, ...], public: Mapping[str, Attribute], what: str = "by") -> None:

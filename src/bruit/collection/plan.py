@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, engines
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, strata
+from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, rounds, strata
 from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
@@ -41,12 +41,12 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
-from bruit.estimation import Tally, Target
+from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
 from bruit.estimation.tally import Counts
 from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
-from bruit.oracles import Oracle, Series
+from bruit.oracles import Memory, Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 
@@ -344,7 +344,17 @@ class Plan(Randomizer):
 
     # What people do.
 
-    def privatize(self, source: Any, rng: Randomness = None, *, to: Any = None, replace: bool = False) -> Any:
+    def privatize(
+        self,
+        source: Any,
+        rng: Randomness = None,
+        *,
+        to: Any = None,
+        replace: bool = False,
+        memory: Memory | None = None,
+        round: int | None = None,
+        person: str | None = None,
+    ) -> Any:
         """Reports of a table's rows, wherever the table is.
 
         One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
@@ -365,6 +375,10 @@ class Plan(Randomizer):
         replace
             Whether reports that stand at `to` already may be replaced. A second randomisation of the same people tells
             more about them.
+        memory, round, person
+            For a plan with rounds: the memos of these people, the number of the round, counted from 1 through all
+            epochs, and the column that tells people apart; without one the table has one row. The same round gives the
+            same reports again.
 
         Returns
         -------
@@ -372,11 +386,17 @@ class Plan(Randomizer):
             A mapping from column name to array; of a Spark DataFrame, a DataFrame that Spark computes when it is
             needed; with `to`, how many reports were written.
         """
-        if self._panel is not None:
+        if self._panel is not None and (memory is None or round is None):
             raise ParameterError(
-                "This plan asks the same people again, who must keep a memo: use a Memory (bruit privatize --memory), "
-                "or memoize and answer."
+                "This plan asks the same people again, who must keep a memo: give a Memory and the round, as in "
+                'privatize(source, memory=memory, round=3, person="id"), or on the command line --memory memory.json '
+                "--round 3 --person id."
             )
+        if self._panel is not None:
+            how: dict[str, Any] = {"memory": memory, "number": round, "person": person}
+            return rounds.privatize(self, source, rng=rng, to=to, replace=replace, **how)
+        if (memory, round, person) != (None, None, None):
+            raise ParameterError("memory, round and person belong to a plan with rounds, and this one asks once.")
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
@@ -405,7 +425,8 @@ class Plan(Randomizer):
     @property
     def _columns(self) -> list[str]:
         """The columns of a table that are read."""
-        return [*self.schema, *self.public]
+        attributes = (*self.schema.values(), *self.public.values())
+        return list(dict.fromkeys(attribute.column for attribute in attributes))
 
     # What people do who are asked again.
 
@@ -450,6 +471,10 @@ class Plan(Randomizer):
     def report(self, memos: Reports, words: Words) -> Reports:
         """Reports of memos; what is sent in clear is that of the epoch's first report."""
         return {**self.panel.report(memos, words), **self._strata.kept(memos)}
+
+    def guarantee_of_a_report(self, unit: Unit = "person") -> Guarantee:
+        """What one report tells; of a plan without rounds, all that it promises."""
+        return self.guarantees[unit] if self._panel is None else self.after(1, unit)
 
     def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
         """What so many reports of one epoch tell together: never the sum of single reports."""
@@ -513,6 +538,8 @@ class Plan(Randomizer):
         """
         if not more and _is_table(source):
             return self.count(source)
+        if self._panel is not None:
+            rounds.check_one_round((source, *more))
         return files.tally(self, (source, *more))
 
     def count(self, reports: Any) -> Tally:
@@ -603,7 +630,11 @@ class Plan(Randomizer):
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        return replace(answer, name=self.name) if self.kind == "one" else answer
+        answer = replace(answer, name=self.name) if self.kind == "one" else answer
+        domain: Any = self.schema[name].domain
+        if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
+            return ScaleEstimate.of(answer, domain.k)
+        return answer
 
     def _grouping(self, tally: Tally, target: Target) -> Any:
         """What makes groups of the people of a tally; None where nothing was sent in clear."""
@@ -791,8 +822,8 @@ class Plan(Randomizer):
             raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
 
     def _body(self) -> dict[str, Any]:
-        rounds = {} if self._panel is None else {"panel": self._panel.to_dict()}
-        return {**self._questions(), **rounds}
+        again = {} if self._panel is None else {"panel": self._panel.to_dict()}
+        return {**self._questions(), **again}
 
     def _questions(self) -> dict[str, Any]:
         """What a document says of the questions."""

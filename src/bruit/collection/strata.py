@@ -269,7 +269,9 @@ def _public(public: Mapping[str, Any]) -> list[Attribute]:
 
 
 def _as_public(name: str, declared: Any) -> Attribute:
-    return Attribute(name, declared.domain if isinstance(declared, Attribute) else declared, public=True)
+    if isinstance(declared, Attribute):
+        return Attribute(name, declared.domain, public=True, column=declared.column)
+    return Attribute(name, declared, public=True)
 
 
 def _named(public: Any, declared: Mapping[str, Any]) -> set[str]:

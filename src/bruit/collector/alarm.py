@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bruit.collection import Plan
 from bruit.estimation import Tally
 
-__all__ = ["FALSE_ALARMS", "Deviation", "deviations", "largest_shift"]
+__all__ = ["FALSE_ALARMS", "Deviation", "deviations", "is_tested", "largest_shift"]
 
 #: How often one look at results of honest reports gives any alarm, at most.
 FALSE_ALARMS = 1e-6
@@ -102,8 +102,8 @@ def _outside(span: _Span, tail: float) -> Iterator[Deviation]:
 
 def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
     """What is tested of a tally: the supports of every attribute, and how often each attribute was drawn."""
-    if plan.kind not in ("one", "SPL", "SMP"):
-        return  # fakes hide which reports are true, and their chances are those of the prior
+    if not is_tested(plan):
+        return
     if plan.kind == "SMP":
         weights = np.array(plan.design.draws, float)
         chances = weights / weights.sum()
@@ -120,6 +120,11 @@ def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
             names = [str(label) for label in plan.schema[name].labels]
             ends = [np.full(len(names), float(chance)) for chance in (mechanism.q, mechanism.p)]
             yield _Span(name, names, mechanism.support(part), reports, *ends)
+
+
+def is_tested(plan: Plan) -> bool:
+    """Whether there is a test; fakes hide which reports are true, so that plans with them have none."""
+    return plan.kind in ("one", "SPL", "SMP")
 
 
 def _reported(plan: Plan, tally: Tally) -> list[tuple[str, int]]:

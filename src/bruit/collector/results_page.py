@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bruit.collector.alarm import Deviation
+from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
 
 __all__ = ["page"]
@@ -46,12 +46,13 @@ def page(results: Results) -> bytes:
     words = _words(language)
     own = _own(results, language)
     clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
-    epsilon = f"{survey.plan.guarantee.epsilon:.6g}"
+    epsilon = f"{survey.plan.guarantee.epsilon:.7g}"
     text: str = _template().render(
         language=language,
         words=words,
         results=results,
         totals=results.totals,
+        tested=is_tested(survey.plan),
         title=survey.title[own],
         alarms=[_alarm(deviation, words) for deviation in results.deviations],
         rounds=[_round(results, number, words, language) for number in results.rounds],

@@ -181,6 +181,8 @@ class _Server:
             return self._answer(refused.status)
         except Busy:
             return self._answer(503)
+        except TimeoutError:
+            return self._answer(408)
         except ClientDisconnect:
             return self._answer(400)
         return self._answer(int(outcome))
@@ -189,7 +191,7 @@ class _Server:
         """The respondent's page."""
         try:
             self._check_transport(request)
-            held = await self._found(request)
+            held = await self._hold(request)
         except _Refused as refused:
             return self._answer(refused.status)
         if held.desk.is_before():
@@ -206,7 +208,7 @@ class _Server:
             self._check_transport(request)
             if not self._addresses.allows(_address(request)):
                 raise _Refused(429)
-            held = await self._found(request, fresh=True)
+            held = await self._hold(request, fresh=True)
         except _Refused as refused:
             return self._answer(refused.status)
         opened = held.desk.opened
@@ -237,7 +239,7 @@ class _Server:
 
     async def _take(self, request: Request) -> Outcome:
         self._check_transport(request)
-        held = await self._found(request)
+        held = await self._hold(request)
         if not held.limit.allows() or not self._addresses.allows(_address(request)):
             raise _Refused(429)
         desk = held.desk
@@ -246,11 +248,8 @@ class _Server:
         if desk.is_over() and not held.closed:
             await asyncio.to_thread(self._store.close, desk.name)
             held.closed = True
-        try:
-            async with asyncio.timeout(_READ_TIME):
-                body = await _body(request, desk.survey.body_length)
-        except TimeoutError:
-            raise _Refused(408) from None
+        async with asyncio.timeout(_READ_TIME):
+            body = await _body(request, desk.survey.body_length)
         arrival = None
         with suppress(DataError):
             arrival = desk.read(body)
@@ -261,7 +260,7 @@ class _Server:
         if self._behind_proxy and request.scope["scheme"] != "https":
             raise _Refused(426)
 
-    async def _found(self, request: Request, *, fresh: bool = False) -> _Held:
+    async def _hold(self, request: Request, *, fresh: bool = False) -> _Held:
         """The survey that a request names, as of a few seconds ago at most."""
         name = request.path_params["name"]
         held = self._held.get(name)

@@ -2,10 +2,25 @@
 
 from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories
+from bruit.domains.choices import Choices, Chosen
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.missing import MISSING_LABEL, Missing
+from bruit.domains.scale import Scale
 from bruit.domains.schema import Attribute, Schema
 
-__all__ = ["MISSING_LABEL", "Attribute", "Bins", "Categories", "Dates", "Domain", "Grid", "Missing", "Schema"]
+__all__ = [
+    "MISSING_LABEL",
+    "Attribute",
+    "Bins",
+    "Categories",
+    "Choices",
+    "Chosen",
+    "Dates",
+    "Domain",
+    "Grid",
+    "Missing",
+    "Scale",
+    "Schema",
+]

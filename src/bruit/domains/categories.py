@@ -65,6 +65,8 @@ class Categories:
     """
 
     gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+    #: Whether the answers stand in an order, so that they have a mean and a median.
+    ordered: ClassVar[bool] = False
 
     labels: tuple[Label, ...] | None = None
     k: int = 0

@@ -2,7 +2,9 @@
 
 The command line and files of questions use this spelling. What has no room on a line stands in a file of its own, one
 label per line: ``town=@towns.txt``. A label with a comma, or one that reads like a range, is quoted:
-``size="1..2","3 and more"``. ``smokes=?`` leaves the domain to be read from the data, which discloses it.
+``size="1..2","3 and more"``. Answers in an order have < between them: ``agree=no<hardly<yes``. A question with several
+choices has them in brackets: ``sports=[run,swim]``. ``smokes=?`` leaves the domain to be read from the data, which
+discloses it.
 """
 
 from __future__ import annotations
@@ -12,14 +14,16 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from bruit import _checks
 from bruit.domains.categories import Categories
+from bruit.domains.choices import Choices
 from bruit.domains.dates import Dates, Period
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.scale import Scale
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, translated
 
 #: How questions are spelt, for help texts and messages.
@@ -61,6 +65,8 @@ def question(text: str, missing: Missing = "refuse") -> Question:
     (74, [0.0, 0.25, 0.5, 0.75, 1.0])
     >>> question("when=2023-01-01..2023-12-31/month").domain.size
     12
+    >>> question("agree=no<hardly<yes").domain.to_dict()["kind"]
+    'scale'
     >>> question("smokes=?")
     Question(name='smokes', domain=None)
     """
@@ -127,8 +133,16 @@ def _domain(name: str, rest: str, missing: Missing) -> Domain | None:
     numbers, dates = _NUMBERS.fullmatch(rest), _DATES.fullmatch(rest)
     if dates is not None:
         return _dates(name, dates, missing)
-    if numbers is not None:
-        return _grid(name, numbers, missing)
+    return _categories(name, rest, missing) if numbers is None else _grid(name, numbers, missing)
+
+
+def _categories(name: str, rest: str, missing: Missing) -> Any:
+    """Answers with commas between them, in an order with <, or several choices in brackets."""
+    if rest.startswith("[") and rest.endswith("]"):
+        return Choices(tuple(_labels(name, rest[1:-1])))
+    steps = [step.strip() for step in rest.split("<")]
+    if len(steps) > 1 and all(steps) and not set(rest) & {",", '"'}:
+        return Scale(labels=tuple(steps), missing=missing)
     return Categories(labels=tuple(_labels(name, rest)), missing=missing)
 
 

@@ -15,10 +15,12 @@ from bruit import _checks, documents
 from bruit.domains import discover
 from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories, Label
+from bruit.domains.choices import Choices, Chosen
 from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain, in_memory
 from bruit.domains.grid import Grid
+from bruit.domains.scale import Scale
 from bruit.errors import (
     DataError,
     DataTypeError,
@@ -31,7 +33,9 @@ from bruit.errors import (
 )
 from bruit.tables.table import frame
 
-_KINDS: dict[str, type[Bins | Categories | Dates | Grid]] = {
+_KINDS: dict[str, type[Bins | Categories | Chosen | Dates | Grid]] = {
+    "chosen": Chosen,
+    "scale": Scale,
     "bins": Bins,
     "categories": Categories,
     "dates": Dates,
@@ -56,11 +60,14 @@ class Attribute:
         What may stand in it: a list of labels, or a domain.
     public
         Whether it is no secret, so that a plan sends it in clear beside the report: a school, a month.
+    column
+        The column that it is read from, if that has another name: that of a question with several choices.
     """
 
     name: str
     domain: Domain
     public: bool = False
+    column: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -69,6 +76,10 @@ class Attribute:
         object.__setattr__(self, "domain", as_domain(self.domain))
         if not isinstance(self.public, bool):
             raise ParameterTypeError("public must be True or False: whether the attribute is sent in clear.")
+        column = self.column or self.name
+        if not isinstance(column, str):
+            raise ParameterTypeError("An attribute's column must be a text.")
+        object.__setattr__(self, "column", unicodedata.normalize("NFC", column))
 
     @property
     def size(self) -> int:
@@ -96,7 +107,9 @@ class Attribute:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        body = {"name": self.name, "domain": self.domain.to_dict()}
+        body: dict[str, Any] = {"name": self.name, "domain": self.domain.to_dict()}
+        if self.column != self.name:
+            body["column"] = self.column
         return {**body, "public": True} if self.public else body
 
     @classmethod
@@ -104,7 +117,7 @@ class Attribute:
         """The inverse of `to_dict`."""
         rule = "An attribute must have a name and a domain of a known kind."
         with translated((KeyError, TypeError), lambda _: FormatError(rule)):
-            return cls(body["name"], domain_from_dict(body["domain"]), _read_public(body))
+            return cls(body["name"], domain_from_dict(body["domain"]), _read_public(body), body.get("column", ""))
 
 
 def _read_public(body: Mapping[str, Any]) -> bool:
@@ -170,7 +183,14 @@ class Schema(Mapping[str, Attribute]):
     def columns(self, table: Any) -> dict[str, Any]:
         """The declared columns of a table, as they are; one that is not there is an error."""
         rows = in_memory(table)
-        return {name: _column(rows, name) for name in self}
+        return {name: self._own_column(rows, name) for name in self}
+
+    def _own_column(self, rows: Any, name: str) -> Any:
+        """The column of an attribute: of its own name where there is one, or the one that it is read from."""
+        source = self[name].column
+        if source == name or name in _names(rows):
+            return _column(rows, name)
+        return _column(rows, source)
 
     def decode(self, codes: Mapping[str, Any], backend: str | None = None) -> Any:
         """The values behind codes: a dictionary of arrays, or a frame.
@@ -282,13 +302,22 @@ class Schema(Mapping[str, Attribute]):
 def _as_attributes(declared: Any) -> list[Attribute]:
     """The attributes of a mapping from name to domain, or of a list of them."""
     if isinstance(declared, Mapping):
-        return [_as_attribute(name, domain) for name, domain in declared.items()]
+        return [attribute for name, domain in declared.items() for attribute in _all_of(name, domain)]
     if isinstance(declared, str | bytes) or not isinstance(declared, Iterable):
         raise ParameterTypeError("A schema needs a mapping from column name to domain.")
     attributes = list(declared)
     if not all(isinstance(attribute, Attribute) for attribute in attributes):
         raise ParameterTypeError("A schema needs a mapping from column name to domain, or a list of Attribute(…).")
     return attributes
+
+
+def _all_of(name: Any, domain: Any) -> list[Attribute]:
+    """The attribute of this name, or those of a question with several choices."""
+    if not isinstance(domain, Choices):
+        return [_as_attribute(name, domain)]
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterTypeError("An attribute's name must be a text that is not empty.")
+    return [Attribute(own, chosen, column=name) for own, chosen in domain.attributes(name).items()]
 
 
 def _as_attribute(name: Any, domain: Any) -> Attribute:

@@ -86,11 +86,12 @@ def _among(keys: list[str | None], positions: NDArray[Any]) -> People:
     known: dict[str, int] = {}
     codes = [-1 if key is None else known.setdefault(key, len(known)) for key in keys]
     table = np.append(np.array(codes, np.int64), -1)
-    words = np.array([_words_of_text(key) for key in known], np.uint64).reshape(-1, 2)
+    words = np.array([words_of_text(key) for key in known], np.uint64).reshape(-1, 2)
     return People(table[positions], words)
 
 
-def _words_of_text(text: str) -> tuple[int, int]:
+def words_of_text(text: str) -> tuple[int, int]:
+    """The two words by which a text is hashed; a whole number is hashed as such."""
     if _WHOLE.fullmatch(text):
         return int(text) % 2**64, 0
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
@@ -105,7 +106,7 @@ def _words_of_numbers(numbers: NDArray[Any]) -> Words:
     if numbers.dtype.itemsize == 8:
         long = (numbers >= limit) | (numbers <= -limit if numbers.dtype.kind == "i" else False)
         for place in np.flatnonzero(long):
-            words[place] = _words_of_text(str(int(numbers[place])))
+            words[place] = words_of_text(str(int(numbers[place])))
     return words
 
 

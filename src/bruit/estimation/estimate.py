@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from bruit.estimation import consistency
 from bruit.estimation.support import IntervalMethod, Model, Target
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
+
+if TYPE_CHECKING:
+    from bruit.estimation.difference import Difference
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +58,9 @@ class Estimate(Tabular):
     >>> answer.interval(level=0.95).round(2).tolist()
     [[0.67, 0.75], [0.25, 0.33]]
     """
+
+    #: Whether the labels stand in an order that tables and figures keep.
+    ordered: ClassVar[bool] = False
 
     model: Model
     n: int
@@ -113,6 +119,12 @@ class Estimate(Tabular):
         own_level = 1 - (1 - level) / len(self.labels) if simultaneous else level
         ends = np.column_stack(self.model.interval(own_level, method, self.target))
         return np.clip(ends, 0.0, 1.0) if clip else ends
+
+    def __sub__(self, other: object) -> Difference:
+        """What this estimate has more than another, of different people, with its uncertainty."""
+        from bruit.estimation.difference import subtract
+
+        return subtract(self, other)  # type: ignore[no-any-return] # or NotImplemented, as Python wants it
 
     def covariance(self) -> Floats:
         """The matrix of covariances, at the estimated frequencies; made only when asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, digits, interval_of, percent
+
+if TYPE_CHECKING:
+    from bruit.estimation.difference import Difference
 
 __all__ = ["DistributionEstimate", "NumberEstimate", "ScoreModel"]
 
@@ -170,6 +173,12 @@ class NumberEstimate(Tabular):
         _checks.probability(level=level)
         half = intervals.normal_quantile(level) * self.standard_error + self.bias_bound
         return self.mean - half, self.mean + half
+
+    def __sub__(self, other: object) -> Difference:
+        """What this estimate has more than another, of different people, with its uncertainty."""
+        from bruit.estimation.difference import subtract
+
+        return subtract(self, other)  # type: ignore[no-any-return] # or NotImplemented, as Python wants it
 
     def distribution(
         self, method: DistributionMethod = "EMS", *, tolerance: float = 1e-9, iterations: int = 10_000

@@ -105,7 +105,7 @@ class ProductModel:
         if frequency.size > COVARIANCE_LIMIT // 4:
             raise LimitError(f"This covariance matrix is made for at most {COVARIANCE_LIMIT // 4:,} cells.")
         table = frequency.reshape(self.both.shape)
-        left, right = (side.products(size) for side, size in zip(self.sides, table.shape, strict=True))
+        left, right = self.sides[0].products(self.first.size), self.sides[1].products(self.second.size)
         # Σ over the records (a, b) of F(a, b)·E[g_u g_w | a]·E[h_v h_x | b].
         inner = np.einsum("ab,auw->buw", table, left, optimize=True)
         moments = np.einsum("buw,bvx->uvwx", inner, right, optimize=True).reshape(frequency.size, frequency.size)

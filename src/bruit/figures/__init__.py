@@ -4,11 +4,23 @@ Importing this package needs the extra ``figures``: ``pip install 'bruit[figures
 changes matplotlib's settings, so that it works alike in a notebook, a script and a server.
 """
 
+from bruit.figures.averaging import plot_averaging
 from bruit.figures.beliefs import plot_beliefs
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
 from bruit.figures.regression import plot_regression
+from bruit.figures.series import plot_loss, plot_series
 from bruit.figures.variance import plot_variance
 
-__all__ = ["plot_beliefs", "plot_estimate", "plot_leak", "plot_regression", "plot_variance", "save"]
+__all__ = [
+    "plot_averaging",
+    "plot_beliefs",
+    "plot_estimate",
+    "plot_leak",
+    "plot_loss",
+    "plot_regression",
+    "plot_series",
+    "plot_variance",
+    "save",
+]

@@ -177,7 +177,7 @@ def _places(estimate: Estimate, order: Order | None) -> list[int]:
     places = estimate.top(MOST_ROWS)
     if order is None:
         texts = any(isinstance(label, str) for label in estimate.labels)
-        order = "frequency" if texts else "declared"
+        order = "frequency" if texts and not estimate.ordered else "declared"
     if order == "declared":
         return sorted(places)
     return sorted(places, key=lambda place: -estimate.frequency[place])

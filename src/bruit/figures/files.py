@@ -1,4 +1,4 @@
-"""Write a figure to files: one for the screen and print (SVG), one for everywhere else (PNG)."""
+"""Write a figure to files: one for the screen and print (SVG), one for everywhere else (PNG), one for LaTeX (PDF)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = 
     figure
         A matplotlib Figure, or the Axes that `plot_estimate` and `plot_beliefs` return.
     path
-        Where to write. An ending .svg or .png is dropped, since both are written.
+        Where to write. An ending .svg, .png or .pdf is dropped, since several are written.
     endings
-        Which of the two to write.
+        Which to write: .png and .svg unless given; .pdf too.
 
     Returns
     -------
@@ -43,8 +43,9 @@ def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = 
     'Curves of the greatest belief that somebody can hold'
     """
     drawn = style.whole(figure)
-    wanted = [_checks.one_of((".png", ".svg"), ending=ending) for ending in endings]
-    files = {ending: style.png(drawn) if ending == ".png" else style.svg(drawn).encode() for ending in wanted}
+    makers = {".png": style.png, ".svg": lambda drawing: style.svg(drawing).encode(), ".pdf": style.pdf}
+    wanted = [_checks.one_of(makers, ending=ending) for ending in endings]
+    files = {ending: makers[ending](drawn) for ending in wanted}
     for ending, content in files.items():
         with documents.replacing(_name(path, ending)) as partial:
             partial.write_bytes(content)
@@ -53,5 +54,5 @@ def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = 
 
 def _name(path: str | os.PathLike[str], ending: str) -> Path:
     target = Path(path)
-    stem = target.stem if target.suffix.lower() in (".svg", ".png") else target.name
+    stem = target.stem if target.suffix.lower() in (".svg", ".png", ".pdf") else target.name
     return target.with_name(stem + ending)

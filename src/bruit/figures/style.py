@@ -166,6 +166,14 @@ def png(figure: Figure, dpi: int = DPI) -> bytes:
     return buffer.getvalue()
 
 
+def pdf(figure: Figure) -> bytes:
+    """The figure as a PDF file, the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    metadata = {"Creator": None, "Producer": None, "CreationDate": None, "Title": description(figure) or None}
+    _render(figure, buffer, format="pdf", metadata=metadata)
+    return buffer.getvalue()
+
+
 def svg(figure: Figure) -> str:
     """The figure as an SVG file, the same text for the same figure, with its description as title."""
     buffer = io.StringIO()

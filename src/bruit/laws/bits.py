@@ -112,6 +112,11 @@ class BitsLaw(Loss):
         own_clear, other_clear = ((1 - x) * same + x * flipped for x in (self.p, self.q))
         return own_set * other_clear / (other_set * own_clear)
 
+    def round_ratio(self, keep: Fraction) -> Fraction:
+        """The largest ratio between the probabilities of one report of any two memos: every bit differs."""
+        ratio: Fraction = ((1 + keep) / (1 - keep)) ** self.sets.values
+        return ratio
+
     def refresh_weight(self, keep: Fraction) -> int:
         """How many of all words turn a bit of a memo over: (1 − keep)/2 in units of 2⁻⁶⁴, rounded up."""
         return math.ceil((1 - keep) / 2 * WORDS)

@@ -132,6 +132,10 @@ class TwoLevelLaw(Loss):
         excess = (base**rounds - 1) * Fraction(self.outcomes, messages)
         return (self.inside * excess + self.total) / (self.outside * excess + self.total)
 
+    def round_ratio(self, keep: Fraction) -> Fraction:
+        """The largest ratio between the probabilities of one report of any two memos: 1 + K(1 − λ)/λ."""
+        return 1 + self.sets.alphabet * keep / (1 - keep)
+
     def refresh_weight(self, keep: Fraction) -> int:
         """How many of all words draw any message in place of a memo: 1 − keep in units of 2⁻⁶⁴, rounded up."""
         return math.ceil((1 - keep) * WORDS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import oracle
+from bruit.oracles.repeated import Repeated
 from bruit.tables import Column, Table, Tabular, counted, decimals, digits, percent
 
 #: What "best" means: the least variance for a rare value (Var*, the course's rule), the least sum of squared errors
@@ -46,6 +47,8 @@ class Choice:
         How often the best guess of a person's value from one report is right.
     votes_per_cheater
         By how many people's worth one dishonest report can raise a value of its choice.
+    repeated
+        The oracle with memos, where the same people are asked again. Errors are then of the mean over the rounds.
     """
 
     oracle: Oracle
@@ -57,6 +60,7 @@ class Choice:
     decode_steps: float
     guessability: float
     votes_per_cheater: float
+    repeated: Repeated | None = None
 
     def error(self, criterion: Criterion) -> float:
         """The error that the criterion looks at."""
@@ -99,9 +103,11 @@ class Choices(Ranking[Choice]):
         Oracles that cannot serve here, with the reason.
     """
 
-    def __init__(self, rows: list[Choice], *, n: int, criterion: Criterion, left_out: dict[str, str]) -> None:
+    def __init__(
+        self, rows: list[Choice], *, n: int, criterion: Criterion, left_out: dict[str, str], rounds: int | None = None
+    ) -> None:
         super().__init__(sorted(rows, key=lambda row: row.error(criterion)), n=n, left_out=left_out)
-        self.criterion = criterion
+        self.criterion, self.rounds = criterion, rounds
 
     @property
     def best(self) -> Oracle:
@@ -119,6 +125,7 @@ class Choices(Ranking[Choice]):
             Column("decode_steps", self._field("decode_steps"), "steps", write=lambda steps: f"{steps:.1e}"),
             Column("guessability", self._field("guessability"), "guessed", write=percent),
             Column("votes_per_cheater", self._field("votes_per_cheater"), "votes", write=decimals(2)),
+            *self._of_epoch(),
         ]
         about = {
             "k": self._rows[0].oracle.size,
@@ -127,9 +134,25 @@ class Choices(Ranking[Choice]):
             "criterion": self.criterion,
             "left_out": self.left_out,
         }
-        title = f"Oracles for {counted(self.n, 'person')}, by {_MEANING[self.criterion]}"
+        about |= {} if self.rounds is None else {"rounds": self.rounds, "epoch_epsilon": self._panels[0].epoch}
+        over = "" if self.rounds is None else f" of the mean over {counted(self.rounds, 'round')}"
+        title = f"Oracles for {counted(self.n, 'person')}, by {_MEANING[self.criterion]}{over}"
         notes = [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
         return Table(title, columns, notes, about, noun="oracle")
+
+    @property
+    def _panels(self) -> list[Repeated]:
+        return [row.repeated for row in self if row.repeated is not None]
+
+    def _of_epoch(self) -> list[Column]:
+        """What two reports of an epoch cost, and how often the best guess from all of them is right."""
+        if self.rounds is None:
+            return []
+        panels = self._panels
+        return [
+            Column("two_reports", [panel.after(2).epsilon for panel in panels], "ε of two", write=decimals(3)),
+            Column("guessed_by_epoch", [panel.memo.guessability for panel in panels], "by epoch", write=percent),
+        ]
 
     def _errors(self, name: Criterion, field: str) -> Column:
         """A column of errors; the one that ranks is shown."""
@@ -162,6 +185,8 @@ def choose(
     *,
     criterion: Criterion | None = None,
     among: Sequence[str] | None = None,
+    epoch_epsilon: float | None = None,
+    rounds: int | None = None,
 ) -> Choices:
     """Every oracle for k values at ε, ranked by exact error, with what it costs and what it risks.
 
@@ -178,6 +203,9 @@ def choose(
         variance at the given frequency, which is the default where one is given).
     among
         Names to choose from; all unless given.
+    epoch_epsilon, rounds
+        To ask the same people again: the most that all reports of an epoch may tell, and how many rounds it has.
+        Errors are then of the mean over these rounds, in which the memo does not average out.
 
     Examples
     --------
@@ -193,8 +221,12 @@ def choose(
     if rule == "frequency" and known is None:
         raise ParameterError('The criterion "frequency" needs a frequency.')
     candidates, left_out = _candidates(k, epsilon, among)
-    rows = [_weigh(name, candidate, people, known) for name, candidate in candidates.items()]
-    return Choices(rows, n=people, criterion=rule, left_out=left_out)
+    panels = _panels(candidates, epoch_epsilon, rounds, left_out)
+    rows = [
+        _weigh(name, _Rounds(candidates[name], panel, rounds), people, known)
+        for name, panel in (panels or dict.fromkeys(candidates)).items()
+    ]
+    return Choices(rows, n=people, criterion=rule, left_out=left_out, rounds=rounds)
 
 
 def people_needed(
@@ -205,10 +237,13 @@ def people_needed(
     frequency: float,
     level: float = 0.95,
     among: Sequence[str] | None = None,
+    epoch_epsilon: float | None = None,
+    rounds: int | None = None,
 ) -> dict[str, int]:
     """How many respondents each oracle needs for an interval of ± `half_width`, best first.
 
-    The interval is the normal approximation for the population: ± z standard errors at the given frequency.
+    The interval is the normal approximation for the population: ± z standard errors at the given frequency. With
+    `epoch_epsilon` and `rounds` it is that of the mean over so many rounds of the same people.
 
     Examples
     --------
@@ -218,9 +253,11 @@ def people_needed(
     _checks.fraction(frequency=frequency)
     _checks.probability(half_width=half_width)
     scale = (intervals.normal_quantile(_checks.probability(level=level)) / half_width) ** 2
-    candidates, _ = _candidates(k, epsilon, among)
+    candidates, left_out = _candidates(k, epsilon, among)
+    panels = _panels(candidates, epoch_epsilon, rounds, left_out)
     needed = [
-        (name, math.ceil(scale * mechanism.typical_variance(frequency, 1))) for name, mechanism in candidates.items()
+        (name, math.ceil(scale * _Rounds(candidates[name], panel, rounds).typical_variance(frequency, 1)))
+        for name, panel in (panels or dict.fromkeys(candidates)).items()
     ]
     return dict(sorted(needed, key=lambda pair: pair[1]))
 
@@ -240,23 +277,71 @@ def _candidates(k: int, epsilon: float, among: Sequence[str] | None) -> tuple[di
     return candidates, left_out
 
 
-def _weigh(name: str, candidate: Oracle, n: int, frequency: Any) -> Choice:
+def _panels(
+    candidates: dict[str, Oracle], epoch: float | None, rounds: int | None, left_out: dict[str, str]
+) -> dict[str, Repeated] | None:
+    """The oracles with memos, where the same people are asked again; those that cannot be are left out."""
+    if epoch is None and rounds is None:
+        return None
+    if epoch is None or rounds is None:
+        raise ParameterError("Rounds need the ε of an epoch and their number, as in epoch_epsilon=2.0, rounds=12.")
+    _checks.integer(low=1, rounds=rounds)
+    panels: dict[str, Repeated] = {}
+    for name, candidate in candidates.items():
+        if _checks.epsilon(epoch_epsilon=epoch) < candidate.epsilon:
+            raise ParameterError(f"epoch_epsilon must be at least the epsilon of one report, {candidate.epsilon:g}.")
+        try:
+            panels[name] = Repeated(candidate, epoch)
+        except (LimitError, ParameterError) as error:
+            left_out[name] = str(error)
+    if not panels:
+        raise LimitError(f"No oracle can be asked again here. {' '.join(left_out.values())}")
+    return panels
+
+
+class _Rounds(NamedTuple):
+    """An oracle, and how often it is asked again: variances are of the mean over the rounds."""
+
+    oracle: Oracle
+    repeated: Repeated | None
+    rounds: int | None
+
+    def mean(self, variance: Callable[[Oracle], Any]) -> Any:
+        """(V − W)/T + W, where W is that of the memo; V where everybody is asked once."""
+        whole = variance(self.oracle)
+        if self.repeated is None or self.rounds is None:
+            return whole
+        memo = variance(self.repeated.memo)
+        return (whole - memo) / self.rounds + memo
+
+    def typical_variance(self, frequency: float, n: int) -> float:
+        """The variance at one frequency."""
+        return float(self.mean(lambda oracle: oracle.typical_variance(frequency, n)))
+
+    def variance(self, frequencies: Any, n: int) -> Any:
+        """The variance at the frequencies of all values."""
+        return self.mean(lambda oracle: oracle.variance(frequencies, n))
+
+
+def _weigh(name: str, panel: _Rounds, n: int, frequency: Any) -> Choice:
+    candidate = panel.oracle
     even = np.full(candidate.size, 1 / candidate.size)
     return Choice(
         oracle=candidate,
         name=name,
-        rare=candidate.typical_variance(0.0, n),
+        rare=panel.typical_variance(0.0, n),
         # In all these oracles the variance is a quadratic in f whose sum is nearly the same for all frequencies.
-        total=float(candidate.variance(even, n).sum()),
-        at_frequency=None if frequency is None else _at(candidate, frequency, n),
+        total=float(panel.variance(even, n).sum()),
+        at_frequency=None if frequency is None else _at(panel, frequency, n),
         report_bytes=float(candidate.report_bytes),
         decode_steps=float(candidate.decode_steps(n)),
         guessability=candidate.guessability,
         votes_per_cheater=candidate.votes_per_cheater,
+        repeated=panel.repeated,
     )
 
 
-def _at(candidate: Oracle, frequency: Any, n: int) -> float:
+def _at(candidate: _Rounds, frequency: Any, n: int) -> float:
     """The variance at one frequency, or its mean over those of all values."""
     if frequency.shape == ():
         return candidate.typical_variance(float(frequency), n)

@@ -131,7 +131,7 @@ class Memory:
         ----------
         value
             The value of the person, or for a plan the record, as ``{"smokes": "yes"}``; looked at in the first report
-            of an epoch only.
+            of an epoch only, unless the design follows changes. Then the file also has the values themselves.
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
@@ -169,10 +169,15 @@ class Memory:
             kept = [
                 histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
             ]
-            first = self._draw_memos(values, names, kept, epoch, rng)
+            following = bool(getattr(self.panel, "follow_changes", False))
             late = [place for place, history in enumerate(kept) if str(round) not in history["reports"]]
+            if following:
+                first, texts = late, self._followed(values, names, kept, late, when=(epoch, round), rng=rng)
+            else:
+                first = self._draw_memos(values, names, kept, epoch, rng)
+                texts = [kept[place]["memo"] for place in late]
             if late:
-                memos = self._rows([kept[place]["memo"] for place in late])
+                memos = self._rows(texts)
                 words = self._words(rng, "report", [names[place] for place in late], epoch, round)
                 for place, row in zip(late, _texts(self.panel.report(memos, words)), strict=True):
                     kept[place]["reports"][str(round)] = row
@@ -196,6 +201,25 @@ class Memory:
             kept[place]["memo"] = row
         return first
 
+    def _followed(
+        self, values: Any, names: list[str], kept: list[dict[str, Any]], late: list[int], *, when: Any, rng: Randomness
+    ) -> list[Any]:
+        """The memos of the current values of those who have not reported; a value that is new to a person draws one."""
+        if not late:
+            return []
+        codes = self.panel.encode(_some(values, late, len(names)))
+        if len(codes) != len(late):
+            raise DataError("A memo needs a value: one is missing, and missing values are dropped.")
+        keys = [str(int(code)) for code in codes]
+        for place in late:
+            kept[place]["memo"] = kept[place]["memo"] or {}
+        new = [row for row, place in enumerate(late) if keys[row] not in kept[place]["memo"]]
+        if new:
+            words = self._words(rng, "memo", [names[late[row]] for row in new], *when)
+            for row, text in zip(new, _texts(self.panel.remember(codes[new], words)), strict=True):
+                kept[late[row]]["memo"][keys[row]] = text
+        return [kept[place]["memo"][key] for place, key in zip(late, keys, strict=True)]
+
     def _words(self, rng: Randomness, verb: str, people: list[str], epoch: int, round: int) -> Words:
         return Words.resolve(rng, documents.canonical([verb, people, epoch, round]), self.panel.digest)
 
@@ -205,10 +229,11 @@ class Memory:
         return len(kept["reports"]) if kept else 0
 
     def _read(self) -> dict[str, Any]:
-        epoch = self.panel.guarantees["epoch"].epsilon
+        epoch = self.panel.guarantees.get("epoch")
+        cost = "once more what the reports so far do" if epoch is None else f"ε = {epoch.epsilon:g} once more"
         lost = (
             f"There is no memory at {self.path.name}. Make one with Memory.create; if one was lost, the new memos of "
-            f"an epoch that had begun cost ε = {epoch:g} once more."
+            f"an epoch that had begun cost {cost}."
         )
         with translated(FileNotFoundError, lambda _: ParameterError(lost)):
             body = documents.unseal(self.path.read_bytes(), FORMAT)
@@ -241,6 +266,8 @@ class Memory:
 
 def _checked(panel: Any) -> Panel:
     """The design, if it is one that people with memos can use."""
+    if getattr(panel, "follow_changes", False):
+        return panel  # type: ignore[no-any-return]
     if "epoch" not in getattr(panel, "guarantees", ()) or not hasattr(panel, "epoch_of"):
         raise ParameterTypeError("panel must be a Repeated oracle, or a plan with rounds.")
     return panel  # type: ignore[no-any-return]

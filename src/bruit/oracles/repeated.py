@@ -16,7 +16,7 @@ current value, because equal memos then show which values are equal, and the ε 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
@@ -54,6 +54,10 @@ class RefreshedLaw(Protocol):
         """The largest ratio of so many reports of one message, exactly."""
         ...
 
+    def round_ratio(self, keep: Fraction) -> Fraction:
+        """The largest ratio of one report of any two messages."""
+        ...
+
     def refresh_weight(self, keep: Fraction) -> int:
         """How many of 2⁶⁴ words refresh a message, rounded up."""
         ...
@@ -74,6 +78,9 @@ class Repeated:
     epoch
         The most that all reports of one epoch may tell together, at least the ε of the oracle. Equal to it, every
         report of an epoch is the memo itself.
+    follow_changes
+        Whether a person draws another memo for another value, and takes the old one again when a value returns.
+        Estimates then speak of the values of each round. It protects less: see below.
 
     Guarantee
     ---------
@@ -82,6 +89,10 @@ class Repeated:
     any two histories of values of one person with the same times of reports. ``repeated.proof.md`` has the argument.
     Two memos in one epoch, as after a memory was lost, cost as much as two epochs. With hashing, the function of
     a memo is in every report of the epoch: it links the reports of a person, and tells nothing of the value.
+
+    With `follow_changes` there is no ε of an epoch. `same_changes` gives what holds between histories whose values are
+    equal at the same pairs of rounds: as many times the ε of the memo as there are different values. When somebody
+    changes is not hidden, and `after` gives what holds for any two histories: T·ln R, which grows with every report.
 
     Error
     -----
@@ -112,6 +123,7 @@ class Repeated:
 
     oracle: Oracle
     epoch: float
+    follow_changes: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.oracle, Oracle):
@@ -121,8 +133,23 @@ class Repeated:
             raise ParameterError(
                 f"epoch must be at least the epsilon of one report, {self.oracle.epsilon:g}, got {self.epoch:g}."
             )
+        if self.follow_changes:
+            self._check_following()
         # Nobody's memos: an oracle that cannot draw a message evenly refuses them.
         self.oracle.refresh(self.oracle.form.empty(0), self.keep, Words(0))
+
+    def _check_following(self) -> None:
+        """Refuse what would show every change for certain."""
+        if self.keep == 1:
+            raise ParameterError(
+                "follow_changes needs an epoch above the epsilon of one report: memos that are shown as they are give "
+                "every change away."
+            )
+        if self.oracle.sets is not None and self.oracle.sets.kind == "hash":
+            raise ParameterError(
+                "follow_changes is not for hashing: another memo has another hash function, which gives every change "
+                "away. Take GRR, SS, OUE, SUE, HR or PGR."
+            )
 
     @cached_property
     def memo(self) -> Oracle:
@@ -205,12 +232,37 @@ class Repeated:
 
     @cached_property
     def guarantees(self) -> dict[str, Guarantee]:
-        """What one report tells of the value behind the memo, and what all reports of an epoch do, however many."""
+        """What one report tells of the value behind the memo, and what all reports of an epoch do, however many.
+
+        With `follow_changes` the second is for ``"same-changes"`` and histories that take on every value.
+        """
+        if self.follow_changes:
+            return {"report": self.oracle.guarantee, "same-changes": self.same_changes(self.oracle.size)}
         return {"report": self.oracle.guarantee, "epoch": self.memo.guarantee}
 
+    def same_changes(self, values: int) -> Guarantee:
+        """What all reports of an epoch tell that follow the changes of so many different values.
+
+        It holds between histories whose values are equal at the same pairs of rounds, and no others: when somebody
+        changes is not hidden.
+        """
+        values = _checks.integer(low=1, high=self.oracle.size, values=values)
+        memo = Guarantee(epsilon=self.memo.guarantee.epsilon, neighbours="same-changes")
+        return sequential([memo] * values)
+
+    def _any_histories(self, rounds: int) -> Guarantee:
+        """T·ln R: every report of any memo is at most R times as likely as of any other."""
+        single = self.oracle.guarantee.epsilon if rounds == 1 else log_ceiling(self._law.round_ratio(self.keep))
+        return sequential([Guarantee(epsilon=single, neighbours="person")] * rounds)
+
     def after(self, rounds: int) -> Guarantee:
-        """What so many reports of one epoch tell together: the exact ε, rounded up."""
+        """What so many reports of one epoch tell together: the exact ε, rounded up.
+
+        With `follow_changes`, a bound for any two histories of values.
+        """
         rounds = _checks.integer(low=1, rounds=rounds)
+        if self.follow_changes:
+            return self._any_histories(_checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds))
         if rounds > ROUNDS_LIMIT:
             return self.guarantees["epoch"]
         ratio = self._law.repeated_ratio(self.keep, rounds)
@@ -219,6 +271,8 @@ class Repeated:
     def over(self, epochs: int, rounds: int | None = None) -> Guarantee:
         """What so many epochs tell together, of so many rounds each, or of any number; for any two histories."""
         epochs = _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)
+        if self.follow_changes and rounds is None:
+            raise ParameterError("With follow_changes every report costs: say how many rounds an epoch has.")
         single = self.guarantees["epoch"] if rounds is None else self.after(rounds)
         whole = Guarantee(epsilon=single.epsilon, neighbours="person")
         return sequential([whole] * epochs)
@@ -270,11 +324,12 @@ class Repeated:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"repeated": self.oracle.to_dict(), "epoch": self.epoch}
+        following = {"follow_changes": True} if self.follow_changes else {}
+        return {"repeated": self.oracle.to_dict(), "epoch": self.epoch, **following}
 
     @classmethod
     def from_dict(cls, body: Any) -> Self:
         """The inverse of `to_dict`."""
         rule = "This document does not describe a repeated oracle that this version knows."
         with translated((KeyError, TypeError, ValueError, BruitError), lambda _: FormatError(rule)):
-            return cls(from_dict(body["repeated"]), body["epoch"])
+            return cls(from_dict(body["repeated"]), body["epoch"], follow_changes=bool(body.get("follow_changes")))

@@ -209,7 +209,7 @@ class Series(Tabular):
         title = f"Round {self._numbers[second]} less round {self._numbers[first]}"
         return self._combine([second, first], [1.0, -1.0], target, same_people, title)
 
-    def table(self, level: float = 0.95) -> Table:
+    def table(self, level: float = 0.95, target: Target = "population") -> Table:
         """Every round and value: columns round, epoch, label, frequency, lower, upper."""
         k, rounds = len(self._labels), len(self.tallies)
         columns = [
@@ -219,14 +219,16 @@ class Series(Tabular):
             Column("frequency", self.frequency.ravel(), write=decimals(4)),
             Column(
                 "interval",
-                self.interval(level).reshape(-1, 2),
+                self.interval(level, target=target).reshape(-1, 2),
                 interval_of(level),
                 write=decimals(4),
                 parts=("lower", "upper"),
             ),
         ]
         what = self.oracle.name if self.name is None else f"{self.name} by {self.oracle.name}"
-        return Table(f"{counted(rounds, 'round')} of {what}", columns, about={"level": level}, noun="row")
+        return Table(
+            f"{counted(rounds, 'round')} of {what}", columns, about={"name": self.name, "level": level}, noun="row"
+        )
 
     # Sums of rounds.
 

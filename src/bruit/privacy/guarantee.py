@@ -10,7 +10,16 @@ from bruit import _checks
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 
 #: The neighbouring relation of a guarantee.
-Neighbours = Literal["value", "attribute", "person", "add-remove", "replace", "person-add-remove", "person-replace"]
+Neighbours = Literal[
+    "value",
+    "attribute",
+    "person",
+    "same-changes",
+    "add-remove",
+    "replace",
+    "person-add-remove",
+    "person-replace",
+]
 
 #: By how much a bound of belief is moved outwards.
 _ROUNDING = 2.0**-49
@@ -19,6 +28,7 @@ _MEANING: dict[str, str] = {
     "value": "local, one answer changed",
     "attribute": "local, one attribute of a record changed",
     "person": "local, the whole record changed",
+    "same-changes": "local, all answers changed, equal at the same pairs of rounds",
     "add-remove": "central, one record added or removed",
     "replace": "central, one record replaced",
     "person-add-remove": "central, one person added or removed with all their rows",
@@ -41,8 +51,9 @@ class Guarantee:
         The probability mass outside the bound; 0 for pure differential privacy.
     neighbours
         Local: ``"value"`` (one question), ``"attribute"`` (one attribute of a record changes), ``"person"``
-        (the whole record changes). Central: ``"add-remove"`` or ``"replace"``, of a record; or, where people have
-        several rows, ``"person-add-remove"`` or ``"person-replace"``.
+        (the whole record changes), ``"same-changes"`` (all answers of a person over time change, and are equal at the
+        same pairs of rounds). Central: ``"add-remove"`` or ``"replace"``, of a record; or, where people have several
+        rows, ``"person-add-remove"`` or ``"person-replace"``.
 
     Examples
     --------
@@ -66,7 +77,7 @@ class Guarantee:
     @property
     def local(self) -> bool:
         """Whether it holds without a trusted collector."""
-        return self.neighbours in ("value", "attribute", "person")
+        return self.neighbours in ("value", "attribute", "person", "same-changes")
 
     def belief(self, prior: float) -> tuple[float, float]:
         """The least and greatest belief that somebody with belief `prior` can hold after seeing the output.

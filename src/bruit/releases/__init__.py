@@ -11,6 +11,7 @@ from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
+from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 
@@ -22,6 +23,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
+    "Groups",
     "Histogram",
     "HistogramQuantiles",
     "InverseSensitivity",
@@ -35,6 +37,7 @@ __all__ = [
     "Release",
     "Result",
     "Results",
+    "SelectionNoise",
     "StaircaseNoise",
     "Statistic",
     "Sum",

@@ -168,7 +168,9 @@ class Person:
         full, rest = divmod(rows, bound)
         return Contribution(rows, full * bound**2 + rest**2, bound, replaced)
 
-    def choose(self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes) -> Any:
+    def choose(
+        self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes, group_words: Any = None
+    ) -> Any:
         """The places of the rows that count, in order.
 
         Parameters
@@ -181,15 +183,18 @@ class Person:
             The codes of the released columns, one array each.
         key
             64 secret bytes.
+        group_words
+            A word by which each group is ranked, the same wherever its rows are; by default its number.
         """
         by_row, by_copy, by_group = (key[place : place + KEY_BYTES] for place in (0, KEY_BYTES, 2 * KEY_BYTES))
         whose = people.words[people.codes]
-        within = [] if groups is None else [groups]
+        hashed = groups if groups is None or group_words is None else group_words[groups]
+        within = [] if hashed is None else [hashed]
         same = engine.hashes(_messages(whose, *within, *codes), by_row)
         ranks = engine.hashes(_messages(same, _places(people.codes, same)), by_copy)
         rows = np.arange(people.codes.size)
         if groups is not None:
-            order = engine.hashes(_messages(whose, groups), by_group)
+            order = engine.hashes(_messages(whose, hashed), by_group)
             if self.groups is not None:
                 rows = rows[_group_places(people.codes, order, groups) < self.groups]
             if self.rows_per_group is not None:

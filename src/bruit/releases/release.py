@@ -42,8 +42,10 @@ from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
+from bruit.releases.counts import Count
 from bruit.releases.person import SECRET_BYTES, Person, warn_of_people
 from bruit.releases.result import Result, Results, by_group
+from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
 
 __all__ = ["Release", "release"]
@@ -440,7 +442,8 @@ def release(
         A statistic; or several, as a list or by name; or a `Release`; or the path of a file that describes one, in the
         format ``bruit.release/1``.
     by
-        The declared groups, as in ``{"sex": ["F", "M"]}``.
+        The declared groups, as in ``{"sex": ["F", "M"]}``. Or the name of a column, ``"zone"``, for a `Count` with a δ:
+        those of its values that many people have are named, as in `Groups`.
     person, rows, groups, rows_per_group
         Where people have several rows: the column that says whose row it is, and how many rows and groups of a person
         count, as in `Person`; or a `Person`. Without one, a guarantee speaks of a row.
@@ -460,14 +463,34 @@ def release(
     >>> mean.labels, mean.guarantee.epsilon
     (('F', 'M'), 1.0)
     """
+    if groups is not None and rows is None and rows_per_group is None and unknown_groups(by):
+        rows_per_group = 1
     request = _release_of(what, by, Person.of(person, rows, groups, rows_per_group))
     if request.person is None:
         warn_of_people(source)
-    results = request.publish(request.fold(source, rng), ledger, rng, label=label)
+    raw: Any = request.fold(source, rng)
+    results = request.publish(raw, ledger, rng, label=label)
     return next(iter(results.values())) if isinstance(what, Statistic) else results
 
 
-def _release_of(what: Any, by: Any, person: Person | None) -> Release:
+def unknown_groups(by: Any) -> bool:
+    """Whether `by` names columns and declares no groups."""
+    return isinstance(by, str) or (isinstance(by, Sequence) and bool(by) and all(isinstance(name, str) for name in by))
+
+
+def _selection(what: Any, by: Any, person: Person | None) -> Groups:
+    """The selection of groups with many people, which a Count with a δ asks for."""
+    if not isinstance(what, Count):
+        raise ParameterError(
+            "Groups that are not declared can be counted, and nothing else: take Count(epsilon=1.0, delta=1e-6). For "
+            'other statistics declare the groups, as in by={"zone": ["a", "b"]}.'
+        )
+    return Groups(by, epsilon=what.epsilon, delta=what.delta, neighbours=what.neighbours, person=person)
+
+
+def _release_of(what: Any, by: Any, person: Person | None) -> Release | Groups:
+    if unknown_groups(by) and not isinstance(what, Release | str | os.PathLike):
+        return _selection(what, by, person)
     if isinstance(what, str | os.PathLike):
         what = Release.from_json(Path(what).read_bytes())
     if not isinstance(what, Release):

@@ -75,7 +75,7 @@ class _Sheet:
     def body(self) -> str:
         """All parts, in order."""
         parts = [
-            *self._asked(),
+            *self._questions(),
             *self._leaves(),
             *self._learn(),
             *self._clear(),
@@ -87,7 +87,7 @@ class _Sheet:
         ]
         return "\n".join(parts)
 
-    def _asked(self) -> Iterator[str]:
+    def _questions(self) -> Iterator[str]:
         rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
         clear = self.say("in_clear")
         rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]

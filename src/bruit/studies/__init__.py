@@ -64,6 +64,7 @@ def all_studies() -> tuple[Study, ...]:
         krr,
         krr_learning,
         numeric_cleaning,
+        rounds,
         several_attributes,
         variance,
         warner,
@@ -71,7 +72,7 @@ def all_studies() -> tuple[Study, ...]:
 
     asking = (warner, krr, krr_learning, numeric_cleaning, variance)
     several = (several_attributes, attack, countermeasure, attributes_under_attack)
-    modules = (*asking, *several, deciles, inverse_sensitivity, central_or_local)
+    modules = (*asking, *several, rounds, deciles, inverse_sensitivity, central_or_local)
     return tuple(module.STUDY for module in modules)
 
 

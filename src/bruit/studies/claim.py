@@ -33,6 +33,14 @@ DOCUMENTS: dict[str, str] = {
         "H. H. Arcolezi, J.-F. Couchot, B. Al Bouna, X. Xiao, Random sampling plus fake data: multidimensional "
         "frequency estimates with local differential privacy, CIKM 2021, pp. 47–57"
     ),
+    "DCN 2022": (
+        "H. H. Arcolezi, J.-F. Couchot, B. Al Bouna, X. Xiao, Improving the utility of locally differentially private "
+        "protocols for longitudinal and multidimensional frequency estimates, Digital Communications and Networks, 2022"
+    ),
+    "EDBT 2023": (
+        "H. H. Arcolezi, C. Pinzón, C. Palamidessi, S. Gambs, Frequency estimation of evolving data under local "
+        "differential privacy, EDBT 2023, pp. 512–525"
+    ),
     "PVLDB 2023": (
         "H. H. Arcolezi, S. Gambs, J.-F. Couchot, C. Palamidessi, On the risks of collecting multidimensional data "
         "under local differential privacy, PVLDB 16(5), 1126–1139, 2023"

@@ -348,6 +348,22 @@ def _blocks(repetitions: int, epsilons: tuple[float, ...], runs: int) -> list[Bl
     ]
 
 
+def _draw_steps(_: Results) -> Any:
+    low, high, steps = 0.0, 1.0, 4
+    edges = [low + place * (high - low) / steps for place in range(steps + 1)]
+    ax = drawing.axes("The cut for a = 0, b = 1, steps = 4", x="value", y="query", width=6.2, height=3.0)
+    for place in range(1, steps + 1):
+        ax.plot([low, edges[place]], [place, place], color=drawing.colour(0), linewidth=5, solid_capstyle="butt")
+        ax.plot([edges[place]] * 2, [0.4, place], color=drawing.colour(1), linewidth=1, linestyle=":")
+    ax.set(ylim=(0.4, steps + 0.6), xlim=(low - 0.02, high + 0.02))
+    ax.set_yticks(range(1, steps + 1), [f"f{place}" for place in range(1, steps + 1)])
+    drawing.ticks(ax, edges)
+    text = (
+        "Query f i counts the records up to a + i (b − a)/4: up to 0.25, 0.5, 0.75 and 1. AboveThreshold goes through"
+    )
+    return drawing.describe(ax, f"{text} them until a noisy count passes the threshold, and the end is the decile.")
+
+
 STUDY = Study(
     name="deciles",
     title="Nine deciles by AboveThreshold over a histogram, and better",
@@ -383,6 +399,8 @@ STUDY = Study(
               "§2.2.1, first paragraph", _better),
     ],
     plots=[
+        Plot("steps", "Figure 1 of the report: the queries of HistogramMethod count the records below each edge.",
+             _draw_steps),
         Plot("rank-errors", "Rank error against ε by method; the band is the 95 % interval of the mean.", _draw_errors),
         Plot("printed", "The printed listing forgets the offset of the interval. That ruins deciles below 0 or above "
              "b − a; elsewhere it is one step off.", _draw_printed),

@@ -206,6 +206,25 @@ def _blocks(repetitions: int) -> list[Block]:
     return [Block({"epsilon": EPSILONS, "people": ["these", "drawn anew"]}, repetitions)]
 
 
+#: The example of the slide on GRR: ε, the number of values, and the true one.
+LAW_SHOWN = (1.0, 9, 6)
+
+
+def _draw_law(_: Results) -> Any:
+    epsilon, k, true = LAW_SHOWN
+    row = [float(share) for share in _oracle(epsilon, k).matrix()[true - 1]]
+    ax = drawing.axes(f"GRR: what is reported for x = {true}", x="report", y="probability", height=3.3)
+    for place, share in enumerate(row, 1):
+        ax.bar(place, share, color=drawing.colour(int(place == true)), width=0.7)
+        ax.annotate(f"{share:.3f}", (place, share), ha="center", xytext=(0, 3), textcoords="offset points")
+    drawing.ticks(ax, range(1, k + 1))
+    ax.set_ylim(0, 1.15 * max(row))
+    text = (
+        f"Bars of the law of GRR with ε = {epsilon:g} and {k} values: {row[true - 1]:.3f} for the true value {true}, "
+    )
+    return drawing.describe(ax, f"{text}{row[0]:.3f} for each other one; their ratio is e.")
+
+
 STUDY = Study(
     name="krr",
     title="Marital status through generalised randomised response",
@@ -232,6 +251,8 @@ STUDY = Study(
               _slide_variance),
     ],
     plots=[
+        Plot("law", "The law of GRR for ε = 1, k = 9 and x = 6: the true value is e times as likely as each other one.",
+             _draw_law),
         Plot("frequencies", "True frequencies, the mean of the estimates, and where 95 % of single estimates lie.",
              _draw_frequencies),
         Plot("dispersion", "The printed formula is the dispersion for the same people; with people drawn anew, "

@@ -84,6 +84,16 @@ class Report:
         return {name: text for name, text in DOCUMENTS.items() if name in cited}
 
     @property
+    def by_document(self) -> list[tuple[str, list[Judged]]]:
+        """The claims by document, and within it by place, in the order in which the studies name the places."""
+        groups = []
+        for name in self.documents:
+            own = [judged for judged in self.judged if judged.claim.document == name]
+            places = list(dict.fromkeys(_slide(judged.claim.place) for judged in own))
+            groups.append((name, sorted(own, key=lambda judged: places.index(_slide(judged.claim.place)))))
+        return groups
+
+    @property
     def _kinds(self) -> str:
         return ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
 
@@ -224,6 +234,11 @@ def _part(study: Study, results: Results) -> _Part:
 
 def _cell(text: str) -> str:
     return re.sub(r"([|*_<])", r"\\\1", typeset(text)) if not text.startswith("**") else text
+
+
+def _slide(place: str) -> str:
+    """The slide, section or figure of a place: what comes before its first comma."""
+    return place.partition(",")[0]
 
 
 def _slug(text: str) -> str:

@@ -97,11 +97,12 @@ def run(
     ('warner', True)
     """
     _checks.integer(low=0, seed=seed)
-    count = _cores() if workers is None else _checks.integer(low=0, workers=workers)
+    count = cores() if workers is None else _checks.integer(low=0, workers=workers)
     store = Store(Path(folder), study, size)
     store.open(seed, restart=restart)
     trials, done = study.trials(size), store.done()
-    left = [trial for trial in trials if trial.place not in done]
+    # Every setting once before any a second time, so that a run that is stopped has seen all of them.
+    left = sorted((trial for trial in trials if trial.place not in done), key=lambda trial: trial.repetition)
     report = progress or (lambda done, total: None)
     report(len(trials) - len(left), len(trials))
     skipped: Counter[str] = Counter()
@@ -117,6 +118,37 @@ def run(
     results = store.results()
     assert results is not None  # noqa: S101 -- it was finished just now
     return results
+
+
+def seconds_left(
+    study: Study, *, size: Size = "full", seed: int = 0, workers: int = 1, folder: str | os.PathLike[str] = FOLDER
+) -> float:
+    """About how many seconds the trials of a study take that are not made yet: of each block the first and the last
+    setting are tried once and timed, and kept nowhere.
+    """
+    done = Store(Path(folder), study, size).done()
+    total, place = 0.0, 0
+    for block in study.blocks(size):
+        trials = study.trials(size)[place : place + len(block)]
+        place += len(block)
+        left = [trial for trial in trials if trial.place not in done]
+        if left:
+            total += len(left) * float(
+                np.mean([_timed(study, seed, trial) for trial in {0: left[0], 1: left[-1]}.values()])
+            )
+    return total / max(workers, 1)
+
+
+def _timed(study: Study, seed: int, trial: Trial) -> float:
+    """The seconds of one trial, without what it loads the first time."""
+    times = []
+    for _ in range(2):
+        start = time.perf_counter()
+        _try(study.trial, stream(study.name, study.version, seed, trial), trial)
+        times.append(time.perf_counter() - start)
+        if times[0] > PATIENCE:
+            break
+    return min(times)
 
 
 def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> Results | None:
@@ -253,7 +285,8 @@ def _single_threads() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

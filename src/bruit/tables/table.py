@@ -222,6 +222,28 @@ class Table:
         writer.writerows(zip(*data.values(), strict=True))
         return file.getvalue()
 
+    def to_latex(self) -> str:
+        """All rows as a LaTeX ``tabular`` with the lines of booktabs; texts stand left, numbers right.
+
+        It needs the package booktabs, and an engine that reads UTF-8.
+
+        >>> print(Table.of("", ["method", "share"], [["RS+FD", "5 %"]]).to_latex(), end="")
+        \\begin{tabular}{lr}
+        \\toprule
+        method & share \\\\
+        \\midrule
+        RS+FD & 5 \\% \\\\
+        \\bottomrule
+        \\end{tabular}
+        """
+        cells = self.cells()
+        rows = zip(*(column.texts for column in cells), strict=True)
+        lines = [" & ".join(map(_latex, row)) + r" \\" for row in rows]
+        head = " & ".join(_latex(column.heading) for column in cells) + r" \\"
+        sides = "".join("r" if column.kind == "number" else "l" for column in cells)
+        rules = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+        return "\n".join([*rules, r"\end{tabular}"]) + "\n"
+
     def __repr__(self) -> str:
         return self.text(shutil.get_terminal_size().columns, hint="to_frame() has all")
 
@@ -297,6 +319,17 @@ def frame(columns: Mapping[str, Values], backend: str | None = None) -> Any:
     if not importlib.util.find_spec(chosen):
         raise MissingExtraError(f"A {chosen} frame", chosen)
     return narwhals.from_dict(columns, backend=cast(Any, chosen)).to_native()
+
+
+#: What LaTeX reads as a command, and how it is written as itself.
+_LATEX = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def _plain(value: Any) -> Any:

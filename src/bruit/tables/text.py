@@ -150,14 +150,15 @@ def chunks(text: str, columns: int) -> list[str]:
 def plural(noun: str) -> str:
     """The plural of a noun.
 
-    >>> plural("report"), plural("entry"), plural("person")
-    ('reports', 'entries', 'people')
+    >>> plural("report"), plural("entry"), plural("person"), plural("epoch")
+    ('reports', 'entries', 'people', 'epochs')
     """
     if noun.endswith("person"):
         return noun.removesuffix("person") + "people"
     if re.search(r"[^aeiou]y$", noun):
         return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+    hisses = noun.endswith(("s", "x", "ch", "sh")) and not noun.endswith("epoch")
+    return noun + ("es" if hisses else "s")
 
 
 def counted(number: int, noun: str) -> str:

@@ -295,8 +295,12 @@ STUDY = Study(
              "deviation of a run.",
              partial(figures.theirs, title="Linear regression with diffprivlib", clean="lr",
                      models={"dp_lr": "DP-LR", "dp_lr_bounded": "with bounds", "stair_lr": "staircase first"})),
+        Plot("adult", "The listing on income: diffprivlib's naive Bayes on the numbers of Adult, 20 splits at each ε, "
+             "with one standard deviation of a run.", figures.adult),
         Plot("dispersion", "Standard deviation of the accuracy of one run: the high variance belongs to the functional "
              "mechanism and to staircase reports.", figures.dispersion),
+        Plot("kmeans-steps", "The steps of k-means without privacy, from the records (0a) to stable groups.",
+             figures.kmeans_steps),
         Plot("iris", "Sum of squared distances from the nearest centre, over that of ordinary k-means, with the 95 % "
              "band of the mean.", figures.iris),
     ],

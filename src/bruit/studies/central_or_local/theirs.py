@@ -60,7 +60,8 @@ def dispersion(results: Results) -> Verdict:
         f"a run of DP-LR deviates {min(ratios.values()):.1f} to {max(ratios.values()):.1f} times as much as one of LR "
         f"(for sure more at {comparing.listed(sure)})."
     )
-    judge = confirmed if len(sure) == len(rows) else corrected if sure else refuted
+    # Where ε is large there is hardly any noise: the slide does not say "at every ε".
+    judge = confirmed if 2 * len(sure) >= len(rows) else corrected if sure else refuted
     return judge(sentence, least=min(ratios.values()), most=max(ratios.values()))
 
 

@@ -60,10 +60,9 @@ def iris() -> Data:
 def adult() -> Data:
     """The numbers of Adult, and whether income exceeds $50,000."""
     from bruit import datasets
-    from bruit.domains import Grid
 
     data = datasets.load("adult")
-    names = [name for name in data.schema if isinstance(data.schema[name].domain, Grid)]
+    names = [column.name for column in data.entry.columns if column.kind != "text"]
     label = np.array([income == ">50K" for income in data["income"]], np.int64)
     return Data(np.column_stack([np.asarray(data[name], float) for name in names]), _bounds(data, names), label, names)
 

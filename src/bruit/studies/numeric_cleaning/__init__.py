@@ -157,6 +157,10 @@ STUDY = Study(
     plots=[
         Plot("printed", "The slide's experiment: mean accuracy with its 95 % band, at the nominal ε.",
              figures.printed),
+        Plot("spread", "The same as the slide draws it: mean accuracy and one standard deviation of a run.",
+             figures.spread),
+        Plot("density", "The staircase's density, with the exponent that makes it one (b, b², … after the first step).",
+             figures.density),
         Plot("honest", "Cut and clamped laws at the same exact ε, on true test labels.", figures.honest),
         Plot("gain", "Part of the staircase's advantage was its larger ε; the rest is real. 95 % bands.",
              figures.gain),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bruit.studies import Curve, Results, drawing
+from bruit.studies.numeric_cleaning.laws import printed_gamma
 from bruit.studies.numeric_cleaning.trials import LAPLACE, MECHANISMS, PRINTED, RUN, STAIRCASE, majority, mechanism_of
 from bruit.tables import Table
 
@@ -37,6 +38,34 @@ def printed(results: Results) -> Any:
     notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}" for name, curve in curves.items())
     text = f"Accuracy of naive Bayes on randomised test labels against ε: {notes}; without noise 79 %. The printed run,"
     return drawing.finish(ax, f"{text} 60 % with Laplace at ε = 1, lies near its curve.", x=TICKS)
+
+
+def spread(results: Results) -> Any:
+    """Accuracy against ε with its standard deviation, as the slide shows it."""
+    ax = _axes("Mean and deviation of a run, as printed", x="nominal ε for each attribute (log scale)")
+    rows = results.where(protocol="printed")
+    curves = {"laplace": _percent(rows, LAPLACE), "staircase": _percent(rows, PRINTED)}
+    drawing.spreads(ax, curves)
+    notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}, deviation {curve.sd[0]:.1f} and {curve.sd[-1]:.1f} points"
+                      for name, curve in curves.items())  # fmt: skip
+    return drawing.finish(ax, f"Mean accuracy with a band of one standard deviation: {notes}.", x=TICKS)
+
+
+def density(_: Results) -> Any:
+    """The density of staircase noise, with the slide's γ and α and the mended exponent, beside Laplace noise."""
+    epsilon = 1.0
+    gamma, b = printed_gamma(epsilon), float(np.exp(-epsilon))
+    alpha = (1 - b) / (2 * (gamma + b * (1 - gamma)))
+    z = np.linspace(-3, 3, 1201)
+    steps = np.where(np.abs(z) < gamma, 0, np.floor(np.abs(z) - gamma) + 1)
+    ax = drawing.axes("Staircase noise, ε = 1", x="noise in units of Δ", y="density × Δ", width=6.4, height=3.4)
+    drawing.line(ax, z, alpha * b**steps, "staircase", 0)
+    drawing.line(ax, z, epsilon / 2 * np.exp(-epsilon * np.abs(z)), "Laplace", 1, dashes=drawing.DASHES[1])
+    ax.set_ylim(0)
+    text = (
+        f"Density of staircase noise for ε = 1: {alpha:.3f} within γ = {gamma:.3f} of 0, then e times less with every"
+    )
+    return drawing.finish(ax, f"{text} step of width Δ; Laplace noise for comparison.", x=(-3, -2, -1, 0, 1, 2, 3))
 
 
 def honest(results: Results) -> Any:

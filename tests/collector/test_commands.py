@@ -1,0 +1,132 @@
+"""The commands are the life of a survey: open, links, results, export, close, delete, backup, and a demo."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bruit.cli.app import app
+from bruit.collector import open_store
+from bruit.collector.desk import Desk
+from bruit.collector.intake import _Waiting, commit
+
+sys.path.insert(0, str(Path(__file__).parent))
+from serving import post, ready, request
+
+
+def run(*words: str, code: int = 0) -> str:
+    """What a command prints, if it ends as it should."""
+    result = CliRunner().invoke(app, ["survey", *words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, survey_file) -> Path:
+    """An empty folder with a survey file."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answer(number: int) -> None:
+    """So many people answer, without a server."""
+    store = open_store("surveys.sqlite")
+    desk = Desk(store.survey("alcohol"))
+    bodies = [desk.survey.answer({"drinks": "Yes", "class": "AB"[i % 2]}) for i in range(number)]
+    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+    store.disconnect()
+
+
+def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> None:
+    output = run("open", "alcohol.toml", "--no-serve")
+    assert "http://127.0.0.1:8000/s/alcohol\n" in output
+    assert re.search(r"/s/alcohol/results\?token=[0-9a-z]{26}\n", output)
+    assert "token=" not in run("open", "alcohol.toml", "--no-serve")
+    assert "token=" in run("open", "alcohol.toml", "--no-serve", "--new-token")
+    assert "from 10 answers on" in run("results", "alcohol")
+    answer(14)
+    assert "14 answered, 0 refused" in run("results", "alcohol")
+    answer(1)
+    output = run("results", "alcohol")
+    assert "Estimate of drinks" in output
+    assert "1 answers came since" in output
+    assert json.loads(run("results", "alcohol", "--json"))["answered"] == 15
+    assert "bruit estimate out/tally.json --plan out/plan.json" in run("export", "alcohol", "--to", "out")
+    assert "not empty" in run("export", "alcohol", "--to", "out", code=2)
+    assert "14 are in the results" in run("close", "alcohol")
+    assert "15 are in the results" in run("close", "alcohol", "--all")
+    assert "closed" in run("open", "alcohol.toml", "--no-serve", code=2)
+    assert "--yes" in run("delete", "alcohol", code=2)
+    run("delete", "alcohol", "--yes")
+    assert "There are none" in run("results", "alcohol", code=2)
+
+
+def test_links_are_printed_or_written_on_a_sheet(here) -> None:
+    run("open", "alcohol.toml", "--no-serve", "--links")
+    lines = run("links", "alcohol", "--number", "3", "--address", "https://example.org").split()
+    assert len(lines) == 3
+    assert all(re.fullmatch(r"https://example\.org/s/alcohol#[0-9a-z]{18}", line) for line in lines)
+    run("links", "alcohol", "--number", "4", "--address", "https://example.org/", "--sheet", "links.html")
+    assert Path("links.html").read_text().count("<svg") == 4
+    assert Path("links.html").stat().st_mode & 0o077 == 0
+    assert "0 of 7 links" in run("results", "alcohol")
+    assert "https://" in run("links", "alcohol", "--number", "1", "--address", "example.org", code=2)
+
+
+def test_a_backup_is_a_store(here) -> None:
+    run("open", "alcohol.toml", "--no-serve")
+    answer(10)
+    run("backup", "copy.sqlite")
+    assert "10 answered" in run("results", "alcohol", "--store", "copy.sqlite")
+    assert Path("copy.sqlite").stat().st_mode & 0o077 == 0
+    run("backup", "copy.sqlite", code=2)
+
+
+def test_mistakes_say_the_corrected_spelling(here) -> None:
+    assert "bruit survey open" in run("results", "alcohol", code=4)
+    assert "--name my-survey" in run("open", "alcohol.toml", "--no-serve", "--name", "My Survey", code=2)
+    assert "--certificate" in run("open", "alcohol.toml", "--host", "0.0.0.0", code=2)
+    assert "https://" in run("open", "alcohol.toml", "--address", "http://example.org", code=2)
+    run("open", "alcohol.toml", "--no-serve")
+    assert "Did you mean 'alcohol'?" in run("results", "alcohl", code=2)
+    assert ".sqlite" in run("results", "alcohol", "--store", "alcohol.toml", code=2)
+
+
+def test_open_serves_until_it_is_asked_to_end(here) -> None:
+    command = [sys.executable, "-m", "bruit", "survey", "open", "alcohol.toml", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = [process.stdout.readline() for _ in range(3)]
+        port = int(re.search(r"127\.0\.0\.1:(\d+)/s/alcohol", lines[1])[1])
+        token = re.search(r"token=(\w+)", lines[2])[1]
+        ready(port)
+        store = open_store("surveys.sqlite")
+        desk = Desk(store.survey("alcohol"))
+        body = desk.survey.answer({"drinks": "Yes", "class": "A"})
+        assert post(port, body) == 201
+        assert request(port, "GET", f"/s/alcohol/results?token={token}")[0] == 200
+        store.close("alcohol")
+        assert post(port, desk.survey.answer({"drinks": "Yes", "class": "A"})) == 410
+        store.disconnect()
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 143
+    assert "Traceback" not in errors
+    assert body.decode() not in errors
+    assert sorted(path.name for path in here.iterdir()) == ["alcohol.toml", "surveys.sqlite"]
+
+
+def test_the_demo_works(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "The demo works: 40 simulated people" in run("demo", "--check", "--people", "40")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,228 @@
+"""Results are the plan's own estimates as of the last step; their page and files say the same."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import bruit
+from bruit.cli import estimate as estimate_command
+from bruit.collector import links, open_store
+from bruit.collector.desk import Desk, link_hash
+from bruit.collector.export import export
+from bruit.collector.intake import _Waiting, commit
+from bruit.collector.results import results
+from bruit.collector.results_page import _words, page
+from bruit.errors import DataError, ParameterError
+from bruit.estimation import Tally
+
+EVERYTHING = """
+languages = ["en", "fr"]
+title.en = "Health <script>alert(1)</script>"
+title.fr = "Santé"
+epsilon = 3.0
+people = 300
+shown_from = 20
+[[question]]
+name = "smokes"
+text.en = "Do you \\"smoke\\" & drink? \U0001f6ac"
+text.fr = "Fumez-vous ?"
+kind = "yes-no"
+[[question]]
+name = "sports"
+text.en = "Which sports?"
+text.fr = "Quels sports ?"
+kind = "several"
+labels.en = ["football", "<b>chess</b>"]
+labels.fr = ["foot", "échecs"]
+[[question]]
+name = "hours"
+text.en = "How many hours do you sleep?"
+text.fr = "Combien d'heures dormez-vous ?"
+kind = "number"
+from = 0
+to = 12
+[[question]]
+name = "town"
+text.en = "Which town?"
+text.fr = "Quelle ville ?"
+kind = "choice"
+labels.en = ["Vesoul", "\u05d7\u05d9\u05e4\u05d4"]
+labels.fr = ["Vesoul", "Haïfa"]
+clear = true
+"""
+
+
+@pytest.fixture
+def health(tmp_path: Path) -> Path:
+    """A survey with a question of every kind, and labels that are hostile."""
+    path = tmp_path / "everything.toml"
+    path.write_text(EVERYTHING, encoding="utf-8")
+    return path
+
+
+def fill(store, desk: Desk, number: int) -> list[bytes]:
+    bodies = []
+    for person in range(number):
+        answers = {
+            "smokes": "Yes" if person % 4 == 0 else "No",
+            "sports": ["football"] if person % 2 else [],
+            "hours": str(person % 13),
+            "town": desk.survey.public["town"][person % 3 == 0],
+        }
+        bodies.append(desk.survey.answer(answers))
+    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+    return bodies
+
+
+@pytest.fixture
+def filled(tmp_path, opened, health):
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, health, "health")
+    bodies = fill(store, desk, 240)
+    yield store, desk, bodies
+    store.disconnect()
+
+
+def test_estimates_are_those_of_the_plan_for_all_and_for_groups(filled) -> None:
+    store, desk, bodies = filled
+    plan = desk.survey.plan
+    shown = results(store, desk)
+    reports = [desk.survey.parse(body) for body in bodies]
+
+    def direct(some):
+        return plan.estimate(plan.tally({name: [report.columns[name] for report in some] for name in plan.form}))
+
+    whole = direct(reports)
+    for question in shown.rounds[1]:
+        assert question.answer.table().to_json() == whole[question.name].table().to_json()
+        for group in question.groups:
+            place = desk.survey.public["town"].index(group.label)
+            some = [report for report in reports if report.public == (place,)]
+            assert group.n == len(some)
+            assert group.answer.table().to_json() == direct(some)[question.name].table().to_json()
+    assert shown.deviations == ()
+    assert shown.shown == 240
+
+
+def test_small_groups_and_few_answers_are_not_shown(tmp_path, opened, health) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, health, "health")
+    fill(store, desk, 19)
+    assert results(store, desk).rounds == {}
+    assert b"Results are shown from 20 answers on" in page(results(store, desk))
+    with pytest.raises(DataError, match="20"):
+        export(results(store, desk), tmp_path / "out")
+    fill(store, desk, 1)
+    for question in results(store, desk).rounds[1]:
+        assert {group.answer for group in question.groups} == {None}
+    store.disconnect()
+
+
+def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
+    store, desk, _ = filled
+    text = page(results(store, desk)).decode()
+    assert "<script" not in text
+    assert "<b>chess" not in text
+    assert html.escape("Health <script>alert(1)</script>") in text
+    assert "\U0001f6ac" in text
+    assert "\u05d7\u05d9\u05e4\u05d4" in text
+    assert not re.search(r"\son\w+=|javascript:|style=", text)
+    assert text.count("<svg") > 10
+
+
+def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, health) -> None:
+    health.write_text(health.read_text().replace('["en", "fr"]', '["fr", "en"]'))
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, health, "sante")
+    answers = {"smokes": "Oui", "sports": ["foot"], "hours": "8", "town": "Vesoul"}
+    bodies = [desk.survey.answer(answers) for _ in range(60)]
+    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+    text = page(results(store, desk)).decode()
+    assert '<html lang="fr">' in text
+    assert "réponses comptées" in text
+    assert "Fumez-vous" in text
+    assert "answers counted" not in text
+    store.disconnect()
+
+
+def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
+    english, french = _words("en"), _words("fr")
+    gaps = re.compile(r"\{\w+\}")
+    assert {key: sorted(gaps.findall(text)) for key, text in english.items()} == {
+        key: sorted(gaps.findall(text)) for key, text in french.items()
+    }
+
+
+def test_forged_reports_raise_an_alarm_on_the_page(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    honest = desk.survey.answer({"drinks": "No", "class": "A"})
+    forged = [
+        re.sub(rb'"drinks":"."', b'"drinks":"1"', re.sub(rb'"id":"\w{32}"', b'"id":"%032x"' % i, honest))
+        for i in range(200)
+    ]
+    assert set(commit(store, [_Waiting(desk, desk.read(body), None) for body in forged])) == {201}
+    shown = results(store, desk)
+    assert {deviation.label for deviation in shown.deviations} == {"No", "Yes"}
+    assert b'role="alert"' in page(shown)
+    store.disconnect()
+
+
+def test_exported_plan_and_tally_give_the_same_estimates_by_bruit_estimate(filled, tmp_path, capsys) -> None:
+    store, desk, _ = filled
+    shown = results(store, desk)
+    names = export(shown, tmp_path / "out")
+    assert names == ["plan.json", "results.csv", "results.json", "results.parquet", "strata.json", "tally.json"]
+    estimate_command.estimate([tmp_path / "out" / "tally.json"], plan=tmp_path / "out" / "plan.json", as_json=True)
+    printed = json.loads(capsys.readouterr().out)
+    for document, question in zip(printed, shown.rounds[1], strict=True):
+        if hasattr(question.answer, "frequency"):
+            assert [row["frequency"] for row in document["values"]] == question.answer.frequency.tolist()
+            assert [row["lower"] for row in document["values"]] == question.answer.interval()[:, 0].tolist()
+    plan = bruit.Plan.open(tmp_path / "out" / "plan.json")
+    strata = json.loads((tmp_path / "out" / "strata.json").read_text())["strata"]
+    parts = [Tally.from_dict(part["tally"]) for part in strata]
+    assert parts[0] + parts[1] == Tally.from_json((tmp_path / "out" / "tally.json").read_text())
+    assert plan == desk.survey.plan
+    with pytest.raises(ParameterError, match="--replace"):
+        export(shown, tmp_path / "out")
+    export(shown, tmp_path / "out", replace=True)
+
+
+def test_the_exported_tables_are_one_table(filled, tmp_path) -> None:
+    from pyarrow import parquet
+
+    store, desk, _ = filled
+    export(results(store, desk), tmp_path / "out")
+    text = (tmp_path / "out" / "results.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    columns = parquet.read_table(tmp_path / "out" / "results.parquet").to_pydict()
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert len(rows) == len(columns["label"]) == len(document["rows"])
+    assert [float(row["estimate"]) for row in rows] == columns["estimate"]
+    assert {row["member"] for row in rows} == {"", *desk.survey.public["town"]}
+
+
+def test_links_are_random_and_a_sheet_has_a_code_for_each(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file, links=True)
+    tokens = links.issue(store, "alcohol", 30)
+    assert len(set(tokens)) == 30
+    assert all(re.fullmatch("[0-9a-z]{18}", token) for token in tokens)
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
+    assert link_hash(tokens[0]) in held
+    assert tokens[0].encode() not in held
+    sheet = links.sheet(desk.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
+    assert sheet.count("<svg") == 30
+    assert all(f"#{token}<" in sheet for token in tokens)
+    assert "http://www.w3.org" not in re.sub(r'xmlns="[^"]*"', "", sheet)
+    opened(store, survey_file, "open")
+    with pytest.raises(ParameterError, match="--links"):
+        links.issue(store, "open", 1)
+    store.disconnect()
