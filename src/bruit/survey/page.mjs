@@ -435,7 +435,7 @@ function start(survey) {
     const person = { answers, link, store }; // while it waits for its turn, another link may be opened here
     await alone(person.store.name, () => drawFor(person));
     drawing = false;
-    if (store === person.store) await resume();
+    await (store === person.store ? resume() : deliver(person.store));
   }
 
   function drawFor(person) {
@@ -472,10 +472,16 @@ function start(survey) {
     if (current.busy) return;
     Object.assign(current, { busy: true, outcome: "sending" });
     render();
-    const outcome = await posted(current.body);
-    Object.assign(current, { busy: false, outcome });
-    if (outcome === "sent") kept.set({ sent: true });
+    Object.assign(current, { outcome: await deliver(kept), busy: false });
     if (shown === current) show("report");
+  }
+
+  /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
+  async function deliver(kept) {
+    const record = kept.get();
+    const outcome = record.sent ? "sent" : await posted(record.body);
+    if (outcome === "sent") kept.set({ sent: true });
+    return outcome;
   }
 
   /** What the collector answered: sent, again (nothing was answered, or to come later), or a reason why not. */
