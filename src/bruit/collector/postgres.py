@@ -58,6 +58,8 @@ class PostgresStore(Store):
         As in ``postgresql://user@host/database``.
     """
 
+    REMOTE = True
+
     def __init__(self, address: str) -> None:
         if importlib.util.find_spec("psycopg") is None:
             raise MissingExtraError("A store in PostgreSQL", "postgresql")

@@ -20,9 +20,11 @@ from hashlib import sha256
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bruit.collector.desk import Desk, link_hash
 from bruit.collector.intake import Busy, Intake
@@ -78,6 +80,7 @@ _PAGE = {
 }
 _STRICT_TRANSPORT = {"Strict-Transport-Security": "max-age=31536000"}
 
+_REPORT = re.compile("/s/([a-z0-9-]{1,40})/report")
 _NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LOG = logging.getLogger("bruit.collector")
 
@@ -130,13 +133,29 @@ def application(
         store.disconnect()
 
     routes = [
-        Route("/s/{name}/report", server.report, methods=["POST"]),
         Route("/s/{name}/results", server.results, methods=["GET"]),
         Route("/s/{name}", server.page, methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
     handlers: Mapping[Any, Any] = {404: server.unknown, 405: server.not_done, Exception: server.defect}
-    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    front = [Middleware(_Reports, server=server)]
+    return Starlette(routes=routes, middleware=front, exception_handlers=handlers, lifespan=lifespan)
+
+
+class _Reports:
+    """Takes reports before anything is routed: theirs is the one way that must be short."""
+
+    def __init__(self, app: ASGIApp, server: _Server) -> None:
+        self._app = app
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        match = _REPORT.fullmatch(scope["path"]) if is_post else None
+        if match is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._server.send(await self._server.report(match[1], scope, receive), send)
 
 
 class _Refused(Exception):
@@ -173,25 +192,28 @@ class _Server:
 
     # Routes.
 
-    async def report(self, request: Request) -> Response:
-        """Take a report."""
+    async def report(self, name: str, scope: Scope, receive: Receive) -> int:
+        """Take a report; the status to answer with."""
         try:
-            outcome = await self._take(request)
+            return int(await self._take(name, scope, receive))
         except _Refused as refused:
-            return self._answer(refused.status)
+            return refused.status
         except Busy:
-            return self._answer(503)
+            return 503
         except TimeoutError:
-            return self._answer(408)
-        except ClientDisconnect:
-            return self._answer(400)
-        return self._answer(int(outcome))
+            return 408
+
+    async def send(self, status: int, send: Send) -> None:
+        """Answer with a status."""
+        answer = self._problems[status]
+        await send({"type": "http.response.start", "status": status, "headers": answer.raw_headers})
+        await send({"type": "http.response.body", "body": answer.body})
 
     async def page(self, request: Request) -> Response:
         """The respondent's page."""
         try:
-            self._check_transport(request)
-            held = await self._hold(request)
+            self._check_transport(request.scope)
+            held = await self._hold(request.path_params["name"])
         except _Refused as refused:
             return self._answer(refused.status)
         if held.desk.is_before():
@@ -205,10 +227,10 @@ class _Server:
         from bruit.collector.results_page import page
 
         try:
-            self._check_transport(request)
-            if not self._addresses.allows(_address(request)):
+            self._check_transport(request.scope)
+            if not self._addresses.allows(_address(request.scope)):
                 raise _Refused(429)
-            held = await self._hold(request, fresh=True)
+            held = await self._hold(request.path_params["name"], fresh=True)
         except _Refused as refused:
             return self._answer(refused.status)
         opened = held.desk.opened
@@ -237,10 +259,10 @@ class _Server:
 
     # Reports.
 
-    async def _take(self, request: Request) -> Outcome:
-        self._check_transport(request)
-        held = await self._hold(request)
-        if not held.limit.allows() or not self._addresses.allows(_address(request)):
+    async def _take(self, name: str, scope: Scope, receive: Receive) -> Outcome:
+        self._check_transport(scope)
+        held = await self._hold(name)
+        if not held.limit.allows() or not self._addresses.allows(_address(scope)):
             raise _Refused(429)
         desk = held.desk
         if desk.is_before():
@@ -249,20 +271,19 @@ class _Server:
             await asyncio.to_thread(self._store.close, desk.name)
             held.closed = True
         async with asyncio.timeout(_READ_TIME):
-            body = await _body(request, desk.survey.body_length)
+            body = await _body(scope, receive, desk.survey.body_length)
         arrival = None
         with suppress(DataError):
             arrival = desk.read(body)
         return await self.intake.take(desk, arrival)
 
-    def _check_transport(self, request: Request) -> None:
+    def _check_transport(self, scope: Scope) -> None:
         """Behind a proxy, only what came to it over https."""
-        if self._behind_proxy and request.scope["scheme"] != "https":
+        if self._behind_proxy and scope["scheme"] != "https":
             raise _Refused(426)
 
-    async def _hold(self, request: Request, *, fresh: bool = False) -> _Held:
+    async def _hold(self, name: str, *, fresh: bool = False) -> _Held:
         """The survey that a request names, as of a few seconds ago at most."""
-        name = request.path_params["name"]
         held = self._held.get(name)
         if held is not None and not fresh and time.monotonic() - held.since < _FRESH:
             return held
@@ -298,9 +319,9 @@ class _Server:
         return Response(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
-async def _body(request: Request, length: int) -> bytes:
+async def _body(scope: Scope, receive: Receive, length: int) -> bytes:
     """The body of a report, read no further than a report is long."""
-    fields: dict[bytes, bytes] = dict(request.scope["headers"])
+    fields: dict[bytes, bytes] = dict(scope["headers"])
     if fields.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
         raise _Refused(415)
     if b"transfer-encoding" in fields:  # no page sends one, and a proxy may read it differently
@@ -308,19 +329,23 @@ async def _body(request: Request, length: int) -> bytes:
     declared = fields.get(b"content-length", b"0")
     if not declared.isdigit() or int(declared[:12]) > length:
         raise _Refused(413)
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        parts.append(part)
-        size += len(part)
-        if size > length:
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":  # whoever sent it hung up
+            raise _Refused(400)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > length:
             raise _Refused(413)
-    return b"".join(parts)
+    return body
 
 
-def _address(request: Request) -> str:
+def _address(scope: Scope) -> str:
     """Where a request comes from, for the limit only."""
-    return request.client.host if request.client is not None else ""
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 _STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)

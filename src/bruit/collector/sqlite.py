@@ -42,7 +42,9 @@ CREATE TABLE shown (
 _WITH_A_SURVEY = ("ids", "links", "tallies", "shown")
 
 #: How many rows one statement takes; SQLite has a limit of 32,766 parameters.
-_ROWS = 500
+_ROWS = 512
+#: After how many pages the journal is copied into the file: ids are random, and touch the same pages again and again.
+_CHECKPOINT = "wal_autocheckpoint = 8000"
 #: How long to wait for another process that writes, in seconds.
 _PATIENCE = 30.0
 
@@ -177,10 +179,7 @@ class SqliteStore(Store):
     def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
         known = self._bodies(name, list(bodies))
         rows = [(name, key, body) for key, body in bodies.items() if key not in known]
-        for some in _chunks(rows):
-            values = ",".join(["(?,?,?)"] * len(some))
-            flat = [value for row in some for value in row]
-            self._connection.execute(f"INSERT INTO ids VALUES {values}", flat)  # noqa: S608 -- question marks
+        self._connection.executemany("INSERT INTO ids VALUES (?, ?, ?)", rows)
         return {key for _, key, _ in rows}
 
     def _bodies(self, name: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -203,20 +202,14 @@ class SqliteStore(Store):
         return spent
 
     def _increase(self, name: str, increments: Increments) -> None:
-        rows = [(name, *key, count) for key, count in increments.items()]
-        for some in _chunks(rows):
-            values = ",".join(["(?,?,?,?,?)"] * len(some))
-            # WHERE true: without it, SQLite would read ON as part of a join.
-            query = f"INSERT INTO tallies VALUES {values} ON CONFLICT DO UPDATE SET count = count + excluded.count"  # noqa: S608
-            self._connection.execute(query, [value for row in some for value in row])
+        rows = [(name, *key, number) for key, number in increments.items()]
+        query = "INSERT INTO tallies VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+        self._connection.executemany(query, rows)
 
     def _advance(self, name: str, step: int) -> None:
-        query = "SELECT count FROM {} WHERE survey = ? AND stratum = ? AND cell = ?"
-        key = (name, WHOLE, ANSWERED)
-        answered, shown = (
-            self._connection.execute(query.format(table), key).fetchone() for table in ("tallies", "shown")
-        )
-        if answered[0] - (shown[0] if shown else 0) >= step:
+        count = "SELECT count FROM {} WHERE survey = ?1 AND stratum = ?2 AND cell = ?3"
+        query = f"SELECT ({count.format('tallies')}) - coalesce(({count.format('shown')}), 0)"
+        if self._connection.execute(query, (name, WHOLE, ANSWERED)).fetchone()[0] >= step:
             self._show(name)
 
     def _show(self, name: str) -> None:
@@ -286,12 +279,21 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _configure(connection: sqlite3.Connection) -> None:
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "trusted_schema = OFF"):
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "secure_delete = ON",
+        "trusted_schema = OFF",
+        _CHECKPOINT,
+    ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
-def _chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS))
+def _chunks(rows: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Parts of a list, each filled up with its last entry to a power of two, so that few statements are prepared."""
+    for start in range(0, len(rows), _ROWS):
+        part = list(rows[start : start + _ROWS])
+        yield part + part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
 
 
 def _marks(values: Sequence[Any]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -136,6 +136,9 @@ class Links(NamedTuple):
 
 class Store(ABC):
     """Surveys, ids, counters and links; each method is one transaction."""
+
+    #: Whether it is reached over a network, so that whoever waits for it should do something else meanwhile.
+    REMOTE: ClassVar[bool] = False
 
     # Surveys.
 
