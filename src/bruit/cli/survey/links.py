@@ -24,7 +24,7 @@ def links(
 ) -> None:
     """Make single-use links, for a survey that takes answers with such links only.
 
-    Open the survey with --links. The store keeps hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not
+    bruit survey open decides which surveys do. The store keeps hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not
     note who has which.
     """
     from bruit.collector import links as tokens
