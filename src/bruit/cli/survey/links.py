@@ -24,8 +24,8 @@ def links(
 ) -> None:
     """Make single-use links, for a survey that takes answers with such links only.
 
-    bruit survey open decides which surveys do. The store keeps hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not
-    note who has which.
+    The store keeps hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not note
+    who has which.
     """
     from bruit.collector import links as tokens
 
