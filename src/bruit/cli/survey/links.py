@@ -22,10 +22,10 @@ def links(
     ] = None,
     store: _store.Address = _store.DEFAULT,
 ) -> None:
-    """Make single-use links of a survey that was opened with --links.
+    """Make single-use links, for a survey that takes answers with such links only.
 
-    The store keeps their hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not
-    note who has which.
+    The store keeps hashes only: a link that is lost cannot be shown again. Hand them out in any order, and do not note
+    who has which.
     """
     from bruit.collector import links as tokens
 

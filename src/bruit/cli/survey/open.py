@@ -99,7 +99,8 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
     console.say(survey.title[survey.languages[0]], "bold")
     if links:
         console.say(
-            f"  answer:   {link}#…  by single-use links: bruit survey links {name} --address {base}", whole=True
+            f"  answer:   {link}#…  by single-use links: bruit survey links {name} --number 30 --address {base}",
+            whole=True,
         )
     else:
         console.say(f"  answer:   {link}", whole=True)
