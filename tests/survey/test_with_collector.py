@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +80,10 @@ def test_people_who_answer_in_a_browser_are_counted_once_and_leave_no_trace_of_t
         assert body.encode() not in kept
         assert number.encode() not in kept
         assert bytes.fromhex(number) not in kept
+
+
+def test_the_picture_of_the_readme_can_be_taken_again(tmp_path):
+    tool = Path(__file__).parents[2] / "tools" / "survey_picture.py"
+    subprocess.run([sys.executable, tool, tmp_path / "survey.png"], check=True, timeout=120)
+    header = (tmp_path / "survey.png").read_bytes()[:24]
+    assert (int.from_bytes(header[16:20]), int.from_bytes(header[20:24])) == (856, 894)
