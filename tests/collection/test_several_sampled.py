@@ -222,7 +222,7 @@ def test_what_cannot_be_done_is_refused_with_a_way_out(make):
         make("SMP0[GRR]", SHAPE)
     with pytest.raises(ParameterError, match=r"weights belongs to SMP and TAB, not to SMP2\[GRR\]"):
         make("SMP2[GRR]", SHAPE, weights={"a0": 1, "a1": 1, "a2": 1})
-    with pytest.raises(ParameterError, match="asked once"):
+    with pytest.raises(ParameterError, match="asked once, and so are several"):
         make("SMP2[GRR]", SHAPE, rounds=2, epoch_epsilon=2.0)
     with pytest.raises(ParameterError, match=r"for a table take TAB\[ADP\]"):
         plan.table({}, "a0", "a1")

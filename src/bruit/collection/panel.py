@@ -165,8 +165,8 @@ def panel(
         )
     if not design.repeats:
         raise ParameterError(
-            "Tables, and several attributes drawn of each person, are asked once: take SMP or SPL for rounds, or one "
-            "question."
+            "Tables are asked once, and so are several attributes drawn for each person: take SMP or SPL for rounds, "
+            "or one question."
         )
     return Panel(design, _repeated(design, epsilon, limit, unit, budgets), limit, rounds, epochs)
 

@@ -63,7 +63,7 @@ class SeveralSampled(Design):
         return self.sampled / self.d
 
     @cached_property
-    def _each(self) -> Sample:
+    def _single(self) -> Sample:
         """What one pair of columns is: a report on one attribute, and which."""
         return Sample(self.schema, self.mechanisms, dict.fromkeys(self.schema, 1))
 
@@ -76,7 +76,7 @@ class SeveralSampled(Design):
 
     def reported(self, name: str, tally: Tally) -> int:
         """How many people reported on an attribute."""
-        return self._each.reported(name, tally)
+        return self._single.reported(name, tally)
 
     def check(self, tally: Tally) -> None:
         """Everybody counted reported on k attributes, and on none of them twice."""
@@ -87,16 +87,16 @@ class SeveralSampled(Design):
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What the attribute's own mechanism finds, of those who reported on it: a random part of all, as with SMP."""
-        answer = self._each.answer(name, tally, target, guarantee)
+        answer = self._single.answer(name, tally, target, guarantee)
         return replace(answer, mechanism=f"SMP{self.sampled}[{self.mechanisms[name].name}]")
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
         """That of the attribute's own mechanism with the number of people who are expected to report on it."""
-        return self._each.variance_of_some(name, frequency, n, self.chance(name), target)
+        return self._single.variance_of_some(name, frequency, n, self.chance(name), target)
 
     def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
         """The people who reported on each attribute, in their order."""
-        for parts in zip(*(self._each.by_attribute(pair) for pair in self._pairs(reports)), strict=True):
+        for parts in zip(*(self._single.by_attribute(pair) for pair in self._pairs(reports)), strict=True):
             people = np.concatenate([part.people for part in parts])
             order = np.argsort(people, kind="stable")
             yield Part(parts[0].name, people[order], np.concatenate([part.reports for part in parts])[order])
@@ -118,7 +118,7 @@ class SeveralSampled(Design):
         chosen = {
             name: some(people[name], int(size[0]), generator) for name, size in zip(self.schema, sizes, strict=True)
         }
-        return self._each._simulate_chosen(chosen, generator)
+        return self._single._simulate_chosen(chosen, generator)
 
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """The people of every cell of the table draw their attributes."""
@@ -129,7 +129,7 @@ class SeveralSampled(Design):
             name: np.bincount(where[place], weights=drawn, minlength=table.shape[place]).astype(np.int64)
             for place, (name, drawn) in enumerate(zip(self.schema, self._drawn(cells[held], generator), strict=True))
         }
-        return self._each._simulate_chosen(chosen, generator)
+        return self._single._simulate_chosen(chosen, generator)
 
     def _drawn(self, people: Counts, generator: Chance) -> Iterator[Counts]:
         """How many people of each kind report on each attribute, one after the other.
@@ -149,7 +149,7 @@ class SeveralSampled(Design):
 
     def empty_reports(self, n: int) -> Reports:
         """Room for the reports of n people."""
-        pairs = [self._each.empty_reports(n) for _ in range(self.sampled)]
+        pairs = [self._single.empty_reports(n) for _ in range(self.sampled)]
         return {f"{name}_{number}": column for number, pair in enumerate(pairs, 1) for name, column in pair.items()}
 
     def _pairs(self, reports: Mapping[str, NDArray[Any]]) -> list[Reports]:
@@ -172,13 +172,13 @@ class SeveralSampled(Design):
             for number, pair in enumerate(pairs):
                 rows = named[people] == number
                 pair[ATTRIBUTE][people[rows]] = place
-                self._each._write(people[rows], reports[rows], pair)
+                self._single._write(people[rows], reports[rows], pair)
             named[people] += 1
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Those of whom every report is one of the attribute that it names, and who name k in their order."""
         pairs = self._pairs(reports)
-        fine = np.all([self._each.valid(pair) for pair in pairs], axis=0)
+        fine = np.all([self._single.valid(pair) for pair in pairs], axis=0)
         for first, second in itertools.pairwise(pairs):
             fine &= first[ATTRIBUTE] < second[ATTRIBUTE]
         return np.asarray(fine)
@@ -186,7 +186,7 @@ class SeveralSampled(Design):
     def _count(self, reports: Reports) -> Folded:
         fine = self.valid(reports)
         counted = [
-            self._each._count({name: column[fine] for name, column in pair.items()}) for pair in self._pairs(reports)
+            self._single._count({name: column[fine] for name, column in pair.items()}) for pair in self._pairs(reports)
         ]
         n = int(fine.sum())
         return Folded(np.sum([part.counts for part in counted], axis=0), n, len(fine) - n)
