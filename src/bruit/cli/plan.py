@@ -40,7 +40,8 @@ def plan(
         str | None,
         typer.Option(
             help="SPL[x], SMP[x], RS+FD[x] or RS+RFD[x] with a mechanism for x, or ADP to choose one for each "
-            "attribute; SMP[ADP] if none is named. For one attribute, the mechanism alone; the one of least error if "
+            "attribute; SMP2[x] for two attributes of each person, SMPk[x] for the number of least error; SMP[ADP] if "
+            "none is named. For one attribute, the mechanism alone; the one of least error if "
             "none is named."
         ),
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bruit.cards import Card
 from bruit.cards.card import PublicQuestion
 from bruit.cards.question import texts
+from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
+    if plan.kind == "SMPk":
+        raise ParameterError(
+            f"A card draws one question or asks all, so that {plan.method} has none: take SMP[…] or SPL[…] where "
+            "people answer on devices of their own."
+        )
     clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
     asking = design if plan.rounds is None else plan.panel
     questions = tuple(asking.question(name) for name in design.questions)

@@ -41,6 +41,8 @@ def check(plan: Plan, names: tuple[str, ...], *, whole: bool = False) -> None:
         )
     if plan.kind == "one":
         raise ParameterError("A table needs two attributes or more, and this plan asks for one.")
+    if plan.kind == "SMPk":
+        raise ParameterError(f"{plan.method} gives each attribute by itself: for a table take TAB[ADP] or SPL[ADP].")
     if plan.kind not in ("TAB", "SPL"):
         raise ParameterError(THEOREM.format(kind=plan.kind))
     for name in names:

@@ -1,4 +1,4 @@
-"""The grammar of method names: ``GRR`` alone, or ``SPL[x]``, ``SMP[x]``, ``RS+FD[x]``, ``RS+RFD[x]``, ``TAB[x]``.
+"""The grammar of method names: ``GRR`` alone, or ``SPL[x]``, ``SMP[x]``, ``SMP2[x]``, ``RS+FD[x]``, ``TAB[x]``, ….
 
 The name outside the brackets says what is done with the attributes of a person, the one inside how an answer is made
 private. Names are read in any case and written in one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from bruit import _checks
@@ -18,12 +18,13 @@ from bruit.numbers import Number
 from bruit.oracles import Oracle
 
 #: What is done with the attributes of a person; "one" where there is one only.
-Kind: TypeAlias = Literal["one", "SPL", "SMP", "RS+FD", "RS+RFD", "TAB"]
+Kind: TypeAlias = Literal["one", "SPL", "SMP", "SMPk", "RS+FD", "RS+RFD", "TAB"]
 
 #: What each kind does, for messages and tables.
 KINDS: dict[str, str] = {
     "SPL": "every attribute is reported, with a part of ε each",
     "SMP": "one attribute at random is reported with all of ε, and told which",
+    "SMPk": "k attributes at random are reported, with a part of ε each, and told which; SMP2 where k is 2",
     "RS+FD": "one attribute at random is reported, the others are fake, and it is not told which",
     "RS+RFD": "as RS+FD, with fakes that follow a prior",
     "TAB": "one table of attributes at random is reported, its cell with all of ε, and told which",
@@ -38,7 +39,7 @@ FAKED = ("RS+FD", "RS+RFD")
 #: What stands behind the name of an oracle that is faked in several ways.
 _SUFFIXES: dict[str, FakeKind] = {"-z": "zeros", "-r": "noise", "-v": "value"}
 
-_FORM = re.compile(r"\s*(?P<kind>[A-Za-z+]+)\s*\[\s*(?P<base>[^\[\]]*?)\s*\]\s*")
+_FORM = re.compile(r"\s*(?P<kind>[A-Za-z+]+)(?P<sampled>[0-9]{0,4})\s*\[\s*(?P<base>[^\[\]]*?)\s*\]\s*")
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,14 @@ class Method:
     Method(kind='RS+FD', base='OUE-z')
     >>> str(parse("SMP[adp]")), parse("GRR").kind
     ('SMP[ADP]', 'one')
+    >>> parse("smp2[oue]").sampled, str(parse("SMP1[OUE]")), str(parse("smpK[OUE]"))
+    (2, 'SMP[OUE]', 'SMPk[OUE]')
     """
 
     kind: Kind
     base: str
+    #: For SMPk: how many attributes a person reports; None for the number of least error.
+    sampled: int | None = field(default=None, repr=False)
 
     @property
     def fakes(self) -> bool:
@@ -62,6 +67,8 @@ class Method:
         return self.kind in FAKED
 
     def __str__(self) -> str:
+        if self.sampled is not None:
+            return f"SMP{self.sampled}[{self.base}]"
         return self.base if self.kind == "one" else f"{self.kind}[{self.base}]"
 
 
@@ -76,7 +83,18 @@ def parse(text: Any) -> Method:
         spelling = {name.lower(): name for name in (*Oracle.kinds.meanings, *Number.kinds.meanings, ADAPTIVE)}
         return Method("one", spelling.get(text.strip().lower(), text))
     kind = _spelt(form["kind"], tuple(KINDS), "method")
+    if form["sampled"]:
+        return _sampled(kind, int(form["sampled"]), form["base"])
     return Method(cast(Kind, kind), base_name(kind, form["base"]))
+
+
+def _sampled(kind: str, sampled: int, base: str) -> Method:
+    """SMP with a number of attributes; with one it is SMP itself."""
+    if kind != "SMP" or not sampled:
+        raise ParameterError("Only SMP takes a number of attributes, 1 or above, as in SMP2[OUE].")
+    if sampled == 1:
+        return Method("SMP", base_name("SMP", base))
+    return Method("SMPk", base_name("SMPk", base), sampled)
 
 
 def base_name(kind: str, name: Any) -> str:

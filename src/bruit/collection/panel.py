@@ -164,7 +164,10 @@ def panel(
             "which is true. Take SMP or SPL for rounds, or a plan of its own for every report."
         )
     if not design.repeats:
-        raise ParameterError("Tables are asked once: take SMP or SPL for rounds, or one question.")
+        raise ParameterError(
+            "Tables are asked once, and so are several attributes drawn for each person: take SMP or SPL for rounds, "
+            "or one question."
+        )
     return Panel(design, _repeated(design, epsilon, limit, unit, budgets), limit, rounds, epochs)
 
 

@@ -73,7 +73,8 @@ class Plan(Randomizer):
     method
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
-        ``"SMP[x]"`` (report one at random and tell which), ``"RS+FD[x]"`` (report one at random among fakes) or
+        ``"SMP[x]"`` (report one at random and tell which), ``"SMP2[x]"`` (report two, each with half of ε; likewise
+        SMP3, …, and ``"SMPk[x]"`` for the number of least error), ``"RS+FD[x]"`` (report one at random among fakes) or
         ``"RS+RFD[x]"`` (fakes that follow a prior) or ``"TAB[x]"`` (report the cell of one table at random, and tell
         which). ``ADP`` for x takes the mechanism of least error for each attribute. Unless given, the method is the
         mechanism of least error for one attribute, and ``"SMP[ADP]"`` for several.
@@ -117,6 +118,8 @@ class Plan(Randomizer):
     frequency estimates with local differential privacy.
     Arcolezi, H. H., Gambs, S., Couchot, J.-F., Palamidessi, C. (2023), On the risks of collecting multidimensional data
     under local differential privacy.
+    Wang, N., Xiao, X., Yang, Y., Zhao, J., Hui, S. C., Shin, H., Shin, J., Yu, G. (2019), Collecting and analyzing
+    multidimensional data with local differential privacy.
 
     Examples
     --------
@@ -261,7 +264,10 @@ class Plan(Randomizer):
 
     @property
     def kind(self) -> methods.Kind:
-        """What is done with the attributes: ``"one"``, ``"SPL"``, ``"SMP"``, ``"RS+FD"`` or ``"RS+RFD"``."""
+        """What is done with the attributes: ``"one"``, ``"SPL"``, ``"SMP"``, ``"SMPk"``, ``"RS+FD"``, ….
+
+        ``"SMPk"`` stands for SMP2, SMP3, ….
+        """
         return methods.parse(self.method).kind
 
     @property
@@ -358,7 +364,8 @@ class Plan(Randomizer):
         """Reports of a table's rows, wherever the table is.
 
         One attribute, SPL, RS+FD and RS+RFD: a column for each attribute. SMP: a column ``attribute`` with the number
-        of the attribute that each person reports, and a column ``report``.
+        of the attribute that each person reports, and a column ``report``. SMP2: ``attribute_1``, ``report_1``,
+        ``attribute_2`` and ``report_2``, in the order of the schema.
 
         Parameters
         ----------

@@ -17,13 +17,16 @@ from bruit.collection.fake_column import CANDIDATES, FakePlace, fake_column
 from bruit.collection.methods import ADAPTIVE, KINDS, Method, base_name
 from bruit.collection.prior import Weights, clean_prior, prior_frequencies
 from bruit.collection.sample import Sample, clean_weights
+from bruit.collection.several import SeveralSampled
 from bruit.collection.single import Single
-from bruit.collection.split import Split, clean_budgets
+from bruit.collection.split import Split, clean_budgets, even_budget
 from bruit.domains import Schema
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 
 #: The most attributes of a person.
 MOST_ATTRIBUTES = 1024
+#: The most attributes of which the best number to sample is looked for: every number is tried.
+MOST_COMPARED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,8 @@ def resolve(
     )
     if method.fakes:
         return _fake(request, shares)
+    if method.kind == "SMPk":
+        return _best_sampled(request) if method.sampled is None else _several_sampled(request, method.sampled)
     return _sample(request, weights) if method.kind == "SMP" else _split(request, budgets)
 
 
@@ -219,6 +224,51 @@ def _sample(request: PlanRequest, weights: Any) -> Resolved:
         weights=None if weights is None else drawn,
         bases=request.bases,
     )
+
+
+def _several_sampled(request: PlanRequest, sampled: int) -> Resolved:
+    d, base = len(request.schema), request.method.base
+    if sampled >= d:
+        raise ParameterError(
+            f"{request.method} draws {sampled} of {d} attributes: draw fewer than there are, as in SMP{d - 1}[{base}], "
+            f"or report every one, with SPL[{base}]."
+            if d > 2
+            else f"{request.method} draws {sampled} of 2 attributes: take SMP[{base}], or SPL[{base}] for both."
+        )
+    part = even_budget(request.epsilon, sampled) if request.unit == "person" else request.epsilon
+    chosen = {name: request.mechanism(name, part) for name in request.schema}
+    return Resolved(
+        SeveralSampled(request.schema, chosen, sampled),
+        request.epsilon,
+        str(request.method),
+        inner=part,
+        unit=request.unit,
+        bases=request.bases,
+    )
+
+
+def _best_sampled(request: PlanRequest) -> Resolved:
+    """The number of attributes of least error, from one (SMP) to all (SPL), by the criterion of ADP."""
+    d, base = len(request.schema), request.method.base
+    if d > MOST_COMPARED:
+        raise LimitError(
+            f"The best k is looked for among at most {MOST_COMPARED} attributes, this schema has {d:,}: "
+            f"name k, as in SMP2[{base}]."
+        )
+
+    def resolved(sampled: int) -> Resolved:
+        if sampled == 1:
+            return _sample(request._replace(method=Method("SMP", base)), None)
+        if sampled == d:
+            return _split(request._replace(method=Method("SPL", base)), None)
+        return _several_sampled(request._replace(method=Method("SMPk", base, sampled)), sampled)
+
+    def error(option: Resolved) -> float:
+        return criterion.plan_error(
+            {name: option.design.variance(name, own, 1, "population") for name, own in request.frequencies.items()}
+        )
+
+    return criterion.least((resolved(sampled) for sampled in range(1, d + 1)), error)
 
 
 def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit, weights: Any, tables: Any) -> Resolved:

@@ -86,7 +86,11 @@ class Sample(Design):
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
         """That of the attribute's own mechanism with the number of people who are expected to report on it."""
-        expected = n * self.chance(name)
+        return self.variance_of_some(name, frequency, n, self.chance(name), target)
+
+    def variance_of_some(self, name: str, frequency: Any, n: int, chance: float, target: Target) -> Floats:
+        """The same where everybody reports on the attribute with this probability."""
+        expected = n * chance
         mechanism = self.mechanisms[name]
         whole = variance_of(mechanism, frequency, "population")
         if target == "people":

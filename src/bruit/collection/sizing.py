@@ -154,7 +154,10 @@ def plan_for(
 
 def _parts(method: str, schema: Schema) -> int:
     """Among how many attributes ε is split."""
-    return len(schema) if methods.parse(method).kind == "SPL" else 1
+    parsed = methods.parse(method)
+    if parsed.kind == "SMPk":
+        return parsed.sampled or len(schema)
+    return len(schema) if parsed.kind == "SPL" else 1
 
 
 def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:

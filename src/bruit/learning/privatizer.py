@@ -347,8 +347,8 @@ def check_plan(plan: Plan) -> None:
     """An error, with its reason, for a plan whose reports are no table of values."""
     if plan.design.draws is not None:
         raise ParameterError(
-            f"{plan.method} reports one attribute of each person, so all others would be missing, and what a model "
-            'learns from, several attributes of the same person, is never seen. Use "SPL", which reports every one.'
+            f"{plan.method} reports a part of each person's attributes, so the others would be missing, and what a "
+            'model learns from, all attributes of the same person, is never seen. Use "SPL", which reports every one.'
         )
     if plan.design.hides:
         raise ParameterError(

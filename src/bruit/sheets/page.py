@@ -111,7 +111,8 @@ class _Sheet:
     def _leaves(self) -> Iterator[str]:
         yield _heading(self.say("leaves"))
         yield _paragraph(self.say("leaves_text"))
-        yield _paragraph(self.phrases("method", self.plan.kind, d=self.phrases.whole(self.plan.d)))
+        numbers = {"d": self.phrases.whole(self.plan.d), "k": self.phrases.whole(self._sent())}
+        yield _paragraph(self.phrases("method", self.plan.kind, **numbers))
         if self.plan.d == 1:
             yield _list(self._odds(self.plan.name))
             return
@@ -140,6 +141,10 @@ class _Sheet:
             yield _paragraph(self.say("rounds_note", times=self._times()))
         yield _paragraph(self.say("epsilon", epsilon=self._epsilon()), note=True)
 
+    def _sent(self) -> int:
+        """To how many questions a person sends a true answer, changed by chance."""
+        return round(sum(self.plan.design.chance(name) for name in self.plan.schema))
+
     def _epsilon(self) -> str:
         """ε to six decimals, rounded up."""
         exact = Fraction(self.plan.guarantee.epsilon)
@@ -152,6 +157,7 @@ class _Sheet:
         else:
             lines.append(self.say("clear_nothing"))
         lines += [self.say("clear_drawn")] if plan.kind == "SMP" else []
+        lines += [self.say("clear_several")] if plan.kind == "SMPk" else []
         lines.append(self.say("clear_part"))
         lines += [self.say("clear_pairs")] if plan.public else []
         yield _heading(self.say("clear"))

@@ -246,7 +246,8 @@ def _slug(text: str) -> str:
 
 
 _HEADER = """\
-<!-- Written by `bruit study report --out docs/claims.md` from results of `bruit study run --all`. -->
+<!-- Written by `bruit study report`, each study from results of `bruit study run NAME` and from the rows recorded in
+`src/bruit/studies/_recorded`, where it has any. The studies were not all run at the same time. -->
 
 # Claims
 

@@ -245,5 +245,5 @@ STUDY = Study(
              "only.", figures.guarantees),
     ],
     table=figures.table,
-    version=2,
+    version=3,
 )  # fmt: skip

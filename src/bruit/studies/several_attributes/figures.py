@@ -66,8 +66,8 @@ def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
 
     curve = part.curve("mse", "epsilon")
     single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in curve.x])
-    colour, dashes = (*style.PALETTE, style.MUTED)[place], drawing.DASHES[place // 3]
-    mark = (*drawing.MARKS, "X")[place]
+    colour, dashes = (*style.PALETTE, style.MUTED, style.INK)[place], drawing.DASHES[place // 3]
+    mark = (*drawing.MARKS, "X", "*")[place]
     ax.plot(
         curve.x, curve.mean, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=method
     )

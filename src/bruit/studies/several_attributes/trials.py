@@ -22,7 +22,16 @@ Counts = dict[str, NDArray[np.int64]]
 
 #: The tables, and how they are called in print.
 DATA = {"nursery": "Nursery", "adult": "Adult", "acs_employment": "ACSEmployment"}
-METHODS = ("SPL[ADP]", "SMP[ADP]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[ADP]", "RS+RFD[GRR]", "RS+RFD[ADP]")
+METHODS = (
+    "SPL[ADP]",
+    "SMP[ADP]",
+    "RS+FD[GRR]",
+    "RS+FD[SUE-z]",
+    "RS+FD[OUE-z]",
+    "RS+FD[ADP]",
+    "RS+RFD[GRR]",
+    "RS+RFD[ADP]",
+)
 #: ε' = ln(d(e^ε − 1) + 1) and ADP as in the papers, or ε for a person and ADP by the mean variance over all values.
 CALIBRATIONS = ("published", "person")
 EPSILONS: tuple[float, ...] = tuple(math.log(ratio) for ratio in range(2, 8))

@@ -1,0 +1,192 @@
+"""Sampling k of d attributes (SMPk): each person reports k attributes, drawn at random, each with a part of ε.
+
+Which ones they are says nothing about the person, so the guarantee is that of k reports: the parts add up. Per
+attribute there are n·k/d reports at ε/k. With k = 1 that is SMP, with k = d it is SPL; for a large ε the least error is
+between the two. ``several.proof.md`` has the arguments.
+
+Reports have two columns for each of the k: ``attribute_1``, ``report_1``, ``attribute_2``, …, in the order of the
+schema, each pair as SMP has it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.collection.composite import Part, Table
+from bruit.collection.criterion import Floats
+from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit
+from bruit.collection.sample import ATTRIBUTE, REPORT, Sample, some
+from bruit.domains.codes import Codes
+from bruit.entropy import Words
+from bruit.errors import DataError
+from bruit.estimation import Tally, Target
+from bruit.estimation.tally import Counts, exact_total
+from bruit.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralSampled(Design):
+    """Some attributes of each person, as many for everybody, each through its own mechanism.
+
+    Parameters
+    ----------
+    schema, mechanisms
+        As for every `Design`.
+    sampled
+        k: how many attributes a person reports, all sets of as many equally likely.
+    """
+
+    sampled: int
+    repeats: ClassVar[bool] = False
+
+    def ratio(self, unit: Unit) -> Fraction:
+        """The product of the k largest ratios for a person, the largest for one attribute."""
+        ratios = sorted((mechanism.law.ratio for mechanism in self.mechanisms.values()), reverse=True)
+        return math.prod(ratios[: self.sampled], start=Fraction(1)) if unit == "person" else ratios[0]
+
+    @property
+    def draws(self) -> tuple[int, ...]:
+        """All attributes are drawn alike."""
+        return (1,) * self.d
+
+    def chance(self, name: str) -> float:
+        """How often an attribute is drawn."""
+        return self.sampled / self.d
+
+    @cached_property
+    def _single(self) -> Sample:
+        """What one pair of columns is: a report on one attribute, and which."""
+        return Sample(self.schema, self.mechanisms, dict.fromkeys(self.schema, 1))
+
+    # What the collector does.
+
+    @property
+    def cells(self) -> int:
+        """How many people reported on each attribute, and then the counts of each."""
+        return self.d + super().cells
+
+    def reported(self, name: str, tally: Tally) -> int:
+        """How many people reported on an attribute."""
+        return self._single.reported(name, tally)
+
+    def check(self, tally: Tally) -> None:
+        """Everybody counted reported on k attributes, and on none of them twice."""
+        sizes = tally.counts[: self.d]
+        if exact_total(sizes) != self.sampled * tally.n or int(sizes.max()) > tally.n:
+            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+        super().check(tally)
+
+    def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
+        """What the attribute's own mechanism finds, of those who reported on it: a random part of all, as with SMP."""
+        answer = self._single.answer(name, tally, target, guarantee)
+        return replace(answer, mechanism=f"SMP{self.sampled}[{self.mechanisms[name].name}]")
+
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """That of the attribute's own mechanism with the number of people who are expected to report on it."""
+        return self._single.variance_of_some(name, frequency, n, self.chance(name), target)
+
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+        """The people who reported on each attribute, in their order."""
+        for parts in zip(*(self._single.by_attribute(pair) for pair in self._pairs(reports)), strict=True):
+            people = np.concatenate([part.people for part in parts])
+            order = np.argsort(people, kind="stable")
+            yield Part(parts[0].name, people[order], np.concatenate([part.reports for part in parts])[order])
+
+    # The law.
+
+    def _columns(self, widths: list[int]) -> int:
+        return sum(math.prod(some_widths) for some_widths in itertools.combinations(widths, self.sampled))
+
+    def _row(self, true: Table, laws: list[Table]) -> Iterator[Fraction]:
+        share = Fraction(1, math.comb(self.d, self.sampled))
+        for rows in itertools.combinations(true, self.sampled):
+            yield from (math.prod(combination, start=share) for combination in itertools.product(*rows))
+
+    def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
+        """Who reports on an attribute is a random part of the people; attributes share only how many they are."""
+        n = int(next(iter(people.values())).sum())
+        sizes = self._drawn(np.array([n]), generator)
+        chosen = {
+            name: some(people[name], int(size[0]), generator) for name, size in zip(self.schema, sizes, strict=True)
+        }
+        return self._single._simulate_chosen(chosen, generator)
+
+    def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
+        """The people of every cell of the table draw their attributes."""
+        cells = table.ravel()
+        held = np.flatnonzero(cells)
+        where = np.unravel_index(held, table.shape)
+        chosen = {
+            name: np.bincount(where[place], weights=drawn, minlength=table.shape[place]).astype(np.int64)
+            for place, (name, drawn) in enumerate(zip(self.schema, self._drawn(cells[held], generator), strict=True))
+        }
+        return self._single._simulate_chosen(chosen, generator)
+
+    def _drawn(self, people: Counts, generator: Chance) -> Iterator[Counts]:
+        """How many people of each kind report on each attribute, one after the other.
+
+        Whoever has r attributes yet to name, of m that are left, names the next one with probability r/m.
+        """
+        waiting = np.zeros((self.sampled + 1, people.size), np.int64)  # by how many they have yet to name
+        waiting[self.sampled] = people
+        for left in range(self.d, 0, -1):
+            shares = np.minimum(np.arange(self.sampled + 1) / left, 1.0)
+            named = np.asarray(generator.binomial(waiting, shares[:, None]), np.int64)
+            waiting -= named
+            waiting[:-1] += named[1:]
+            yield named.sum(axis=0)
+
+    # Reports.
+
+    def empty_reports(self, n: int) -> Reports:
+        """Room for the reports of n people."""
+        pairs = [self._single.empty_reports(n) for _ in range(self.sampled)]
+        return {f"{name}_{number}": column for number, pair in enumerate(pairs, 1) for name, column in pair.items()}
+
+    def _pairs(self, reports: Mapping[str, NDArray[Any]]) -> list[Reports]:
+        """The columns, two and two, as SMP calls them."""
+        return [
+            {name: reports[f"{name}_{number}"] for name in (ATTRIBUTE, REPORT)} for number in range(1, self.sampled + 1)
+        ]
+
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
+        pairs = self._pairs(out)
+        n = len(pairs[0][ATTRIBUTE])
+        *own, choice = words.split(self.d + 1)
+        stream, named = choice.stream(), np.zeros(n, np.int64)
+        for place, (name, mechanism) in enumerate(self.mechanisms.items()):
+            # Of m attributes that are left, the next is one of the r that a person has yet to name: r of m numbers.
+            chosen = stream.integers(self.d - place, n) < (self.sampled - named).astype(np.uint64)
+            people = np.flatnonzero(chosen)
+            reports = mechanism._empty_reports(people.size)
+            mechanism._randomize(codes[name][people], own[place].stream(), reports)
+            for number, pair in enumerate(pairs):
+                rows = named[people] == number
+                pair[ATTRIBUTE][people[rows]] = place
+                self._single._write(people[rows], reports[rows], pair)
+            named[people] += 1
+
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Those of whom every report is one of the attribute that it names, and who name k in their order."""
+        pairs = self._pairs(reports)
+        fine = np.all([self._single.valid(pair) for pair in pairs], axis=0)
+        for first, second in itertools.pairwise(pairs):
+            fine &= first[ATTRIBUTE] < second[ATTRIBUTE]
+        return np.asarray(fine)
+
+    def _count(self, reports: Reports) -> Folded:
+        fine = self.valid(reports)
+        counted = [
+            self._single._count({name: column[fine] for name, column in pair.items()}) for pair in self._pairs(reports)
+        ]
+        n = int(fine.sum())
+        return Folded(np.sum([part.counts for part in counted], axis=0), n, len(fine) - n)
