@@ -12,7 +12,7 @@ from bruit import Plan
 
 @pytest.fixture
 def people(tmp_path):
-    drawn = np.random.default_rng(1).choice(["no", "yes"], 3000, p=[0.7, 0.3])
+    drawn = np.random.default_rng(1).choice(["no", "yes"], 400, p=[0.7, 0.3])
     rows = "".join(f"p{number},{answer}\n" for number, answer in enumerate(drawn))
     (tmp_path / "p.csv").write_text("id,smokes\n" + rows)
     return drawn
@@ -59,14 +59,14 @@ def test_rounds_are_made_with_one_memory_and_estimated_together(run, planned, pe
     memos = {
         name: history["1"]["memo"] for name, history in json.loads((tmp_path / "m.json").read_text())["people"].items()
     }
-    assert len(memos) == 3000
+    assert len(memos) == 400
 
 
 def test_rounds_are_not_added_up_as_if_they_were_different_people(run, planned):
     privatize(run, 1)
     privatize(run, 2)
     assert "--over-rounds" in run("estimate", "r1.parquet", "r2.parquet", code=2).err
-    assert "3,000 reports" in run("estimate", "r2.parquet").out
+    assert "400 reports" in run("estimate", "r2.parquet").out
 
 
 def test_a_memory_that_is_not_there_in_the_middle_of_an_epoch_must_be_asked_for(run, planned, tmp_path):
