@@ -12,7 +12,7 @@ from bruit import Plan
 
 @pytest.fixture
 def people(tmp_path):
-    drawn = np.random.default_rng(1).choice(["no", "yes"], 3000, p=[0.7, 0.3])
+    drawn = np.random.default_rng(1).choice(["no", "yes"], 400, p=[0.7, 0.3])
     rows = "".join(f"p{number},{answer}\n" for number, answer in enumerate(drawn))
     (tmp_path / "p.csv").write_text("id,smokes\n" + rows)
     return drawn
@@ -59,14 +59,14 @@ def test_rounds_are_made_with_one_memory_and_estimated_together(run, planned, pe
     memos = {
         name: history["1"]["memo"] for name, history in json.loads((tmp_path / "m.json").read_text())["people"].items()
     }
-    assert len(memos) == 3000
+    assert len(memos) == 400
 
 
 def test_rounds_are_not_added_up_as_if_they_were_different_people(run, planned):
     privatize(run, 1)
     privatize(run, 2)
     assert "--over-rounds" in run("estimate", "r1.parquet", "r2.parquet", code=2).err
-    assert "3,000 reports" in run("estimate", "r2.parquet").out
+    assert "400 reports" in run("estimate", "r2.parquet").out
 
 
 def test_a_memory_that_is_not_there_in_the_middle_of_an_epoch_must_be_asked_for(run, planned, tmp_path):
@@ -140,3 +140,23 @@ def test_attacks_on_rounds_show_where_a_memo_stops_them(run, planned, tmp_path):
     rates = run("attack", "changes", "plan.json", "--seed", 1, "--json").json()["attacks"]
     assert abs(rates[1]["rate"] - 0.5) < 0.1
     assert "1,4,16" in run("attack", "averaging", "plan.json", "--after", "x", code=2).err
+
+
+def test_changes_are_followed_and_both_guarantees_say_whom_they_protect(run, people, tmp_path):
+    options = ("-e", 0.9, "--rounds", 2, "--epoch-epsilon", 1, "--follow-changes")
+    planned = run("plan", "smokes=no,yes", *options, "-o", "plan.json").out.replace("\n", " ")
+    assert "all 2 rounds of 1 epoch: ε = 2 (local, all answers changed, equal at the same pairs" in planned
+    assert "any two histories: ε = 6." in planned
+    document = run("plan", "smokes=no,yes", *options, "--json").json()
+    assert document["guarantee_of_same_changes"]["neighbours"] == "same-changes"
+    assert "guarantee_of_an_epoch" not in document
+    assert "once more for every value" in privatize(run, 1).err
+    text = (tmp_path / "p.csv").read_text()
+    (tmp_path / "p.csv").write_text(text.replace(",no", ",?").replace(",yes", ",no").replace(",?", ",yes"))
+    assert "equal at the same pairs of rounds" in privatize(run, 2).out.replace("\n", " ")
+    out = run("estimate", "--over-rounds", "r1.parquet", "r2.parquet", "--same-people").out.replace("\n", " ")
+    assert "memos stay" not in out
+    assert "ε = 2 (local, all answers changed, equal at the same pairs of rounds)" in out
+    assert "guarantee of all epochs: ε = 6." in out
+    refused = run("plan", "a=0,1", "b=0,1", *options, "--method", "SPL[GRR]", code=2)
+    assert "one question" in refused.err

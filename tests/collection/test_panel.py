@@ -213,18 +213,19 @@ def test_a_memory_keeps_one_memo_per_person_and_epoch_and_sends_the_same_bytes_a
     plan = planned(method)
     memory = Memory.create(tmp_path / "memory.json", plan)
     assert stat.S_IMODE((tmp_path / "memory.json").stat().st_mode) == 0o600
-    people = [f"person {i}" for i in range(600)]
-    first = memory.reports(TABLE, people, round=1)
-    again = Memory(tmp_path / "memory.json", plan).reports({name: [None] * 600 for name in TABLE}, people, round=1)
+    table = {name: values[:100] for name, values in TABLE.items()}
+    people = [f"person {i}" for i in range(100)]
+    first = memory.reports(table, people, round=1)
+    again = Memory(tmp_path / "memory.json", plan).reports({name: [None] * 100 for name in table}, people, round=1)
     assert all(first[name].tobytes() == again[name].tobytes() for name in first)
     memos = [history["1"]["memo"] for history in memory._read().values()]
-    memory.reports({name: values[::-1] for name, values in TABLE.items()}, people, round=12)
+    memory.reports({name: values[::-1] for name, values in table.items()}, people, round=12)
     assert [history["1"]["memo"] for history in memory._read().values()] == memos
-    memory.reports(TABLE, people, round=13)
+    memory.reports(table, people, round=13)
     assert memory.rounds(epoch=1, person="person 5") == 2
     assert memory.rounds(epoch=2, person="person 5") == 1
     assert [history["2"]["memo"] for history in memory._read().values()] != memos
-    assert plan.tally(first).n == 600
+    assert plan.tally(first).n == 100
 
 
 def test_a_person_may_join_later_and_is_the_only_one_whose_values_are_looked_at(tmp_path):
@@ -274,6 +275,95 @@ def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_
     assert memo["school"] == card.refresh(memo)["school"] == "1"
     with pytest.raises(ParameterError, match="that this plan gave"):
         plan.answer({**memos, "school": memos["school"] + 2}, rng=1)
+
+
+# Following changes.
+
+
+def following(method="GRR", schema=None, epsilon=0.9, **settings):
+    rest = {"epoch_epsilon": 1.0, "rounds": 3, "epochs": 2, "follow_changes": True, **settings}
+    return Plan(schema or {"colour": SCHEMA["colour"]}, epsilon, method, **rest)
+
+
+def test_what_holds_for_any_two_histories_is_the_guarantee_and_the_claim_of_the_literature_is_not():
+    from bruit.studies.rounds import lifetime
+
+    plan = following(epochs=1)
+    refresh = 1 - float(plan.panel.repeated["colour"].keep)
+    alike, largest = lifetime(3, 1.0, refresh, 3)
+    assert alike <= plan.guarantees["same-changes"].epsilon == pytest.approx(3, abs=1e-9)
+    assert plan.guarantees["same-changes"].epsilon < largest  # it is not for people who change at other times
+    assert largest <= plan.after(3).epsilon == plan.guarantee.epsilon
+    assert plan.guarantees["same-changes"].neighbours == "same-changes"
+    assert plan.guarantees["report"].epsilon <= 0.9
+    assert "epoch" not in plan.guarantees
+    twice = following()
+    assert twice.guarantee.epsilon == pytest.approx(2 * plan.guarantee.epsilon, abs=1e-9)
+    assert twice.guarantees["same-changes"].epsilon == pytest.approx(6, abs=1e-9)
+    # In two rounds nobody has three values.
+    assert following(rounds=2).guarantees["same-changes"].epsilon == pytest.approx(4, abs=1e-9)
+
+
+def test_a_plan_that_follows_changes_is_read_back_and_is_another_plan():
+    plan, without = following(), following(follow_changes=False)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert Plan.from_json(plan.to_json()).follow_changes
+    assert plan.digest != without.digest
+    assert "follow_changes" not in without.to_json()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [*({"follow_changes": value} for value in (False, None, "yes", 1, [True])), {"rounds": "3"}, {"epoch_epsilon": 0}],
+)
+def test_a_document_of_one_question_whose_rounds_are_not_what_it_promises_is_refused(change):
+    body = documents.unseal(following().to_json(), Plan.FORMAT)
+    body["panel"] = {**body["panel"], **change}
+    with pytest.raises(FormatError):
+        Plan.from_json(documents.seal(Plan.FORMAT, body))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"schema": SCHEMA, "method": "SPL[GRR]"}, "one question"),
+        ({"method": "OLH"}, "not for hashing"),
+        ({"epoch_epsilon": 0.9}, "needs an epoch above"),
+        ({"rounds": None, "epoch_epsilon": None, "epochs": None}, "Rounds need"),
+        ({"schema": {"a": ["0", "1"], "b": ["0", "1"]}, "public": ["b"]}, "leave public out"),
+    ],
+)
+def test_changes_that_cannot_be_followed_are_refused_with_the_reason(settings, words):
+    with pytest.raises(ParameterError, match=words):
+        following(**settings)
+
+
+def test_what_has_one_memo_in_an_epoch_refuses_to_follow_changes():
+    from bruit.sheets import sheet
+
+    plan = following()
+    for use in (plan.card, lambda: plan.memoize({"colour": ["red"]}), lambda: sheet(plan, "en", people=100)):
+        with pytest.raises(ParameterError, match="memo"):
+            use()
+
+
+@pytest.mark.parametrize("method", ["GRR", "OUE", "SS"])
+def test_a_memory_of_a_plan_has_a_memo_for_every_value_and_takes_the_old_one_again(method, tmp_path):
+    plan = following(method)
+    memory = Memory.create(tmp_path / "memory.json", plan)
+    people = [f"person {number}" for number in range(20)]
+    first = memory.reports({"colour": ["red"] * 20}, people, round=1)
+    again = memory.reports({"colour": ["blue"] * 20}, people, round=1)
+    assert first["colour"].tobytes() == again["colour"].tobytes()
+    red = [history["1"]["memo"] for history in memory._read().values()]
+    assert [list(memos) for memos in red] == [["0"]] * 20
+    memory.reports({"colour": ["blue"] * 20}, people, round=2)
+    memory.reports({"colour": ["red"] * 20}, people, round=3)
+    kept = [history["1"]["memo"] for history in memory._read().values()]
+    assert [sorted(memos) for memos in kept] == [["0", "2"]] * 20
+    assert [memos["0"] for memos in kept] == [memos["0"] for memos in red]
+    tallies = [plan.tally(memory.reports({"colour": [None] * 20}, people, round=number)) for number in (1, 2, 3)]
+    assert plan.series(tallies)["colour"].follow_changes
 
 
 def test_tables_are_not_asked_again():

@@ -1,5 +1,6 @@
 """Memos that follow changes: what holds between which histories, by enumeration of all of them."""
 
+import dataclasses
 import itertools
 import math
 
@@ -108,3 +109,29 @@ def test_a_memory_keeps_a_memo_for_every_value_and_takes_the_old_one_again(tmp_p
     assert design.oracle.tally(first).n == 200
     with pytest.raises(BruitError):
         memory.report(None, round=11)
+
+
+@pytest.mark.parametrize("name", ["GRR", "OUE"])
+def test_a_difference_of_people_who_all_change_has_the_variance_stated_and_not_that_of_a_memo_that_stays(name):
+    design = panel(name, 0.9, 1.0)
+    values = np.repeat([0, 1], 200)
+    scores = {"followed": [], "kept": []}
+    for trial in range(200):
+        memos = [design.memoize(own, rng=2 * trial + place) for place, own in enumerate((values, values[::-1]))]
+        reports = [design.answer(own, rng=1000 + 2 * trial + place) for place, own in enumerate(memos)]
+        followed = design.series([design.oracle.tally(own) for own in reports])
+        kept = dataclasses.replace(followed, follow_changes=False)
+        for key, series in (("followed", followed), ("kept", kept)):
+            change = series.difference(0, 1, target="people")
+            scores[key].append(change.frequency[0] / change.standard_error[0])
+    assert 0.75 < np.std(scores["followed"]) < 1.3
+    assert np.std(scores["kept"]) > 1.5  # control: memos that stay have far less
+
+
+def test_the_mean_of_rounds_that_follow_changes_is_never_stated_surer_than_if_nobody_changed():
+    design = panel("GRR", 0.9, 1.0)
+    same = Repeated(design.oracle, 1.0)
+    tallies = [design.oracle.simulate([200, 150, 50], rng=number) for number in range(4)]
+    followed, kept = design.series(tallies), same.series(tallies)
+    assert followed.mean().variance == pytest.approx(kept.mean().variance, rel=0.15)
+    assert (followed.difference(0, 1).variance > 2 * kept.difference(0, 1).variance).all()

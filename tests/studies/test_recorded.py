@@ -17,8 +17,8 @@ MEASURED = {10.0: 5.7, 20.0: 11.1, 30.0: 7.8}
 THEIR_ERROR = 1.25
 
 
-def test_three_studies_have_recorded_rows_and_say_how_they_were_made():
-    assert {study.name for study in RECORDED} == {"attack", "countermeasure", "central-or-local"}
+def test_four_studies_have_recorded_rows_and_say_how_they_were_made():
+    assert {study.name for study in RECORDED} == {"attack", "countermeasure", "central-or-local", "rounds"}
     assert all("bench/" in recorded.about(study.name) for study in RECORDED)
 
 

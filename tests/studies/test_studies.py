@@ -19,6 +19,7 @@ from bruit.studies import (
     find,
     inverse_sensitivity,
     krr_learning,
+    rounds,
     run,
 )
 from bruit.studies.claim import KINDS
@@ -55,6 +56,8 @@ TINY = {
         Block({"part": ["iris"], "epsilon": [1.0, 10.0]}, FEW),
     ],
     "krr-learning": [_few(block, n=[2000], trees=[3]) for block in krr_learning.STUDY.quick],
+    # The panel of Montana is recorded: its file may not be here.
+    "rounds": [_few(block) for block in rounds.STUDY.quick if block.factors["part"] == ("averaging",)],
     "inverse-sensitivity": [_few(block, n=[200]) for block in inverse_sensitivity.STUDY.quick],
     "several-attributes": [
         Block({"part": ["exact"], "data": ["nursery", "adult", "acs_employment"], "calibration": _BOTH,

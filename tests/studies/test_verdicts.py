@@ -571,7 +571,15 @@ def _averaged(many: float) -> list[Row]:
     return [*runs(rounds=1, redrawn=0.2, **fields), *runs(rounds=64, redrawn=many, **fields)]
 
 
+def _lost(cost: float) -> list[Row]:
+    fields = {"part": "montana", "width": 1, "values": 1412, "distinct": 52.0, "claimed": 104.0}
+    methods = {"by value": cost, "redrawn": 80.0, "epochs": 8.0}
+    return [row for method, seen in methods.items() for row in runs(2, method=method, cost=seen, **fields)]
+
+
 ROUNDS = [
+    Planted("montana-loss", "refuted", _lost(325.0)),
+    Planted("montana-loss", "confirmed", _lost(100.0)),
     Planted("averaging", "confirmed", _averaged(0.9)),
     Planted("averaging", "refuted", _averaged(0.3)),
     Planted("l-grr", "corrected"),

@@ -172,7 +172,7 @@ class _Rounds(NamedTuple):
         if len(self.numbers) > 1:
             change = series.difference(0, len(self.numbers) - 1, **target)
             note = f"test for any change: p = {change.p_value:.3g}"
-            if len(set(series.epochs)) == 1:
+            if len(set(series.epochs)) == 1 and not series.follow_changes:
                 note += "; within one epoch memos stay, so that a change shows who takes part"
             table = change.table(self.level)
             about = {**table.about, "p_value": change.p_value, "same_people": self.same_people}
@@ -182,8 +182,10 @@ class _Rounds(NamedTuple):
     def _promises(self) -> list[str]:
         last = self.numbers[-1]
         epoch = self.plan.epoch_of(last)
+        following = self.plan.follow_changes
         return [
-            f"guarantee of an epoch: {self.plan.guarantees['epoch']}",
+            f"guarantee of {'all' if following else 'an'} epoch{'s' if following else ''}: "
+            f"{self.plan.guarantees['same-changes' if following else 'epoch']}",
             f"rounds up to {last}, in epoch {epoch}; guarantee of all epochs: {self.plan.guarantee}",
         ]
 

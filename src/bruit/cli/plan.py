@@ -83,6 +83,14 @@ def plan(
     epoch_epsilon: Annotated[
         float | None, typer.Option(help="With --rounds: the most that all reports of one epoch may tell.")
     ] = None,
+    follow_changes: Annotated[
+        bool,
+        typer.Option(
+            "--follow-changes",
+            help="With --rounds, for one question: a memo for every value of a person, which protects less. "
+            "--epoch-epsilon is then that of one memo.",
+        ),
+    ] = False,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
@@ -138,6 +146,7 @@ def plan(
         "rounds": rounds,
         "epochs": epochs,
         "epoch_epsilon": epoch_epsilon,
+        "follow_changes": follow_changes or None,
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     clear = _questions.public(public, declared) or None
@@ -309,9 +318,16 @@ class _Expected:
         if plan.rounds is None:
             return [f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
         epochs = counted(plan.epochs or 1, "epoch")
+        first = [f"one report: {plan.guarantees['report']}", f"two reports of an epoch: {plan.after(2)}"]
+        if plan.follow_changes:
+            return [
+                *first,
+                f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantees['same-changes']}",
+                f"all {counted(plan.rounds, 'round')} of {epochs}, any two histories: {plan.guarantee}",
+                "When somebody changes is not hidden: what holds for any two histories grows with every report.",
+            ]
         return [
-            f"one report: {plan.guarantees['report']}",
-            f"two reports of an epoch: {plan.after(2)}",
+            *first,
             f"any number of reports of an epoch: {plan.guarantees['epoch']}",
             f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantee}",
             f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
@@ -328,8 +344,15 @@ class _Expected:
             "epochs": plan.epochs,
             "guarantee_of_a_report": plan.guarantees["report"].to_dict(),
             "guarantee_of_two_reports": plan.after(2).to_dict(),
-            "guarantee_of_an_epoch": plan.guarantees["epoch"].to_dict(),
+            **self._of_an_epoch,
         }
+
+    @property
+    def _of_an_epoch(self) -> dict[str, Any]:
+        guarantees = self.plan.guarantees
+        if self.plan.follow_changes:
+            return {"follow_changes": True, "guarantee_of_same_changes": guarantees["same-changes"].to_dict()}
+        return {"guarantee_of_an_epoch": guarantees["epoch"].to_dict()}
 
     def _attribute_table(self) -> Table:
         rows = {name: [row[name] for row in self.attributes] for name in self.attributes[0]}
@@ -362,7 +385,7 @@ class _Expected:
         return [Table("", columns)]
 
     def _by_epoch(self, rows: dict[str, list[Any]]) -> list[Column]:
-        if self.plan.rounds is None:
+        if self.plan.rounds is None or self.plan.follow_changes:
             return []
         return [Column("guessed_by_epoch", rows["guessed_by_epoch"], "by epoch", write=_rate)]
 
@@ -430,7 +453,7 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
 
 def _guessed_by_epoch(plan: Plan, name: str) -> dict[str, float]:
     """How often the best guess is right of whoever knows the memo, where all values are alike."""
-    if plan.rounds is None:
+    if plan.rounds is None or plan.follow_changes:
         return {}
     chance = plan.design.chance(name)
     memo = plan.panel.repeated[name].memo

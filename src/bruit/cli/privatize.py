@@ -128,14 +128,21 @@ def _rounds(
     plan.epoch_of(number)
     if memory.exists():
         return {"memory": Memory(memory, plan), "round": number, "person": person}
-    epoch = plan.guarantees["epoch"].epsilon
+    cost = _cost_of_a_loss(plan)
     if (number - 1) % (plan.rounds or 1) and not new:
         raise ParameterError(
             f"There is no memory at {memory}, and the epoch of round {number} has begun. If one was lost, new memos "
-            f"cost ε = {epoch:g} once more: say --new-memory."
+            f"cost {cost}: say --new-memory."
         )
-    console.note(f"new memory: {memory}. Whoever loses it pays ε = {epoch:g} once more for the epoch.")
+    console.note(f"new memory: {memory}. Whoever loses it pays {cost} in the epoch.")
     return {"memory": Memory.create(memory, plan), "round": number, "person": person}
+
+
+def _cost_of_a_loss(plan: Plan) -> str:
+    """What new memos in an epoch that has begun cost."""
+    if plan.follow_changes:
+        return f"ε = {plan.epoch_epsilon:g} once more for every value"
+    return f"ε = {plan.guarantees['epoch'].epsilon:g} once more"
 
 
 def _plan(
@@ -234,6 +241,8 @@ def _show_round(plan: Plan, result: dict[str, Any]) -> None:
     before = number - (epoch - 1) * (plan.rounds or 1)
     console.say(f"round {number}, in epoch {epoch} of {plan.epochs}; memory: {result['memory']}", whole=True)
     console.say(f"the first {counted(before, 'round')} of this epoch: {plan.after(before)}")
+    if plan.follow_changes:
+        console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantees['same-changes']}")
     console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantee}")
     console.say(
         f"next: bruit estimate --over-rounds FILES, or bruit estimate {result['reports']}", style="dim", whole=True

@@ -5,7 +5,8 @@ for every question; with SMP the attribute is drawn once per epoch and is part o
 report, and a round refreshes it. ``panel.proof.md`` has the arguments.
 
 Rejected: RS+FD and RS+RFD. Fakes that are drawn anew beside a truth that stays show which is true, and fakes that stay
-are as many memos as there are questions, which is SPL with the noise of RS+FD.
+are as many memos as there are questions, which is SPL with the noise of RS+FD. Rejected: several questions that follow
+changes, because with SMP a memo for every value would be one for every attribute too.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Panel:
         How many rounds an epoch has.
     epochs
         How many epochs there are.
+    follow_changes
+        Whether a person has a memo for every value, for one question. There is no ε of an epoch then.
     """
 
     design: Design
@@ -52,6 +55,7 @@ class Panel:
     epoch_epsilon: float
     rounds: int
     epochs: int
+    follow_changes: bool = False
 
     # What a person does.
 
@@ -97,13 +101,23 @@ class Panel:
     def guarantees(self) -> dict[str, Guarantee]:
         """What all rounds of all epochs tell of a person and of one attribute; and of a person one report, one epoch.
 
-        An epoch is stated for any number of reports, all epochs for the rounds that the plan has.
+        An epoch is stated for any number of reports, all epochs for the rounds that the plan has. With `follow_changes`
+        ``"same-changes"`` stands in the place of an epoch: of all rounds of all epochs, between histories whose values
+        are equal at the same pairs of rounds of an epoch.
         """
         units: tuple[Unit, ...] = get_args(Unit)
         whole: dict[str, Guarantee] = {
             unit: sequential([self.after(self.rounds, unit)] * self.epochs) for unit in units
         }
-        return {**whole, "report": self.after(1, "person"), "epoch": self.after(None, "person")}
+        report = {**whole, "report": self.after(1, "person")}
+        if self.follow_changes:
+            return {**report, "same-changes": self._same_changes()}
+        return {**report, "epoch": self.after(None, "person")}
+
+    def _same_changes(self) -> Guarantee:
+        """Of every epoch as many memos as a person can have: one for each value or each round."""
+        (repeated,) = self.repeated.values()
+        return sequential([repeated.same_changes(min(repeated.oracle.size, self.rounds))] * self.epochs)
 
     # What the collector does.
 
@@ -128,25 +142,38 @@ class Panel:
             labels=self.design.schema[name].labels,
             name=name,
             sampled=self.design.draws is not None,
+            follow_changes=self.follow_changes,
         )
 
     # Documents.
 
     def settings(self) -> dict[str, Any]:
         """What a document says of rounds."""
-        return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs}
+        following = {"follow_changes": True} if self.follow_changes else {}
+        return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs, **following}
 
     def to_dict(self) -> dict[str, Any]:
         """The same, with what is promised of a report and of an epoch."""
-        promised = {name: self.guarantees[name].to_dict() for name in ("report", "epoch")}
+        names = ("report", "same-changes" if self.follow_changes else "epoch")
+        promised = {name: self.guarantees[name].to_dict() for name in names}
         return {**self.settings(), "guarantees": promised}
 
 
 def panel(
-    design: Design, epsilon: float, unit: Unit, budgets: Any, *, epoch_epsilon: Any, rounds: Any, epochs: Any
+    design: Design,
+    epsilon: float,
+    unit: Unit,
+    budgets: Any,
+    *,
+    epoch_epsilon: Any,
+    rounds: Any,
+    epochs: Any,
+    follow_changes: Any = False,
 ) -> Panel | None:
     """The panel that these parameters ask for; None where they ask for one report."""
-    if epoch_epsilon is None and rounds is None and epochs is None:
+    if not isinstance(follow_changes, bool):
+        raise ParameterError("follow_changes must be True or False.")
+    if epoch_epsilon is None and rounds is None and epochs is None and not follow_changes:
         return None
     if epoch_epsilon is None or rounds is None:
         raise ParameterError(
@@ -168,19 +195,26 @@ def panel(
             "Tables are asked once, and so are several attributes drawn for each person: take SMP or SPL for rounds, "
             "or one question."
         )
-    return Panel(design, _repeated(design, epsilon, limit, unit, budgets), limit, rounds, epochs)
+    if follow_changes and len(design.mechanisms) > 1:
+        raise ParameterError("follow_changes is for a plan of one question: make a plan for each, and add their ε.")
+    repeated = _repeated(design, epsilon, limit, unit, budgets, following=follow_changes)
+    return Panel(design, repeated, limit, rounds, epochs, follow_changes)
 
 
-def _repeated(design: Design, epsilon: float, limit: float, unit: Unit, budgets: Any) -> dict[str, Repeated]:
+def _repeated(
+    design: Design, epsilon: float, limit: float, unit: Unit, budgets: Any, *, following: bool
+) -> dict[str, Repeated]:
     """How each question is repeated; with SPL each has a part of the ε of the epoch."""
     parts = design.epoch_budgets(limit, epsilon, unit, budgets)
-    return {name: _of_question(name, mechanism, parts[name]) for name, mechanism in design.mechanisms.items()}
+    return {
+        name: _of_question(name, mechanism, parts[name], following) for name, mechanism in design.mechanisms.items()
+    }
 
 
-def _of_question(name: str, mechanism: Any, limit: float) -> Repeated:
+def _of_question(name: str, mechanism: Any, limit: float, following: bool) -> Repeated:
     if mechanism.gives != "frequency":
         raise ParameterError(
             f"{name!r} is asked for as a number, which has no memo: ask for rounds of categories, declared as labels "
             "or bins."
         )
-    return Repeated(mechanism, max(limit, mechanism.epsilon))
+    return Repeated(mechanism, max(limit, mechanism.epsilon), follow_changes=following)

@@ -102,6 +102,9 @@ class Plan(Randomizer):
         To ask the same people again: how many rounds an epoch has, how many epochs there are (one unless given), and
         the most that all reports of an epoch may tell. `epsilon` is then that of one report. For one category, SPL and
         SMP.
+    follow_changes
+        For rounds of one question: a memo for every value, so that estimates speak of the values of each round. It
+        protects less, and `epoch_epsilon` is then that of one memo: see below.
 
     Guarantee
     ---------
@@ -111,6 +114,9 @@ class Plan(Randomizer):
     With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
     times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
     `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
+    With `follow_changes` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
+    every report; ``guarantees["same-changes"]`` is less and holds between histories whose values are equal at the same
+    pairs of rounds of an epoch: when somebody changes is not hidden.
 
     References
     ----------
@@ -174,6 +180,7 @@ class Plan(Randomizer):
     epoch_epsilon: float | None = field(default=None, kw_only=True)
     rounds: int | None = field(default=None, kw_only=True)
     epochs: int | None = field(default=None, kw_only=True)
+    follow_changes: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         mechanism = None
@@ -236,7 +243,10 @@ class Plan(Randomizer):
             epoch_epsilon=self.epoch_epsilon,
             rounds=self.rounds,
             epochs=self.epochs,
+            follow_changes=self.follow_changes,
         )
+        if self.follow_changes and self.public:
+            raise ParameterError("follow_changes is for a plan that sends nothing in clear: leave public out.")
         object.__setattr__(self, "_resolved_panel", panel)
         if panel is not None:
             for name, value in panel.settings().items():
@@ -456,6 +466,11 @@ class Plan(Randomizer):
         rng
             As for `privatize`.
         """
+        if self.follow_changes:
+            raise ParameterError(
+                "A person has a memo for every value here, which a Memory keeps: privatize(source, memory=memory, "
+                'round=3, person="id").'
+            )
         return self.remember(self.encode(table), Words.resolve(rng, "memoize", self.digest))
 
     def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
@@ -514,6 +529,8 @@ class Plan(Randomizer):
         >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
         'one'
         """
+        if self.follow_changes:
+            raise ParameterError("A card has one memo in an epoch: leave follow_changes out.")
         return cards.card(self)
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
@@ -794,9 +811,11 @@ class Plan(Randomizer):
             return False
         try:
             mechanism = mechanisms.described(body["mechanism"], next(iter(self.schema.values())))
-        except FormatError:
+            self._resolve(mechanism=mechanism)
+        except LimitError:
+            raise
+        except (FormatError, ParameterError, ParameterTypeError):
             return False
-        self._resolve(mechanism=mechanism)
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -883,7 +902,8 @@ def _read_panel(panel: Any) -> dict[str, Any]:
         return {}
     if not isinstance(panel, Mapping):
         raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
-    return {name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}
+    following = {"follow_changes": panel["follow_changes"]} if "follow_changes" in panel else {}
+    return {**{name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}, **following}
 
 
 def _read_questions(body: dict[str, Any]) -> dict[str, Any]:

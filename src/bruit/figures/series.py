@@ -85,6 +85,10 @@ def plot_loss(panel: Any, *, rounds: int, epochs: int = 1, ax: Axes | None = Non
     within = np.array([panel.after(number).epsilon for number in range(1, rounds + 1)])
     memoised = np.concatenate([epoch * within[-1] + within for epoch in range(epochs)])
     numbers = np.arange(1, memoised.size + 1)
+    if "epoch" not in panel.guarantees:
+        raise ParameterError(
+            "With follow_changes there is no ε of an epoch to draw: after(T) says what T reports cost."
+        )
     limit = panel.guarantees["epoch"].epsilon
     with style.applied():
         ax = style.new_axes(4.0) if ax is None else ax

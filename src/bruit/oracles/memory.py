@@ -207,7 +207,8 @@ class Memory:
         """The memos of the current values of those who have not reported; a value that is new to a person draws one."""
         if not late:
             return []
-        codes = self.panel.encode(_some(values, late, len(names)))
+        encoded = self.panel.encode(_some(values, late, len(names)))
+        (codes,) = encoded.values() if isinstance(encoded, Mapping) else (encoded,)
         if len(codes) != len(late):
             raise DataError("A memo needs a value: one is missing, and missing values are dropped.")
         keys = [str(int(code)) for code in codes]
@@ -216,7 +217,8 @@ class Memory:
         new = [row for row, place in enumerate(late) if keys[row] not in kept[place]["memo"]]
         if new:
             words = self._words(rng, "memo", [names[late[row]] for row in new], *when)
-            for row, text in zip(new, _texts(self.panel.remember(codes[new], words)), strict=True):
+            drawn = dict.fromkeys(encoded, codes[new]) if isinstance(encoded, Mapping) else codes[new]
+            for row, text in zip(new, _texts(self.panel.remember(drawn, words)), strict=True):
                 kept[late[row]]["memo"][keys[row]] = text
         return [kept[place]["memo"][key] for place, key in zip(late, keys, strict=True)]
 

@@ -290,7 +290,8 @@ class Repeated:
             The number of the epoch of each round; without it all rounds are of one epoch.
         """
         known = tuple(tallies)
-        return Series(self.oracle, self.memo, known, tuple(epochs) if epochs is not None else (0,) * len(known))
+        when = tuple(epochs) if epochs is not None else (0,) * len(known)
+        return Series(self.oracle, self.memo, known, when, follow_changes=self.follow_changes)
 
     def simulate(self, counts: Any, rounds: int, rng: Randomness = None) -> Series:
         """A series of people of whom counts[v] have value v at their first report, with the law of real reports.

@@ -101,6 +101,8 @@ class Series(Tabular):
         The labels of the values and the name of the question, where they are not those of the oracle.
     sampled
         Whether those who report were drawn from those who take part, as SMP does: such rounds speak of a population.
+    follow_changes
+        Whether another value has another memo. Who changed is not known, so that variances are bounds.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class Series(Tabular):
     labels: tuple[Any, ...] | None = None
     name: str | None = None
     sampled: bool = False
+    follow_changes: bool = False
 
     def __post_init__(self) -> None:
         if not self.tallies:
@@ -193,7 +196,8 @@ class Series(Tabular):
     ) -> Contrast:
         """The later round less the earlier one; `p_value` tests whether anything changed.
 
-        Within one epoch memos do not change, and a difference shows who takes part: compare rounds of two epochs.
+        Within one epoch memos do not change, and a difference shows who takes part: compare rounds of two epochs. With
+        `follow_changes` any two rounds can be compared.
 
         Parameters
         ----------
@@ -258,21 +262,30 @@ class Series(Tabular):
         epochs = np.array(self.epochs)
         return {e: np.clip(self.frequency[epochs == e].mean(axis=0), 0.0, 1.0) for e in set(self.epochs)}
 
+    def _share(self, place: int) -> Floats:
+        """The frequencies of a round at which variances are computed; where values change, its own."""
+        return np.clip(self.frequency[place], 0.0, 1.0) if self.follow_changes else self._shares[self.epochs[place]]
+
     def _variance(self, place: int, target: Target) -> Floats:
-        return self.oracle.variance(self._shares[self.epochs[place]], self.tallies[place].n, target)
+        return self.oracle.variance(self._share(place), self.tallies[place].n, target)
 
     def _covariance(self, i: int, j: int, target: Target, same_people: bool, *, upper: bool) -> Floats:
         """Cov of two rounds; where it is not known, the largest that it can be if `upper`, else the least."""
-        n, m = self.tallies[i].n, self.tallies[j].n
-        share, other = self._shares[self.epochs[i]], self._shares[self.epochs[j]]
+        n = max(self.tallies[i].n, self.tallies[j].n)
+        share, other = self._share(i), self._share(j)
         one_epoch = self.epochs[i] == self.epochs[j]
-        # Each person who is in both rounds of an epoch adds the noise of the memo: at least nobody, at most everybody.
-        certain = same_people or upper
-        noise = self.memo.variance(share, max(n, m), "people") if one_epoch and certain else np.zeros_like(share)
+        # Each person whose memo is in both rounds adds its noise: at least nobody, at most everybody; all for certain
+        # where the same people keep one memo.
+        certain = upper or (same_people and not self.follow_changes)
+        noise = self._memo_noise(share, other, n) if one_epoch and certain else np.zeros_like(share)
         if target == "people":
             return noise
-        if one_epoch:
-            return noise + (share * (1 - share) / max(n, m) if certain else 0.0)
-        # P(the value in both epochs) − f·f', between nobody more than must and everybody who can.
+        if one_epoch and not self.follow_changes:
+            return noise + (share * (1 - share) / n if certain else 0.0)
+        # P(the value in both rounds) − f·f', between nobody more than must and everybody who can.
         both = np.minimum(share, other) if upper else np.maximum(0.0, share + other - 1)
-        return noise + (both - share * other) / max(n, m)
+        return noise + (both - share * other) / n
+
+    def _memo_noise(self, share: Floats, other: Floats, n: int) -> Floats:
+        """The most that memos in both rounds add: W, at the frequencies of either round."""
+        return np.minimum(self.memo.variance(share, n, "people"), self.memo.variance(other, n, "people"))

@@ -49,6 +49,8 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
     """
     if not isinstance(plan, Plan):
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
+    if plan.follow_changes:
+        raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
     heading = title.strip() or writer.say("title")
     style = resources.files("bruit.sheets").joinpath("page.css").read_text(encoding="utf-8")

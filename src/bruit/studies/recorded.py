@@ -1,4 +1,4 @@
-"""Results that were made once and travel with bruit, because to make them again takes hours or another library.
+"""Results that were made once and travel with bruit, because to make them again takes hours or what is not here.
 
 They are rows of a study like those of its trials, in ``_recorded/NAME.csv``; the first line, after ``#``, says how they
 were made, and the page says it too. A trial that is run here takes the place of a recorded one.
@@ -21,7 +21,7 @@ from bruit.studies.results import Results, as_column
 #: Columns that hold texts; all others are numbers.
 TEXTS = ("part", "attacker", "method", "fakes", "prior", "listing", "stops")
 #: What a trial is known by, with its repetition; the other columns are what it measured.
-_KEYS = ("part", "attacker", "method", "fakes", "prior", "epsilon", "synthetic", "people", "repetition")
+_KEYS = ("part", "attacker", "method", "fakes", "prior", "epsilon", "synthetic", "people", "width", "repetition")
 
 
 @cache

@@ -1,15 +1,16 @@
-"""Asking the same people again: averaging, the published constructions, and the bound for answers that change."""
+"""Asking the same people again: averaging, published constructions, answers that change, and 80 rounds of Montana."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bruit.entropy import Entropy
-from bruit.studies import drawing
+from bruit.studies import drawing, montana
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, refuted
 from bruit.studies.results import Results
 from bruit.studies.study import Block, Plot, Study
@@ -21,7 +22,14 @@ FIRST, EPOCH, K = 1.0, 2.0, 10
 GAIN = 0.25
 
 
-def trial(*, part: str, rounds: int, rng: Entropy) -> dict[str, float]:
+def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, float]:
+    """One attack on made-up people, or all rounds of the panel of Montana."""
+    if part == "montana":
+        return montana.trial(first=FIRST, epoch=EPOCH, rng=rng, **factors)
+    return _averaging(rng=rng, **factors)
+
+
+def _averaging(*, rounds: int, rng: Entropy) -> dict[str, float]:
     """How often averaging names a value of made-up people: who draw anew, and who keep a memo."""
     from bruit.attacks import averaging
     from bruit.oracles import RandomizedResponse, Repeated
@@ -159,6 +167,22 @@ def _lifetime(results: Results) -> Verdict:
     )
 
 
+def _montana_loss(results: Results) -> Verdict:
+    rows = results.where(part="montana", width=1)
+    followed, redrawn, epochs = (rows.where(method=method) for method in ("by value", "redrawn", "epochs"))
+    claimed, cost, distinct = (followed.mean(metric) for metric in ("claimed", "cost", "distinct"))
+    numbers = {"claimed": claimed, "cost": cost, "distinct": distinct, "epochs": epochs.mean("cost")}
+    if cost <= claimed:
+        return confirmed(f"On average that is {claimed:.0f}, and {cost:.0f} is seen.", **numbers)
+    return refuted(
+        f"With {distinct:.1f} values each of {followed.mean('values'):,.0f}, on average that is {claimed:.0f} at ε∞ = "
+        f"{EPOCH:g}; {montana.ROUNDS} reports drawn anew at ε = {FIRST:g} cost {redrawn.mean('cost'):.0f}. "
+        f"Beside somebody who never changes it is {cost:.0f} or more, because changes are seen. "
+        f"{montana.EPOCHS} epochs with one memo each cost {epochs.mean('cost'):.1f}.",
+        **numbers,
+    )
+
+
 def _exact_variance(name: str, k: int) -> float:
     """n·Var* of one report of a memoised oracle, which is that of the oracle itself."""
     from bruit.oracles import Repeated, oracle
@@ -183,8 +207,9 @@ def _draw(results: Results) -> Any:
     )
 
 
-def _blocks(repetitions: int, rounds: tuple[int, ...]) -> list[Block]:
-    return [Block({"part": ["averaging"], "rounds": rounds}, repetitions)]
+def _blocks(repetitions: int, rounds: tuple[int, ...], panels: int) -> list[Block]:
+    panel: dict[str, Sequence[str | float]] = {"part": ["montana"], "method": [*montana.METHODS], "width": [1, 25]}
+    return [Block({"part": ["averaging"], "rounds": rounds}, repetitions), Block(panel, panels)]
 
 
 STUDY = Study(
@@ -194,11 +219,12 @@ STUDY = Study(
     method=(
         "Made-up people with ten values report in many rounds, by randomised response at ε = 1: anew each time, or by "
         "a memo of ε = 2. Everybody's value is guessed from all reports together. The laws of the published "
-        "constructions are computed as they are printed, and the loss over all pairs of histories is enumerated."
+        "constructions are computed as they are printed, and the loss over all pairs of histories is enumerated. The "
+        "10,336 people of Montana report their weights of a survey in 80 rounds, in four ways."
     ),
     trial=trial,
-    quick=_blocks(4, (1, 4, 16, 64)),
-    full=_blocks(40, (1, 2, 4, 8, 16, 32, 64, 128)),
+    quick=_blocks(4, (1, 4, 16, 64), 2),
+    full=_blocks(40, (1, 2, 4, 8, 16, 32, 64, 128), 20),
     claims=[
         Claim("averaging", "A value near the truth can be had by averaging noisy answers.", _SLIDES,
               "slide “Composition séquentielle”, “en moyennant les réponses bruitées”", _averages),
@@ -208,6 +234,9 @@ STUDY = Study(
               "OLOLOHA, optimal g", _tuned),
         Claim("lifetime", "However answers change, all reports of a person cost at most k·ε∞.", _EDBT,
               "longitudinal privacy of L-GRR and the like, k·ε∞", _lifetime),
+        Claim("montana-loss", "A person of the panel of Montana loses ε∞ for every value of the answers.", _EDBT,
+              "experiments on DB_MT, privacy loss averaged over people", _montana_loss),
     ],
     plots=[Plot("averaging", "Mean over repetitions with its 95 % band. With a memo the attack stops.", _draw)],
+    table=montana.table,
 )  # fmt: skip
