@@ -18,6 +18,7 @@ from bruit.learning._base import PrivateModel
 from bruit.releases import (
     AboveThreshold,
     Count,
+    Groups,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -152,6 +153,16 @@ def test_a_session_has_the_same_outcome_for_all_answers(monotone: bool) -> None:
     assert testing.check_after_booking(ask, tables) is None
 
 
+def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
+    groups = Groups("zone", epsilon=1.0, delta=0.01)
+    tables = [{"zone": zones} for zones in (["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])]
+
+    def publish(table: Any, ledger: Any) -> Any:
+        return type(groups.publish(groups.fold(table), ledger, rng=1)["count"])
+
+    assert testing.check_after_booking(publish, tables) is None
+
+
 def test_everything_public_that_spends_is_among_those_that_are_checked() -> None:
     names = [(package, name) for package in (releases, learning) for name in package.__all__]
     public = [item for item in itertools.starmap(getattr, names) if inspect.isclass(item)]
@@ -160,7 +171,13 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     assert spends == checked - {DecilesAsPrinted}
     # What else takes a ledger: a transformer that randomises each record by itself, and sessions.
     takers = {item for item in public for method in vars(item).values() if "ledger" in _parameters(method)}
-    assert {item.__name__ for item in takers - spends} == {"AboveThreshold", "LocalPrivatizer", "Release", "Statistic"}
+    assert {item.__name__ for item in takers - spends} == {
+        "AboveThreshold",
+        "Groups",
+        "LocalPrivatizer",
+        "Release",
+        "Statistic",
+    }
 
 
 def _parameters(method: Any) -> list[str]:

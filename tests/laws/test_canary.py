@@ -48,10 +48,15 @@ PLANS = {
     for method, settings in {
         "SPL[GRR]": {"bases": {"age": "hybrid"}},
         "SMP[OUE]": {},
+        "TAB[ADP]": {},
         "RS+FD[GRR]": {},
         "RS+RFD[OUE-r]": {"prior": {"smokes": [0.5, 0.5], "age": [0.125] * 8}},
     }.items()
-} | {"GRR": Plan({"smokes": ["no", "yes"]}, 1.0), "hybrid": Plan({"age": Grid(0, 9)}, 1.0, "hybrid")}
+} | {
+    "SMP2[GRR]": Plan({**SCHEMA, "height": Grid(0.0, 1.0, cells=8)}, 1.0, "SMP2[GRR]"),
+    "GRR": Plan({"smokes": ["no", "yes"]}, 1.0),
+    "hybrid": Plan({"age": Grid(0, 9)}, 1.0, "hybrid"),
+}
 
 
 # Controls: each of these shows a value somewhere.

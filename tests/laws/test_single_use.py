@@ -107,6 +107,8 @@ MEMOS = PANEL.memoize(CODES)
 FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
+ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", epoch_epsilon=3.0, rounds=3)
+ROUND_MEMOS = ROUNDS.memoize(TABLE)
 
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
@@ -159,6 +161,11 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.repeated.Repeated.report": lambda e: PANEL.report(MEMOS, words_of(e)),
     "oracles.repeated.Repeated.simulate": lambda e: PANEL.simulate([50] * 4, rounds=2, rng=e).frequency,
     "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
+    "oracles.memory.Memory.reports": lambda e: MEMORY.reports([1], ["a"], round=MEMORY.rounds(person="a"), rng=e),
+    "collection.plan.Plan.memoize": lambda e: ROUNDS.memoize(TABLE, rng=e),
+    "collection.plan.Plan.answer": lambda e: ROUNDS.answer(ROUND_MEMOS, rng=e),
+    "collection.plan.Plan.remember": lambda e: ROUNDS.remember(ROUNDS.encode(TABLE), words_of(e)),
+    "collection.plan.Plan.report": lambda e: ROUNDS.report(ROUND_MEMOS, words_of(e)),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),
     "collection.plan.Plan.simulate": lambda e: FAKES.simulate({"a": [3, 2, 1], "b": [3, 3]}, rng=e),
@@ -201,6 +208,8 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "attacks.guess.guess": lambda e: attacks.guess(GRR, CODES, rng=e),
     "attacks.reidentification.reidentification": lambda e: attacks.reidentification([FAKES] * 2, TABLE, top=[1], rng=e),
     "attacks.sampled_attribute.sampled_attribute": lambda e: attacks.sampled_attribute(FAKES, TABLE, rng=e),
+    "attacks.rounds.averaging": lambda e: attacks.averaging(PANEL, rounds=[1, 2], n=20, rng=e),
+    "attacks.rounds.change_detection": lambda e: attacks.change_detection(PANEL, rounds=4, n=20, rng=e),
     "audit.empirical.empirical": lambda e: audit.empirical(responses, 0, 1, trials=100, rng=e),
     "audit.plans.empirical_plan": lambda e: audit.empirical_plan(FAKES, trials=100, rng=e),
 }

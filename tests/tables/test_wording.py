@@ -21,6 +21,7 @@ NEVER_ONE = {
     ("cli/tour/story.py", "people"): "the people of Adult",
     ("cli/tour/story.py", "reports"): "their reports",
     ("cards/question.py", "answers"): "a limit",
+    ("datasets/dataset.py", "columns"): "a table with several columns",
     ("datasets/reading.py", "cells"): "a table with several columns",
     ("estimation/distribution.py", "cells"): "a grid has two or more",
     ("estimation/distribution.py", "entries"): "the same",
@@ -29,6 +30,10 @@ NEVER_ONE = {
     ("numbers/base.py", "entries"): "a grid has two or more",
     ("numbers/mean.py", "cells"): "a limit",
     ("releases/quantiles/histogram.py", "records"): "a limit",
+    ("survey/body.py", "bytes"): "a report has more",
+    ("survey/check.py", "answers"): "a question has two or more",
+    ("survey/check.py", "people"): "a mean, with a fraction",
+    ("survey/paper.py", "answers"): "a question has two or more",
     ("tables/table.py", "cells"): "the columns of a table",
     ("testing/laws.py", "reports"): "many reports per value",
 }

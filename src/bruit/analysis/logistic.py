@@ -23,6 +23,7 @@ from bruit.analysis.channel import Channel, in_clear, through
 from bruit.analysis.predictors import Predictors, predictors
 from bruit.analysis.regression import Regression
 from bruit.errors import DataError, ParameterError, translated
+from bruit.tables import counted
 
 Floats: TypeAlias = NDArray[np.float64]
 #: How coefficients are estimated.
@@ -102,8 +103,8 @@ def logistic(
         return _fit(channel.from_baseline(baseline), table.kept(np.arange(len(table))), method)
     if len(table) != channel.total:
         raise DataError(
-            f"The predictors must have one row for each report, in the same order: there are {len(table):,} rows and "
-            f"{channel.total:,} reports."
+            f"The predictors must have one row for each report, in the same order: there are "
+            f"{counted(len(table), 'row')} and {counted(channel.total, 'report')}."
         )
     return _fit(channel.from_baseline(baseline), table.kept(channel.people), method)
 

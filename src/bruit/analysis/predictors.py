@@ -144,7 +144,7 @@ def _check_rank(rows: Floats, terms: Sequence[Term]) -> None:
     """An error that names a term which the others make up."""
     if len(rows) < len(terms):
         raise DataError(
-            f"There must be more people than terms: {len(terms)} terms need more than {len(rows):,} people."
+            f"There must be more people than terms: {len(terms)} terms need more than {counted(len(rows), 'person')}."
         )
     lengths = np.linalg.norm(rows, axis=0)
     scaled = rows / np.where(lengths > 0, lengths, 1.0)

@@ -138,7 +138,7 @@ def scaled_to(table: Floats, first: Floats, second: Floats) -> Floats:
     Where the zeros of a table leave no such table within reach, what is missing is added as independence would have it.
 
     >>> scaled_to(np.array([[0.4, -0.1], [0.1, 0.6]]), np.array([0.5, 0.5]), np.array([0.5, 0.5])).round(3).tolist()
-    [[0.5, 0.0], [0.0, 0.5]]
+    [[0.499, 0.001], [0.001, 0.499]]
     """
     held = np.maximum(table, 0.0)
     for _ in range(ROUNDS):

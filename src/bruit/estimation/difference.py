@@ -39,7 +39,7 @@ class Difference(Tabular):
     ...                  for yes in (200, 400))
     >>> change = after - before
     >>> change.value.round(2).tolist(), bool(change.p_value[1] < 0.001)
-    ([-0.23, 0.23], True)
+    ([-0.2, 0.2], True)
     """
 
     first: Any

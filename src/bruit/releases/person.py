@@ -27,6 +27,7 @@ from bruit.engines import batch as batching
 from bruit.engines import people as engine
 from bruit.engines.people import KEY_BYTES, People, column_names, identify
 from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
+from bruit.tables import counted
 
 __all__ = ["Contribution", "PeopleWarning", "Person"]
 
@@ -206,9 +207,9 @@ class Person:
     def describe(self) -> str:
         """The bounds in words, for readers of a result."""
         parts = [
-            f"{self.rows:,} rows" if self.rows else "",
+            counted(self.rows, "row") if self.rows else "",
             f"{self.groups:,} groups" if self.groups else "",
-            f"{self.rows_per_group:,} rows in a group" if self.rows_per_group else "",
+            f"{counted(self.rows_per_group, 'row')} in a group" if self.rows_per_group else "",
         ]
         texts = [_singular(part) for part in parts if part]
         return f"of each {self.column!r} at most {' and '.join(texts)} count, chosen by chance"

@@ -40,6 +40,7 @@ from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.result import Result, Results
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.tables import counted
 
 __all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
 
@@ -474,7 +475,9 @@ class Groups:
         return documents.digest(self.to_dict())
 
     def __repr__(self) -> str:
-        return f"<Groups: count by {', '.join(self._by)}, more than {self.threshold} people; {self.guarantee}>"
+        return (
+            f"<Groups: count by {', '.join(self._by)}, more than {counted(self.threshold, 'person')}; {self.guarantee}>"
+        )
 
     def _result(self, labels: list[str], values: Integers, simulated: bool) -> Result:
         noise = self.noise
@@ -483,7 +486,9 @@ class Groups:
             half = noise.half_width(level)
             return np.stack([values - half, values + half], axis=1)
 
-        notes = [f"groups above {noise.threshold:,} people with noise are named; counts near that lean upwards"]
+        notes = [
+            f"groups above {counted(noise.threshold, 'person')} with noise are named; counts near that lean upwards"
+        ]
         if self._person is not None:
             notes.append(self._person.describe())
         return Result(

@@ -118,12 +118,15 @@ class _Sheet:
         if self.plan.d == 1:
             yield _list(self._odds(self.plan.name))
             return
-        for name in self.plan.schema:
+        for name in self.plan.design.questions:
             yield _paragraph(self.say("example", name=self.phrases.quoted(name)))
             yield _list(self._odds(name))
 
     def _odds(self, name: str) -> list[str]:
-        return self.phrases.odds(self.plan.mechanisms[name], self.plan.schema[name].labels)
+        """The odds of a question, or of the cells of a table."""
+        schema, design = self.plan.schema, self.plan.design
+        labels = schema[name].labels if name in schema else design.question(name).values
+        return self.phrases.odds(self.plan.mechanisms[name], labels)
 
     def _learn(self) -> Iterator[str]:
         share = self.phrases.share
@@ -159,7 +162,7 @@ class _Sheet:
         else:
             lines.append(self.say("clear_nothing"))
         lines += [self.say("clear_drawn")] if plan.kind == "SMP" else []
-        lines += [self.say("clear_several")] if plan.kind == "SMPk" else []
+        lines += [self.say("clear_several")] if plan.kind in ("SMPk", "TAB") else []
         lines.append(self.say("clear_part"))
         lines += [self.say("clear_pairs")] if plan.public else []
         yield _heading(self.say("clear"))
@@ -170,7 +173,7 @@ class _Sheet:
         rows = []
         for name, variance in self.plan.variance(self.people).items():
             half = z * float(variance.mean()) ** 0.5
-            shares = self.plan.mechanisms[name].gives == "frequency"
+            shares = self.plan.design.gives(name) == "frequency"
             number = self.phrases.decimal(100 * half if shares else half, 1 if shares or half >= 1 else 3)
             rows.append((name, self.say("of_share", number=number) if shares else number))
         yield _heading(self.say("people"))

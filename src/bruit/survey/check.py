@@ -124,7 +124,8 @@ class Check:
             )
         elif self.survey.expected < self.survey.shown_from:
             warnings.append(
-                f"Results wait for {self.survey.shown_from} answers, and {self.survey.expected} people are expected: "
+                f"Results wait for {counted(self.survey.shown_from, 'answer')}, and "
+                f"{counted(self.survey.expected or 0, 'person')} are expected: "
                 "nothing would be shown. Lower shown_from."
             )
         widest = max(self.prospects, key=lambda prospect: prospect.relative)
@@ -132,7 +133,8 @@ class Check:
             needed = math.ceil(self.people * (widest.relative / USEFUL) ** 2)
             warnings.append(
                 f"With {counted(self.people, 'person')} the answer to {widest.name!r} will be known to ± "
-                f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask {needed:,} people, "
+                f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask "
+                f"{counted(needed, 'person')}, "
                 f"{'fewer questions, ' if len(self.prospects) > 1 else ''}or at a larger epsilon."
             )
         return warnings

@@ -9,6 +9,7 @@ import typer
 from bruit.cli import console
 from bruit.cli.survey import _store
 from bruit.errors import ParameterError
+from bruit.tables import counted
 
 
 def close(
@@ -30,11 +31,15 @@ def close(
     try:
         desk = _store.desk(keeper, name)
         if everything and keeper.totals(name).answered < desk.survey.shown_from:
-            raise ParameterError(f"--all needs {desk.survey.shown_from} answers, from which on results are shown.")
+            raise ParameterError(
+                f"--all needs {counted(desk.survey.shown_from, 'answer')}, from which on results are shown."
+            )
         keeper.close(name, whole=everything)
         shown = results(keeper, desk)
     finally:
         keeper.disconnect()
-    console.say(f"{name} is closed with {shown.totals.answered:,} answers; {shown.shown:,} are in the results.")
+    console.say(
+        f"{name} is closed with {counted(shown.totals.answered, 'answer')}; {shown.shown:,} are in the results."
+    )
     if shown.held_back and shown.rounds:
         console.note(f"{shown.held_back} came since the last step. To show them too: bruit survey close {name} --all")

@@ -11,6 +11,7 @@ import typer
 from bruit import documents
 from bruit.cli import _options, console
 from bruit.errors import ParameterError
+from bruit.tables import counted
 
 
 def page(
@@ -31,6 +32,6 @@ def page(
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
     content = Survey.read(path).page(address=address, links=links)
     documents.write_text(output, content.decode())
-    console.say(f"page: {output}, {len(content):,} bytes", whole=True)
+    console.say(f"page: {output}, {counted(len(content), 'byte')}", whole=True)
     console.say(f"sha256: {hashlib.sha256(content).hexdigest()}", whole=True)
     console.say(f"Content-Security-Policy: {security_policy(content)}", whole=True)

@@ -8,6 +8,7 @@ import typer
 
 from bruit.cli import console
 from bruit.cli.survey import _store
+from bruit.tables import counted
 
 
 def results(
@@ -36,10 +37,10 @@ def results(
     if shown.links is not None:
         console.say(f"{shown.links.spent:,} of {shown.links.issued:,} links are used.")
     if not shown.rounds:
-        console.say(f"Results are shown from {shown.survey.shown_from} answers on.")
+        console.say(f"Results are shown from {counted(shown.survey.shown_from, 'answer')} on.")
         return
     if shown.held_back:
-        console.note(f"{shown.held_back} answers came since the last step, and are not in these estimates.")
+        console.note(f"{counted(shown.held_back, 'answer')} came since the last step, not in these estimates.")
     for deviation in shown.deviations:
         what = f"say {deviation.label!r}" if deviation.label else "were drawn"
         console.warn(
