@@ -63,6 +63,7 @@ def _plans() -> list[Plan]:
         Plan(AS_CATEGORIES, 3.0, f"RS+RFD[{base}]", prior=prior) for base in methods.bases("RS+RFD", oracles.NAMES, ())
     ]
     several += [Plan(AS_CATEGORIES, 3.0, f"TAB[{base}]") for base in ("ADP", "OUE")]
+    several += [Plan(SCHEMA, 6.0, f"SMP2[{base}]") for base in ("ADP", "OUE")]
     single = [Plan({"x": SCHEMA[name]}, 1.0) for name in SCHEMA]
     return [*several, *single, Plan({"x": Grid(0, 9, missing="drop")}, 1.0, "hybrid")]
 

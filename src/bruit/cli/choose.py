@@ -31,8 +31,8 @@ def choose(
 
     Shown for each: its error; how many times that of the best; the half-width of a 95 % interval; the bytes of a
     report; about how many steps the collector needs; how often the best guess of a person's answer is right; and by how
-    many people's worth a dishonest report can raise an answer. With --epoch-epsilon and --rounds also what two reports
-    of an epoch cost, and how often the best guess from all of them is right.
+    many people's worth a dishonest report can raise an answer. With rounds also what two reports of an
+    epoch cost, and how often the best guess from all of them is right.
     """
     from bruit.oracles import choose as rank
 

@@ -87,8 +87,8 @@ def plan(
         bool,
         typer.Option(
             "--follow-changes",
-            help="With --rounds, for one question: a memo for every value of a person, which protects less. "
-            "--epoch-epsilon is then that of one memo.",
+            help="With --rounds, for one question: a memo for every value of a person, which protects less; the "
+            "ε of an epoch is then that of one memo.",
         ),
     ] = False,
     missing: Annotated[

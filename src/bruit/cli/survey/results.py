@@ -40,7 +40,7 @@ def results(
         console.say(f"Results are shown from {counted(shown.survey.shown_from, 'answer')} on.")
         return
     if shown.held_back:
-        console.note(f"{counted(shown.held_back, 'answer')} came since the last step, not in these estimates.")
+        console.note(f"{counted(shown.held_back, 'answer')} since the last step, not in these estimates.")
     for deviation in shown.deviations:
         what = f"say {deviation.label!r}" if deviation.label else "were drawn"
         console.warn(
