@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-WORKERS ?= 2
+# More than cores: tests that wait for a process of their own leave room.
+WORKERS ?= 3
 # Environments for what does not install beside the rest; Spark needs pandas < 3.
 VENVS  := .venvs
 # Which of the tests with a Spark session are run.
