@@ -379,3 +379,13 @@ def test_an_audit_of_a_plan_with_rounds_is_about_one_report():
     assert audit.holds
     assert audit.stated == plan.guarantees["report"].epsilon == plan.guarantee_of_a_report().epsilon
     assert audit.stated <= 1.0 < plan.guarantee.epsilon
+
+
+def test_a_file_of_a_round_has_what_is_sent_in_clear(tmp_path):
+    schema = {"smokes": ["no", "yes"], "school": ["A", "B"]}
+    plan = Plan(schema, 1.0, public=["school"], epoch_epsilon=2.0, rounds=3)
+    rows = [f"{number},{'yes' if number % 3 else 'no'},{'A' if number < 6 else 'B'}" for number in range(20)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,smokes,school", *rows]))
+    memory = Memory.create(tmp_path / "memory.json", plan)
+    plan.privatize(tmp_path / "people.csv", to=tmp_path / "r.parquet", memory=memory, round=1, person="id")
+    assert plan.estimate(plan.tally(tmp_path / "r.parquet")).by("school")["B"]["smokes"].n == 14

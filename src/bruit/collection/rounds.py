@@ -41,17 +41,18 @@ def privatize(
     # A whole number is mixed with the people, epoch and round by the memory itself.
     header = {**files.header(plan.digest, simulated=rng is not None), ROUND: str(number)}
     seen: set[str] = set()
+    read = [*plan.schema, *plan.public]
 
     def work(batch: Mapping[str, Any], words: Words) -> Reports:
         names = _people(batch, person)
         if not seen.isdisjoint(names):
             raise DataError(_TWICE)
         seen.update(names)
-        records = {name: batch[name] for name in plan.schema}
+        records = {name: batch[name] for name in read}
         reports: Reports = memory.reports(records, names, round=number, rng=rng)
         return reports
 
-    columns = [*plan.schema, *([] if person is None or person in plan.schema else [person])]
+    columns = [*read, *([] if person is None or person in read else [person])]
     with files.publishing(to, plan) as sink:
         return engines.map(source, sink, work, columns=columns, metadata=header)
 

@@ -208,11 +208,10 @@ class Person:
         """The bounds in words, for readers of a result."""
         parts = [
             counted(self.rows, "row") if self.rows else "",
-            f"{self.groups:,} groups" if self.groups else "",
+            counted(self.groups, "group") if self.groups else "",
             f"{counted(self.rows_per_group, 'row')} in a group" if self.rows_per_group else "",
         ]
-        texts = [_singular(part) for part in parts if part]
-        return f"of each {self.column!r} at most {' and '.join(texts)} count, chosen by chance"
+        return f"of each {self.column!r} at most {' and '.join(filter(None, parts))} count, chosen by chance"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
@@ -253,10 +252,6 @@ def repeated_identifier(source: Any) -> str | None:
         if np.unique(codes[codes >= 0]).size < (codes >= 0).sum():
             return name
     return None
-
-
-def _singular(text: str) -> str:
-    return text.replace("rows", "row").replace("groups", "group") if text.startswith("1 ") else text
 
 
 def _messages(*columns: Any) -> Any:
