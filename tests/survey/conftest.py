@@ -6,6 +6,8 @@ import pytest
 
 from bruit.survey import Survey
 
+from . import browser as browsers
+
 ONE = """
 title = "Alcohol at school"
 epsilon = 1.0
@@ -118,3 +120,75 @@ def many(write):
 @pytest.fixture
 def long(write):
     return write(LONG)
+
+
+#: Two epochs of two rounds.
+ROUNDS = """
+title = "Sleep at school"
+epsilon = 1.0
+epoch_epsilon = 2.0
+rounds = 2
+epochs = 2
+round_opens = [
+  2026-01-05T08:00:00+01:00, 2026-01-12T08:00:00+01:00, 2026-01-19T08:00:00+01:00, 2026-01-26T08:00:00+01:00,
+]
+people = 60
+[[question]]
+name = "slept"
+text = "Did you sleep well?"
+kind = "yes-no"
+[[question]]
+name = "class"
+text = "Your class"
+kind = "choice"
+labels = ["A", "B"]
+clear = true
+"""
+
+
+@pytest.fixture
+def panel(write):
+    return write(ROUNDS)
+
+
+# A browser.
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browsers.chromium("--host-resolver-rules=MAP insecure.test 127.0.0.1") as browser:
+        yield browser
+
+
+@pytest.fixture
+def collector():
+    server = browsers.Collector()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def visit(chromium, collector):
+    """Opens a page as a new person; what the browser complains about fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(content, *, path="/s/class", fragment="", context=None, before=None, quiet=True, time="", **options):
+        if context is None:
+            context = chromium.new_context(**{"locale": "en", "viewport": {"width": 390, "height": 844}, **options})
+            context.set_default_timeout(20_000)
+            contexts.append(context)
+        if before:
+            context.add_init_script(before)
+        if time:
+            context.clock.set_fixed_time(time)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        if quiet:
+            tab.on("console", lambda message: complaints.append(message.text))
+        tab.goto(collector.serve(content, path) + fragment)
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []

@@ -13,44 +13,6 @@ from .conftest import LONG, MANY, ONE
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browsers.chromium("--host-resolver-rules=MAP insecure.test 127.0.0.1") as browser:
-        yield browser
-
-
-@pytest.fixture
-def collector():
-    server = browsers.Collector()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def visit(chromium, collector):
-    """Opens a page as a new person; what the browser complains about fails the test."""
-    contexts, complaints = [], []
-
-    def open_page(content, *, path="/s/class", fragment="", context=None, before=None, quiet=True, **options):
-        if context is None:
-            context = chromium.new_context(**{"locale": "en", "viewport": {"width": 390, "height": 844}, **options})
-            context.set_default_timeout(20_000)
-            contexts.append(context)
-        if before:
-            context.add_init_script(before)
-        tab = context.new_page()
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        if quiet:
-            tab.on("console", lambda message: complaints.append(message.text))
-        tab.goto(collector.serve(content, path) + fragment)
-        return tab
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
 def page_of(survey, **options):
     return survey.page(address="class/report", **options)
 
@@ -68,7 +30,7 @@ def send(tab):
 
 
 def text(tab):
-    return tab.locator("main").inner_text()
+    return tab.locator("main").inner_text().replace("\u00a0", " ")
 
 
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):

@@ -59,7 +59,7 @@ def test_the_instruction_has_exactly_the_law_of_the_plan(device, write):
 def test_a_sheet_says_what_to_do_and_what_that_promises(write):
     sheets = Paper(write(ONE.replace("epsilon = 1.0", 'odds = "3:1"')))
     assert sheets.chosen.name == "coins"
-    text = sheets.sheet("en").decode()
+    text = sheets.sheet("en").decode().replace("\u00a0", " ")
     assert "Tails: toss again, and mark “No” for heads, “Yes” for tails." in text
     assert "If your true answer is “Yes”, 75 of 100 people like you mark “Yes”." in text
     assert "50 % likely that something is true of your answer could come to think 75 %, at most" in text

@@ -6,12 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from . import browser as browsers
-from .conftest import ONE
+from .conftest import ONE, ROUNDS
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 pytest.importorskip("starlette", reason="the collector needs bruit[collector]")
@@ -80,6 +81,49 @@ def test_people_who_answer_in_a_browser_are_counted_once_and_leave_no_trace_of_t
         assert body.encode() not in kept
         assert number.encode() not in kept
         assert bytes.fromhex(number) not in kept
+
+
+def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
+    from bruit.collector import open_store
+    from bruit.collector.demo import running
+    from bruit.collector.serving import Listening
+
+    now = datetime.now(UTC).replace(microsecond=0)
+    times = [now + timedelta(days=days) for days in (-10, -5, 5, 10)]
+    text = re.sub(
+        r"round_opens = \[.*?\]", f"round_opens = [{', '.join(map(datetime.isoformat, times))}]", ROUNDS, flags=re.S
+    )
+    (tmp_path / "class.toml").write_text(text.replace("people = 60", "shown_from = 2"), encoding="utf-8")
+
+    def bruit(*words):
+        command = [sys.executable, "-m", "bruit", "survey", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    bruit("open", "class.toml", "--links", "--no-serve")
+    store = open_store(tmp_path / "surveys.sqlite")
+    with running(store, Listening(port=0)) as port, browsers.chromium() as chromium:
+        links = bruit("links", "class", "--number", "2", "--address", f"http://127.0.0.1:{port}").split()
+        for link in links:
+            device = chromium.new_context(locale="en")
+            for time in times[:2]:
+                device.clock.set_fixed_time((time + timedelta(hours=2)).isoformat())
+                tab = device.new_page()
+                tab.goto(link)
+                if time == times[0]:
+                    tab.get_by_role("button", name="I take part").click()
+                    tab.get_by_label("Yes", exact=True).check()
+                    tab.get_by_label("A", exact=True).check()
+                tab.get_by_role("button", name=re.compile("raw and send")).click()
+                tab.get_by_role("heading", name="sent and counted").wait_for()
+            device.close()
+        other = chromium.new_context(locale="en").new_page()  # the storage of the last one is gone
+        other.goto(links[-1])
+        other.get_by_role("button", name="I take part").click()
+        other.get_by_role("heading", name="This browser has no note for this link").wait_for()
+    store.disconnect()
+    results = json.loads(bruit("results", "class", "--json"))
+    assert (results["answered"], results["refused"]) == (4, 0)
+    assert sorted({row["round"] for row in results["rows"]}) == [1, 2]
 
 
 def test_the_picture_of_the_readme_can_be_taken_again(tmp_path):

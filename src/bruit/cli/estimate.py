@@ -16,7 +16,6 @@ from bruit.errors import ParameterError
 if TYPE_CHECKING:
     from bruit.collection import Answers, Plan
     from bruit.estimation import Tally, Target
-    from bruit.oracles import Series
     from bruit.tables import Table
 
 #: The quantiles of a number that are shown.
@@ -155,7 +154,8 @@ class _Rounds(NamedTuple):
     def show(self, names: list[str], figure: Path | None, *, rows: int, as_json: bool) -> None:
         """The series, the mean and the change of every attribute."""
         series = self.plan.series(self.tallies, self.numbers)
-        tables = [table for name in names for table in self._tables(series[name])]
+        how = (self.level, self.target)
+        tables = [table for name in names for table in series[name].tables(*how, same_people=self.same_people)]
         if figure is not None:
             from bruit import figures
 
@@ -165,19 +165,6 @@ class _Rounds(NamedTuple):
         else:
             tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *self._promises()])
             console.show(*tables, rows=rows, hint="--rows 0 shows all")
-
-    def _tables(self, series: Series) -> list[Table]:
-        target: dict[str, Any] = {"target": self.target, "same_people": self.same_people}
-        tables = [series.table(self.level, self.target)]
-        if len(self.numbers) > 1:
-            change = series.difference(0, len(self.numbers) - 1, **target)
-            note = f"test for any change: p = {change.p_value:.3g}"
-            if len(set(series.epochs)) == 1 and not series.follow_changes:
-                note += "; within one epoch memos stay, so that a change shows who takes part"
-            table = change.table(self.level)
-            about = {**table.about, "p_value": change.p_value, "same_people": self.same_people}
-            tables += [series.mean(**target).table(self.level), replace(table, notes=[note], about=about)]
-        return tables
 
     def _promises(self) -> list[str]:
         last = self.numbers[-1]

@@ -152,7 +152,16 @@ def person_ratio(plan: Any) -> Fraction:
     """
     if plan.rounds is None:
         return Fraction(plan.design.ratio("person"))
-    return Fraction(exp_floor(plan.guarantee.epsilon, WORDS) + 1, WORDS)
+    return at_most_ratio(plan.guarantee.epsilon)
+
+
+def at_most_ratio(epsilon: float) -> Fraction:
+    """e^ε as a fraction, rounded up.
+
+    >>> float(at_most_ratio(1.0))
+    2.718281828459045
+    """
+    return Fraction(exp_floor(epsilon, WORDS) + 1, WORDS)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from bruit.collector.store import REPORTS, Entry, Increments, Opened
 from bruit.engines.form import Parsed
-from bruit.errors import FormatError
+from bruit.errors import DataError, FormatError
 from bruit.survey import Report, Survey
 
 __all__ = ["Arrival", "Columns", "Desk", "document"]
+
+#: By how much a device's clock may be ahead.
+_CLOCKS = timedelta(hours=1)
 
 
 class Arrival(NamedTuple):
@@ -80,8 +83,23 @@ class Desk:
     def read(self, body: bytes) -> Arrival:
         """A body that came from outside; an error unless the page can have written it, messages apart."""
         report = self.survey.body.parse(body)
-        link = link_hash(report.link) if self.opened.links else b""
+        if self.survey.has_rounds:
+            self._check_round(report.round)
+            link = round_hash(report.link, report.round)
+        else:
+            link = link_hash(report.link) if self.opened.links else b""
         return Arrival(report, Entry(_hash(report.id), _hash(body), link))
+
+    def read_claim(self, body: bytes) -> Entry:
+        """A body by which a device claims an epoch for its link; an error unless the page can have written it."""
+        claim = self.survey.claim_body.parse(body)
+        self._check_round((claim.epoch - 1) * (self.survey.plan.rounds or 1) + 1)
+        return Entry(_hash(claim.id), _hash(body), epoch_hash(claim.link, claim.epoch))
+
+    def _check_round(self, number: int) -> None:
+        """Reports of past rounds may come late, and of the next one no earlier than clocks differ."""
+        if number > self.survey.round_at(datetime.now(UTC) + _CLOCKS):
+            raise DataError("A report must be of a round that has begun.")
 
     def columns(self, reports: Sequence[Report]) -> Columns:
         """The messages of several people, by column, and who of them can have sent theirs."""
@@ -151,6 +169,16 @@ def _read(text: str) -> Survey:
 def link_hash(token: str) -> bytes:
     """What is kept of a single-use link, or of what the asker shows."""
     return _hash(token.encode())
+
+
+def round_hash(token: str, number: int) -> bytes:
+    """What is kept of a personal link for one round; nothing shows that two of these are of one link."""
+    return _hash(f"{token} round {number}".encode())
+
+
+def epoch_hash(token: str, number: int) -> bytes:
+    """What is kept of a personal link for the claim of one epoch."""
+    return _hash(f"{token} epoch {number}".encode())
 
 
 def _hash(data: bytes) -> bytes:

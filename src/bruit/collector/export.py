@@ -86,6 +86,7 @@ def export(results: Results, folder: Path, *, replace: bool = False) -> list[str
         "results.json": whole.to_json() + "\n",
         "plan.json": results.survey.plan.to_json() + "\n",
         **dict(_tallies(results)),
+        **({"over-rounds.json": _over_rounds(results)} if results.series else {}),
     }
     for name, text in texts.items():
         documents.write_text(folder / name, text)
@@ -106,6 +107,11 @@ def _tallies(results: Results) -> Iterator[tuple[str, str]]:
         ]
         body = {"public": sizes, "strata": strata}
         yield "strata.json", json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _over_rounds(results: Results) -> str:
+    """What ``bruit estimate --over-rounds --json`` prints of the tallies of all rounds."""
+    return "[\n" + ",\n".join(table.to_json() for table in results.tables) + "\n]\n"
 
 
 def _write_parquet(whole: Table, path: Path) -> None:

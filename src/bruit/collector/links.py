@@ -8,7 +8,8 @@ from importlib import resources
 from typing import Any
 
 from bruit import _checks
-from bruit.collector.desk import link_hash
+from bruit.collector.desk import Desk, epoch_hash, link_hash, round_hash
+from bruit.collector.results_page import words_of
 from bruit.collector.store import Store
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
@@ -50,8 +51,17 @@ def issue(store: Store, name: str, number: int) -> list[str]:
     if opened is None or not opened.links:
         raise ParameterError(f"The survey {name!r} takes one link for all: open it with --links for single-use ones.")
     tokens = [token() for _ in range(number)]
-    store.add_links(name, map(link_hash, tokens))
+    survey = Desk(opened).survey
+    store.add_links(name, (row for text in tokens for row in _rows(survey, text)))
     return tokens
+
+
+def _rows(survey: Survey, text: str) -> list[bytes]:
+    """What the store keeps of a link: a hash, or with rounds one for each round and epoch, which it cannot connect."""
+    if not survey.has_rounds:
+        return [link_hash(text)]
+    rounds = [round_hash(text, number) for number in range(1, survey.rounds + 1)]
+    return [*rounds, *(epoch_hash(text, number) for number in range(1, (survey.plan.epochs or 1) + 1))]
 
 
 def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
@@ -65,8 +75,12 @@ def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
         The links.
     """
     title = survey.title[survey.languages[0]]
+    words = words_of(survey.languages)
+    note = words["slip_rounds"].format(rounds=survey.rounds) if survey.has_rounds else words["slip_once"]
     slips = [{"address": address, "code": _svg(address)} for address in addresses]
-    page: str = _template().render(language=survey.languages[0], title=title, slips=slips, digest=survey.digest)
+    page: str = _template().render(
+        language=survey.languages[0], title=title, slips=slips, note=note, digest=survey.digest
+    )
     return page.encode()
 
 

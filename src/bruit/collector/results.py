@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
 from bruit.collector.store import Links, Store, Totals
 from bruit.estimation import Estimate, NumberEstimate, Tally
+from bruit.oracles import Series
 from bruit.survey import Survey
 from bruit.tables import Table
 
@@ -85,7 +88,8 @@ class Results:
     totals
         How many reports were counted, refused and came again until now.
     links
-        How many single-use links were issued and spent; None where none are needed.
+        How many single-use links were issued and spent, or personal links issued and reports sent with them; None where
+        none are needed.
     closed
         Whether it is closed.
     tallies
@@ -117,8 +121,22 @@ class Results:
 
     @property
     def tables(self) -> Iterator[Table]:
-        """The estimates of all questions and rounds."""
+        """The estimates of all questions; with rounds, those of each, their mean, and the last less the first."""
+        if self.series:
+            return (table for series in self.series.values() for table in series.tables(LEVEL))
         return (question.table for known in self.rounds.values() for question in known if question.table is not None)
+
+    @cached_property
+    def series(self) -> dict[str, Series]:
+        """The rounds of each attribute that was reported on in all of them; none where people are asked once."""
+        plan, numbers = self.survey.plan, list(self.rounds)
+        if not self.survey.has_rounds or not numbers:
+            return {}
+        tallies = [self.tally(number) for number in numbers]
+        known = plan.series(tallies, numbers)
+        return {
+            name: known[name] for name in plan.schema if all(plan.design.reported(name, tally) for tally in tallies)
+        }
 
     def tally(self, round_number: int) -> Tally:
         """The tally of a round, over all strata; what `bruit estimate` takes."""
@@ -137,7 +155,7 @@ def results(store: Store, desk: Desk) -> Results:
     """
     plan = desk.survey.plan
     opened = store.survey(desk.name) or desk.opened
-    tallies = store.tallies(desk.name, plan.digest, plan.design.cells)
+    tallies = _enough(desk.survey, store.tallies(desk.name, plan.digest, plan.design.cells))
     numbers = sorted({number for _, number in tallies})
     rounds = {
         number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
@@ -148,12 +166,28 @@ def results(store: Store, desk: Desk) -> Results:
         name=desk.name,
         survey=desk.survey,
         totals=store.totals(desk.name),
-        links=store.links(desk.name) if opened.links else None,
+        links=_links(store, desk) if opened.links else None,
         closed=opened.closed,
         tallies=tallies,
         rounds=rounds,
         deviations=tuple(alarm.deviations(plan, whole)),
     )
+
+
+def _links(store: Store, desk: Desk) -> Links:
+    """With rounds a link has a row for each round and each epoch, and every report has spent one of the former."""
+    links, survey = store.links(desk.name), desk.survey
+    if not survey.has_rounds:
+        return links
+    return Links(links.issued // (survey.rounds + (survey.plan.epochs or 1)), store.totals(desk.name).answered)
+
+
+def _enough(survey: Survey, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
+    """What rounds with enough answers have."""
+    answers: Counter[int] = Counter()
+    for (_, number), tally in tallies.items():
+        answers[number] += tally.n
+    return {key: tally for key, tally in tallies.items() if answers[key[1]] >= survey.shown_from}
 
 
 def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
+from bruit.oracles import Series
 
 __all__ = ["page"]
 
@@ -42,7 +43,7 @@ def page(results: Results) -> bytes:
         What is shown.
     """
     survey = results.survey
-    language = next((code for code in survey.languages if code in _LANGUAGES), "en")
+    language = _language(survey.languages)
     words = _words(language)
     own = _own(results, language)
     clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
@@ -55,8 +56,12 @@ def page(results: Results) -> bytes:
         tested=is_tested(survey.plan),
         title=survey.title[own],
         alarms=[_alarm(deviation, words) for deviation in results.deviations],
+        over=[_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1],
+        over_heading=words["over"].format(count=len(results.rounds)),
         rounds=[_round(results, number, words, language) for number in results.rounds],
-        guarantee=words["guarantee_text"].format(epsilon=epsilon, clear="; ".join(clear) or words["none"]),
+        guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
+            epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
+        ),
     )
     return text.encode()
 
@@ -75,6 +80,23 @@ def _round(results: Results, number: int, words: Mapping[str, str], language: st
     heading = words["round"].format(number=number) if results.survey.rounds > 1 else ""
     questions = [_question(results, question, words, language) for question in results.rounds[number]]
     return {"heading": heading, "questions": questions}
+
+
+def _over(results: Results, series: Series, words: Mapping[str, str], own: str) -> dict[str, Any]:
+    """The mean of the rounds of one attribute, and the last one less the first."""
+    name, numbers = series.name or "", list(results.rounds)
+    mean = series.mean(same_people=False)
+    change = series.difference(0, len(numbers) - 1, same_people=False)
+    notes = [words["over_test"].format(p=f"{change.p_value:.2g}")]
+    if len(set(series.epochs)) == 1:
+        notes.append(words["over_same"])
+    return {
+        "text": _text(results, name, own),
+        "mean": list(_rows(results, name, mean, words, own)),
+        "change": list(_rows(results, name, change, words, own, signed=True)),
+        "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
+        "notes": notes,
+    }
 
 
 def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
@@ -130,7 +152,10 @@ def _is_number(answer: Any) -> bool:
     return answer is not None and not hasattr(answer, "frequency")
 
 
-def _rows(results: Results, name: str, answer: Any, words: Mapping[str, str], own: str) -> Iterator[Row]:
+def _rows(
+    results: Results, name: str, answer: Any, words: Mapping[str, str], own: str, *, signed: bool = False
+) -> Iterator[Row]:
+    """The values of an estimate; `signed` for a change, which is in points and may be on either side of 0."""
     if answer is None:
         return
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
@@ -140,10 +165,12 @@ def _rows(results: Results, name: str, answer: Any, words: Mapping[str, str], ow
         yield Row("", *texts, words["mean"], *_places([(answer.mean, *ends[0])], low, high)[0])
         return
     numbers = [(share, *pair) for share, pair in zip(answer.frequency, ends, strict=True)]
-    for label, number, places in zip(answer.labels, numbers, _places(numbers, 0.0, 1.0), strict=True):
+    everywhere = _places(numbers, -1.0 if signed else 0.0, 1.0)
+    for label, number, places in zip(answer.labels, numbers, everywhere, strict=True):
         share, lower, upper = (100 * float(part) for part in number)
-        texts = (f"{_signed(share)} %", f"{_signed(lower)} … {_signed(upper)}")
-        yield Row(_label(results, name, str(label), own), *texts, words["share"], *places)
+        value = words["points"].format(number=_signed(share)) if signed else f"{_signed(share)} %"
+        texts = (value, f"{_signed(lower)} … {_signed(upper)}")
+        yield Row(_label(results, name, str(label), own), *texts, words["change" if signed else "share"], *places)
 
 
 def _places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int]]:
@@ -172,6 +199,15 @@ def _label(results: Results, name: str, label: str, own: str) -> str:
         if name == question.name and label in question.values:
             return question.labels[own][question.values.index(label)]
     return label
+
+
+def words_of(languages: Sequence[str]) -> Mapping[str, str]:
+    """The collector's own texts, in the first of these languages that there are texts for."""
+    return _words(_language(languages))
+
+
+def _language(languages: Sequence[str]) -> str:
+    return next((code for code in languages if code in _LANGUAGES), "en")
 
 
 @functools.cache

@@ -73,6 +73,8 @@ class Batch:
         How many answers have to come before results advance.
     refused
         How many bodies more were no report.
+    claims
+        Whether these are claims of an epoch, which are remembered and spend a link, and are counted nowhere.
     """
 
     survey: str
@@ -80,6 +82,7 @@ class Batch:
     count: Callable[[Sequence[int]], Increments]
     step: int
     refused: int = 0
+    claims: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,8 @@ class Store(ABC):
         refused = self._spend(batch, new, first) if links and new else set()
         fates = _Fates(new, refused, known, bodies)
         outcomes = [fates.outcome(entry, place == first[entry.id]) for place, entry in enumerate(batch.entries)]
-        self._add_up(batch, outcomes)
+        if not batch.claims:
+            self._add_up(batch, outcomes)
         return outcomes
 
     def _spend(self, batch: Batch, new: set[bytes], first: Mapping[bytes, int]) -> set[bytes]:

@@ -234,6 +234,28 @@ class Series(Tabular):
             f"{counted(rounds, 'round')} of {what}", columns, about={"name": self.name, "level": level}, noun="row"
         )
 
+    def tables(self, level: float = 0.95, target: Target = "population", *, same_people: bool = False) -> list[Table]:
+        """The series, and where it has several rounds their mean, and the last one less the first with its test.
+
+        Parameters
+        ----------
+        level, target
+            As for `table`.
+        same_people
+            As for `mean`.
+        """
+        tables = [self.table(level, target)]
+        if len(self.tallies) < 2:
+            return tables
+        change = self.difference(0, len(self.tallies) - 1, target=target, same_people=same_people)
+        note = f"test for any change: p = {change.p_value:.3g}"
+        if len(set(self.epochs)) == 1 and not self.follow_changes:
+            note += "; within one epoch memos stay, so that a change shows who takes part"
+        last = change.table(level)
+        about = {**last.about, "p_value": change.p_value, "same_people": same_people}
+        mean = self.mean(target=target, same_people=same_people).table(level)
+        return [*tables, mean, replace(last, notes=[note], about=about)]
+
     # Sums of rounds.
 
     def _combine(

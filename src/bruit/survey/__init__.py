@@ -1,9 +1,9 @@
 """Surveys that people answer in their own browser: the file, the page, the form of a report, and paper."""
 
-from bruit.survey.body import Report
+from bruit.survey.body import Memo, Report
 from bruit.survey.check import Check, Prospect
 from bruit.survey.page import security_policy
 from bruit.survey.question import Question
 from bruit.survey.survey import Survey
 
-__all__ = ["Check", "Prospect", "Question", "Report", "Survey", "security_policy"]
+__all__ = ["Check", "Memo", "Prospect", "Question", "Report", "Survey", "security_policy"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
-from bruit.survey.body import ID_LENGTH, LINK, Report
+from bruit.survey.body import ID_LENGTH, LINK, Claim, Memo, Report
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
@@ -18,15 +18,52 @@ if TYPE_CHECKING:
 
 def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) -> bytes:
     """The body of one person's report; the true answers do not leave this function."""
-    if set(values) != {question.name for question in survey.questions}:
-        raise DataError("values must have an answer to every question of the survey, and to no other.")
+    if survey.has_rounds:
+        raise ParameterError(
+            "This survey asks the same people again: keep draw_memo(values), and send refresh(memo, link=…, round=…)."
+        )
+    codes, public = _coded(survey, values)
+    _checks.integer(low=1, high=survey.rounds, round=number)
+    return _filled(survey, survey.card.sample_codes(codes), public, link, number)
+
+
+def draw_memo(survey: Survey, values: Mapping[str, Any]) -> Memo:
+    """What one person keeps for an epoch."""
+    codes, public = _coded(survey, values)
+    return Memo(survey.card.draw_memo_codes(codes), public)
+
+
+def refresh(survey: Survey, memo: Memo, link: str, number: int) -> bytes:
+    """The body of the report of a memo in one round."""
+    _checks.integer(low=1, high=survey.rounds, round=number)
+    return _filled(survey, survey.card.refresh(memo.columns), memo.public, link, number)
+
+
+def claim(survey: Survey, link: str, epoch: int) -> bytes:
+    """The body that comes before the memo of an epoch."""
+    if not survey.has_rounds:
+        raise ParameterError("This survey asks once, and has no memo: send answer(values).")
+    _checks.integer(low=1, high=survey.plan.epochs or 1, epoch=epoch)
+    return survey.claim_body.fill(Claim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
+
+
+def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], link: str, number: int) -> bytes:
+    report = Report(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), public, number, columns)
+    return survey.body.fill(report)
+
+
+def _checked_link(link: str) -> str:
     if not isinstance(link, str) or not re.fullmatch(LINK, link):
         raise ParameterError("link must be the token of a single-use link, or nothing.")
-    _checks.integer(low=1, high=survey.rounds, round=number)
+    return link
+
+
+def _coded(survey: Survey, values: Mapping[str, Any]) -> tuple[list[int], tuple[int, ...]]:
+    """The codes of the sensitive answers, and the places of those that are sent in clear."""
+    if set(values) != {question.name for question in survey.questions}:
+        raise DataError("values must have an answer to every question of the survey, and to no other.")
     codes = [code for question in survey.sensitive for code in _codes(question, values[question.name])]
-    public = tuple(_place(question, values[question.name]) for question in survey.questions if question.clear)
-    columns = survey.card.sample_codes(codes)
-    return survey.body.fill(Report(secrets.token_bytes(ID_LENGTH // 2), link, public, number, columns))
+    return codes, tuple(_place(question, values[question.name]) for question in survey.questions if question.clear)
 
 
 def _codes(question: Question, value: Any) -> list[int]:

@@ -23,7 +23,7 @@ LINK = f"[A-Za-z0-9_-]{{0,{LINK_LENGTH}}}"
 #: Hexadecimal digits of the random number of a report.
 ID_LENGTH = 32
 
-Role: TypeAlias = Literal["id", "link", "pad", "public", "report", "round"]
+Role: TypeAlias = Literal["epoch", "id", "link", "pad", "public", "report", "round"]
 
 
 class Report(NamedTuple):
@@ -177,3 +177,91 @@ def _content(slot: Slot, report: Report, places: Mapping[str, int]) -> str:
     if slot.role == "public":
         return str(places[slot.name])
     return report.columns[slot.name] if slot.role == "report" else texts[slot.role]
+
+
+# Rounds.
+
+
+class Memo(NamedTuple):
+    """What a device keeps of a person for one epoch.
+
+    Attributes
+    ----------
+    columns
+        The memo: a text for each column of a report.
+    public
+        The places of the answers that are sent in clear, which are those of the first round of the epoch.
+    """
+
+    columns: dict[str, str]
+    public: tuple[int, ...]
+
+
+class Claim(NamedTuple):
+    """What a device sends before it draws a memo: that it is the one device of this link in this epoch.
+
+    Attributes
+    ----------
+    id
+        16 random bytes, by which the device is known if it sends the same again.
+    link
+        The person's own link.
+    epoch
+        The epoch, from 1.
+    """
+
+    id: bytes
+    link: str
+    epoch: int
+
+
+@dataclass(frozen=True)
+class ClaimBody:
+    """The form of every claim of a survey.
+
+    Parameters
+    ----------
+    survey
+        The digest of the survey.
+    epochs
+        How many epochs there are.
+    length
+        How many bytes it has: as many as a report.
+    """
+
+    survey: str
+    epochs: int
+    length: int
+
+    @cached_property
+    def parts(self) -> tuple[str | Slot, ...]:
+        """Fixed texts and slots, as those of a report."""
+        slots = {
+            "epoch": _number("epoch", "", self.epochs),
+            "id": Slot("id", "", f"[0-9a-f]{{{ID_LENGTH}}}", ID_LENGTH),
+            "link": Slot("link", "", LINK, LINK_LENGTH),
+            "pad": Slot("pad", "", "0*", 0),
+        }
+        return tuple(_joined(_written({**slots, "survey": self.survey})))
+
+    def fill(self, claim: Claim) -> bytes:
+        """The body of a claim, as the page writes it."""
+        texts = {"epoch": str(claim.epoch), "id": claim.id.hex(), "link": claim.link, "pad": ""}
+        pieces = [part if isinstance(part, str) else texts[part.role] for part in self.parts]
+        place = [isinstance(part, Slot) and part.role == "pad" for part in self.parts].index(True)
+        pieces[place] = "0" * (self.length - sum(map(len, pieces)))
+        return "".join(pieces).encode("ascii")
+
+    def parse(self, body: Any) -> Claim:
+        """The claim that a body is; an error for all else."""
+        match = self._pattern.fullmatch(body) if isinstance(body, bytes) and len(body) == self.length else None
+        if match is None or not 1 <= int(match["epoch"]) <= self.epochs:
+            raise DataError("A claim of this survey must be as its page writes it.")
+        return Claim(bytes.fromhex(match["id"].decode()), match["link"].decode(), int(match["epoch"]))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        texts = [
+            re.escape(part) if isinstance(part, str) else f"(?P<{part.role}>{part.pattern})" for part in self.parts
+        ]
+        return re.compile("".join(texts).encode("ascii"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bruit.collection.odds import Share, belief, odds
+from bruit.collection.odds import Share, belief, odds, person_ratio
 from bruit.estimation import intervals
 from bruit.tables import Column, Table, counted, decimals
 
@@ -108,12 +108,16 @@ class Check:
         return [*self._weak_promise(), *self._few_people(), *self._answers_in_clear(), *self._forged()]
 
     def _weak_promise(self) -> list[str]:
-        most = belief(self.survey.plan.design.ratio("person"), 50).most
+        most = belief(person_ratio(self.survey.plan), 50).most
         if most.fraction < NEARLY_SURE:
             return []
         return [
-            f"At ε = {self.survey.plan.guarantee.epsilon:.3g} a guess of 50 % can become {_percent(most)}: a report "
-            "says nearly what the person said. Lower epsilon."
+            f"At ε = {self.survey.plan.guarantee.epsilon:.3g} a guess of 50 % can become {_percent(most)}: "
+            + (
+                "all rounds together say nearly what the person said. Lower epoch_epsilon, or ask in fewer epochs."
+                if self.survey.has_rounds
+                else "a report says nearly what the person said. Lower epsilon."
+            )
         ]
 
     def _few_people(self) -> list[str]:
@@ -164,7 +168,7 @@ class Check:
     def table(self) -> Table:
         """What is to be expected of each question, and what would be unwise."""
         rows, plan = self.prospects, self.survey.plan
-        moved = belief(plan.design.ratio("person"), 50)
+        moved = belief(person_ratio(plan), 50)
         columns = [
             Column("question", [row.name for row in rows], kind="label", write=str),
             Column("mechanism", [row.mechanism for row in rows], kind="text", write=str),
@@ -176,7 +180,9 @@ class Check:
         ]
         notes = [
             f"guarantee: {plan.guarantee}",
-            f"Someone who thought it 50 % likely can come to think {_percent(moved.most)} at most.",
+            f"Someone who thought it 50 % likely can come to think {_percent(moved.most)} at most"
+            f"{', after all rounds' if self.survey.has_rounds else ''}.",
+            *self._rounds(),
             *self._method(),
             *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
             *(f"unwise: {warning}" for warning in self.warnings),
@@ -189,6 +195,21 @@ class Check:
         }
         title = f"{self.survey.title[self.survey.languages[0]]}: expected with {counted(self.people, 'person')}"
         return Table(title, columns, notes=notes, about=about)
+
+    def _rounds(self) -> list[str]:
+        """What one report and one epoch tell, and of what the rounds speak."""
+        plan = self.survey.plan
+        if not self.survey.has_rounds:
+            return []
+        rounds, epochs = plan.rounds or 1, plan.epochs or 1
+        return [
+            f"{counted(self.survey.rounds, 'round')} in {counted(epochs, 'epoch')}: ε = "
+            f"{plan.guarantees['report'].epsilon:.4g} for one report, {plan.after(rounds).epsilon:.4g} for an epoch.",
+            "People answer once in an epoch; its other rounds send again from what was drawn then, so that a change of "
+            "answers shows in the next epoch."
+            if rounds > 1
+            else "People answer anew in every round.",
+        ]
 
     def _method(self) -> list[str]:
         count = len(self.prospects)

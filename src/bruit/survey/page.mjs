@@ -1,10 +1,13 @@
-import { read, sample } from "./sample.mjs";
+import { drawMemo, read, refresh, sample } from "./sample.mjs";
 
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
 // The true answers live in one variable, from the moment they are chosen until the page is left. They are in no
 // attribute of an element, no address, no storage and no history. What was drawn is stored before it is sent, and every
 // further attempt sends the same bytes: a second draw would tell more about the person.
+//
+// Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
+// report of it. Before it draws a memo a page claims the epoch for its link: the collector lets one device have it.
 
 // The report.
 
@@ -14,12 +17,24 @@ export function draw(survey, card, codes, places, link) {
   return written(survey, { id: randomId(), link, public: places, report: columns, round: "1" });
 }
 
+/** The same for one round, from the memo of its epoch. */
+export function drawRound(survey, card, { memo, places }, link, round) {
+  const contents = { id: randomId(), link, public: places, report: refresh(card, memo), round: String(round) };
+  return written(survey, contents);
+}
+
+/** The bytes by which a device claims an epoch for a link, before it draws. */
+export function drawClaim(survey, link, epoch) {
+  const form = { parts: survey.panel.claim, length: survey.length };
+  return written(form, { id: randomId(), link, epoch: String(epoch) });
+}
+
 /** The fixed texts of a body with its slots filled, and zeros up to the one length of all bodies. */
-export function written(survey, contents) {
+export function written({ parts, length }, contents) {
   const content = ([role, name]) => (role === "pad" ? "" : name === "" ? contents[role] : contents[role][name]);
-  const texts = survey.parts.map((part) => (typeof part === "string" ? part : content(part)));
-  const pad = "0".repeat(survey.length - texts.join("").length);
-  return texts.map((piece, place) => (survey.parts[place][0] === "pad" ? pad : piece)).join("");
+  const texts = parts.map((part) => (typeof part === "string" ? part : content(part)));
+  const pad = "0".repeat(length - texts.join("").length);
+  return texts.map((piece, place) => (parts[place][0] === "pad" ? pad : piece)).join("");
 }
 
 function randomId() {
@@ -57,24 +72,28 @@ function pointed({ reading }, question, item) {
   return codes.slice(low, high + 1);
 }
 
-// Storage: what was drawn and not yet sent, or that it was sent; never an answer.
+// Storage: what was drawn and not yet sent, or that it was sent; memos; never an answer.
+
+function attempt(action) {
+  try {
+    return action(globalThis.localStorage);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this browser keeps anything. */
+function isLasting() {
+  return attempt((storage) => {
+    storage.setItem("bruit.survey.try", "1");
+    storage.removeItem("bruit.survey.try");
+    return true;
+  }) === true;
+}
 
 function memory(name) {
   let held = null;
-  const attempt = (action) => {
-    try {
-      return action(globalThis.localStorage);
-    } catch {
-      return undefined;
-    }
-  };
-  const lasting = attempt((storage) => {
-    storage.setItem(`${name}.try`, "1");
-    storage.removeItem(`${name}.try`);
-    return true;
-  }) === true;
   return {
-    lasting,
     name,
     get() {
       const stored = attempt((storage) => JSON.parse(storage.getItem(name)));
@@ -130,8 +149,13 @@ function start(survey) {
   let shown = null; // what was drawn, while this page is open
   let drawing = false;
   let link = "";
-  let store = null;
-  const stores = new Map(); // by the name of a survey and link
+  let base = ""; // what all that is stored for this survey and link begins with
+  let store = null; // of this round
+  let memos = null; // of this epoch
+  let round = 1;
+  let lasting = true;
+  const stores = new Map(); // by name
+  const { panel } = survey;
 
   // Words.
 
@@ -171,7 +195,7 @@ function start(survey) {
   // Screens.
 
   const SCREENS = {
-    invitation, declined, questions, report, already,
+    invitation, declined, questions, report, already, again, not_yet, lost, claiming, unclaimed,
     from_disk: () => notice("from_disk"),
     insecure: () => notice("insecure"),
     needs_link: () => notice("needs_link"),
@@ -223,8 +247,10 @@ function start(survey) {
       heading(title[language]),
       ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
+      panel ? roundOf() : null,
       subheading(say("protection")),
       paragraph("protection_text"),
+      ...(panel ? rounds() : []),
       ...(attributes.length > 1 ? pick() : []),
       odds(0, true),
       attributes.length > 1 ? others() : null,
@@ -233,6 +259,15 @@ function start(survey) {
       leaves(),
       ...decision(),
     ];
+  }
+
+  const roundOf = () => paragraph("round_of", { round: figure(round), rounds: figure(panel.opens.length) });
+
+  /** How often people are asked, and how often they answer. */
+  function rounds() {
+    const epochs = panel.rounds > 1 ? (panel.epochs > 1 ? "rounds_epochs" : "rounds_epoch") : "rounds_anew";
+    const counts = { rounds: figure(panel.opens.length), epochs: figure(panel.epochs), length: figure(panel.rounds) };
+    return [paragraph(epochs, counts)];
   }
 
   /** One answer of several is picked, or all are sent; the odds are then shown for the first. */
@@ -297,15 +332,36 @@ function start(survey) {
       subheading(say("belief")),
       expectation(),
       element("div", { class: "slider" }, element("label", { for: "belief" }, say("belief_slider")), slider, after),
-      paragraph("belief_lasts"),
+      paragraph(panel ? "belief_lasts_rounds" : "belief_lasts"),
+      ...account(true),
     ];
   }
 
   /** The same in a sentence, of the answer itself where there is one question with two answers. */
   function expectation() {
     const values = { before: percent(50), most: percent(survey.beliefs[49][1]) };
+    if (panel) return paragraph("belief_rounds", { ...values, first: percent(panel.accounts[0][0][1]) });
     if (card.questions.length > 1 || card.questions[0].values.length > 2) return paragraph("belief_text", values);
     return paragraph("belief_answer", { ...values, answer: quote(attributeLabel(survey.attributes[0], 1)) });
+  }
+
+  /** What was sent with this link from this device tells so much; nothing where nothing was sent. */
+  function account(isAsked = false) {
+    if (!panel) return [];
+    const sent = panel.opens.map((_, place) => kept(`round.${place + 1}`).get() !== null);
+    const epochs = Array.from({ length: panel.epochs }, (_, epoch) => (
+      sent.slice(epoch * panel.rounds, (epoch + 1) * panel.rounds).filter(Boolean).length
+    ));
+    const now = epochs[epochOf(round) - 1];
+    const before = epochs.filter((number) => number > 0).length - (now > 0 ? 1 : 0);
+    if (!before && !now) return [];
+    const counts = { count: figure(sent.filter(Boolean).length), rounds: figure(sent.length), before: percent(50) };
+    const told = ([epsilon, most]) => ({ most: percent(most), epsilon: figure(epsilon) });
+    const soFar = now ? panel.accounts[before][now - 1] : panel.accounts[before - 1][panel.rounds - 1];
+    return [element(
+      "div", { class: "account" }, paragraph("account", { ...counts, ...told(soFar) }),
+      isAsked ? paragraph("account_next", told(panel.accounts[before][now])) : null,
+    )];
   }
 
   function clear() {
@@ -317,13 +373,15 @@ function start(survey) {
   const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
 
   function leaves() {
-    const own = survey.links ? ["leaves_link"] : [];
+    const own = panel ? ["leaves_link_rounds", "leaves_memo"] : survey.links ? ["leaves_link"] : [];
     const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
     const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
+    const parts = panel && { report: figure(panel.report_epsilon), epoch: figure(panel.epoch_epsilon) };
     return element(
       "details", {}, element("summary", {}, say("leaves")),
       element("ul", {}, names.map((name) => element("li", {}, say(name)))),
-      paragraph("technical", known, { class: "quiet" }),
+      panel ? paragraph("technical_rounds", { ...known, ...parts }, { class: "quiet" }) : null,
+      panel ? null : paragraph("technical", known, { class: "quiet" }),
     );
   }
 
@@ -331,20 +389,117 @@ function start(survey) {
     return [
       subheading(say("decide")),
       paragraph("decide_text"),
-      store.lasting ? null : paragraph("no_storage", {}, { class: "warning" }),
+      lasting ? null : paragraph(panel ? "no_memory" : "no_storage", {}, { class: "warning" }),
       buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
     ];
   }
 
   const buttons = (...all) => element("div", { class: "buttons" }, all);
 
-  function takePart() {
+  async function takePart() {
+    if (panel && !(await claim())) return;
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
   }
 
   function declined() {
-    return [...notice("declined"), buttons(button("back", () => show("invitation")))];
+    return [...notice("declined"), buttons(button("back", () => begin()))];
+  }
+
+  // Rounds.
+
+  const epochOf = (number) => Math.floor((number - 1) / panel.rounds) + 1;
+  const roundNow = () => (panel ? panel.opens.filter((time) => Date.parse(time) <= Date.now()).length : 1);
+
+  /** What is stored under a name for this survey and link. */
+  function kept(name) {
+    const whole = name ? `${base}.${name}` : base;
+    if (!stores.has(whole)) stores.set(whole, memory(whole));
+    return stores.get(whole);
+  }
+
+  /** What there is of the memo of this epoch: none yet, one to draw from, or one that is lost or was tampered with. */
+  function memoState() {
+    const first = (epochOf(round) - 1) * panel.rounds + 1;
+    const used = panel.opens.some((_, place) => (
+      place + 1 >= first && place + 1 < round && kept(`round.${place + 1}`).get()
+    ));
+    if (!memos.get()?.memo) return used ? "lost" : "invitation";
+    try {
+      drawRound(survey, card, memos.get(), link, round);
+      return "again";
+    } catch {
+      return "lost";
+    }
+  }
+
+  /** Whether this device may draw the memo of this epoch; it says so, and what to do, where it may not. */
+  async function claim() {
+    if (roundNow() !== round) {
+      begin(); // another round has begun since the page was opened
+      return false;
+    }
+    const [own, epoch, token] = [memos, epochOf(round), link];
+    if (own.get()?.claimed) return true;
+    await alone(base, () => own.get()?.claim || own.set({ claim: drawClaim(survey, token, epoch) }));
+    show("claiming");
+    const outcome = await posted(own.get().claim);
+    if (outcome === "sent") own.set({ ...own.get(), claimed: true });
+    if (own !== memos) return false; // another link was opened here meanwhile
+    if (outcome === "sent") return true;
+    if (outcome === "403") own.set(null);
+    shown = { outcome };
+    show(outcome === "403" ? "lost" : "unclaimed");
+    return false;
+  }
+
+  function claiming() {
+    return [heading(survey.title[language]), paragraph("claiming", {}, { role: "status" })];
+  }
+
+  function unclaimed() {
+    const { outcome } = shown;
+    if (outcome === "again") {
+      return [...notice("unclaimed"), buttons(button("try_again", takePart, "main"))];
+    }
+    const reason = outcome === "410" ? "refused_closed" : "refused_other";
+    return [heading(survey.title[language]), subheading(say("refused")), paragraph(reason, { status: outcome })];
+  }
+
+  /** This link was used in this epoch, and its memo is not here: another one would tell more. */
+  function lost() {
+    const next = epochOf(round) * panel.rounds + 1;
+    return [...notice("lost"), next > panel.opens.length ? paragraph("no_more_rounds") : opening("lost_until", next)];
+  }
+
+  function opening(name, number) {
+    const time = new Date(panel.opens[number - 1]).toLocaleString(language, { dateStyle: "full", timeStyle: "short" });
+    return paragraph(name, { round: figure(number), time: element("time", { datetime: panel.opens[number - 1] }, time) });
+  }
+
+  function not_yet() {
+    return [heading(survey.title[language]), subheading(say("not_yet")), opening("round_opens", 1)];
+  }
+
+  /** A further round of an epoch: nobody is asked anew, and what is sent is drawn from the memo. */
+  function again() {
+    return [
+      heading(survey.title[language]),
+      roundOf(),
+      subheading(say("again")),
+      paragraph("again_text"),
+      ...account(true),
+      leaves(),
+      subheading(say("decide")),
+      paragraph("decide_text"),
+      buttons(button("take_part_again", finishAgain, "main"), button("decline", () => show("declined"))),
+    ];
+  }
+
+  async function finishAgain() {
+    if (roundNow() !== round) return begin();
+    answers = null;
+    return drawAndSend();
   }
 
   // Questions.
@@ -424,16 +579,20 @@ function start(survey) {
   }
 
   async function finish() {
-    if (drawing) return;
     const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
     if (bad >= 0) {
       complain(bad, answers[bad] === null ? "missing" : "bad_number");
       document.querySelector(`#q${bad} input`).focus();
       return;
     }
+    await drawAndSend();
+  }
+
+  async function drawAndSend() {
+    if (drawing) return;
     drawing = true;
-    const person = { answers, link, store }; // while it waits for its turn, another link may be opened here
-    await alone(person.store.name, () => drawFor(person));
+    const person = { answers, link, store, memos, round }; // while it waits for its turn, another link may be opened here
+    await alone(base, () => drawFor(person));
     drawing = false;
     await (store === person.store ? resume() : deliver(person.store));
   }
@@ -444,10 +603,25 @@ function start(survey) {
       answers = null;
       return;
     }
-    const places = Object.fromEntries(survey.questions.flatMap((question, row) => (
+    person.store.set({ body: panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link) });
+  }
+
+  /** The codes of the answers, and the places of those that are sent in clear. */
+  function entered(person) {
+    const places = survey.questions.flatMap((question, row) => (
       question.clear ? [[question.name, String(person.answers[row])]] : []
-    )));
-    person.store.set({ body: draw(survey, card, codesOf(survey, person.answers), places, person.link) });
+    ));
+    return [codesOf(survey, person.answers), Object.fromEntries(places)];
+  }
+
+  /** A report of the memo of the epoch, which is drawn and stored first where there is none. */
+  function drawFromMemo(person) {
+    const record = person.memos.get();
+    if (!record.memo) {
+      const [codes, places] = entered(person);
+      person.memos.set({ ...record, memo: drawMemo(card, codes), places });
+    }
+    return drawRound(survey, card, person.memos.get(), person.link, person.round);
   }
 
   const alone = (name, action) => (navigator.locks ? navigator.locks.request(name, async () => action()) : action());
@@ -457,7 +631,7 @@ function start(survey) {
   /** Go on from what is stored: nothing, something drawn that is to be sent, or something that was sent. */
   async function resume() {
     const record = store.get();
-    if (!record) return show("invitation");
+    if (!record) return show(panel ? memoState() : "invitation");
     if (record.sent) {
       answers = null;
       return show("already");
@@ -515,13 +689,13 @@ function start(survey) {
     const state = (name, values) => paragraph(name, values, { role: "status" });
     if (outcome === "sent") {
       const last = paragraph("you_may_close", {}, { class: "quiet" });
-      return [title, subheading(say("sent")), ...meaning(), paragraph("sent_text"), bytes, last];
+      return [title, subheading(say("sent")), ...meaning(), ...account(), paragraph("sent_text"), bytes, ...upcoming(), last];
     }
     if (outcome === "sending") {
       return [title, subheading(say("drawn")), paragraph("drawn_text"), bytes, state("sending")];
     }
     if (outcome === "again") {
-      const warning = store.lasting ? null : paragraph("not_kept", {}, { class: "warning" });
+      const warning = lasting ? null : paragraph("not_kept", {}, { class: "warning" });
       const again = buttons(button("send_again", send, "main"));
       const rest = [paragraph("drawn_text"), bytes];
       return [title, subheading(say("not_sent")), state("not_sent_text"), warning, again, ...rest];
@@ -573,7 +747,15 @@ function start(survey) {
       if (store.get()?.sent) store.set(null); // what another tab has drawn and not sent yet is never lost
       resume();
     };
+    if (panel) {
+      return [heading(survey.title[language]), subheading(say("already_round", { round: figure(round) })), ...account(), ...upcoming()];
+    }
     return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
+  }
+
+  function upcoming() {
+    if (!panel) return [];
+    return [round < panel.opens.length ? opening("round_opens", round + 1) : paragraph("no_more_rounds")];
   }
 
   // Where it begins, and begins again.
@@ -582,13 +764,28 @@ function start(survey) {
     answers = null;
     shown = null;
     link = survey.links ? location.hash.slice(1) : "";
-    const name = `bruit.survey.${survey.digest}${link && "."}${link}`;
-    store = stores.get(name) ?? memory(name);
-    stores.set(name, store);
+    base = `bruit.survey.${survey.digest}${link && "."}${link}`;
+    round = roundNow();
+    lasting = isLasting();
+    store = kept(panel ? `round.${round}` : "");
+    memos = panel ? kept(`epoch.${epochOf(round)}`) : null;
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
     if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(link)) return show("needs_link");
+    if (!round) return show("not_yet");
+    if (panel) settlePast();
     return resume();
+  }
+
+  /** Memos of past epochs are deleted; what was drawn in a past round and not sent goes out now. */
+  function settlePast() {
+    for (let epoch = 1; epoch < epochOf(round); epoch += 1) {
+      if (kept(`epoch.${epoch}`).get()) kept(`epoch.${epoch}`).set(null);
+    }
+    for (let past = 1; past < round; past += 1) {
+      const late = kept(`round.${past}`);
+      if (late.get()?.body) deliver(late);
+    }
   }
 
   window.addEventListener("pagehide", () => {

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import json
+import math
 import re
 from fractions import Fraction
 from functools import cache
@@ -18,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bruit.cards import javascript
-from bruit.collection.odds import Share, belief, nearest, odds
+from bruit.collection.odds import Share, at_most_ratio, belief, nearest, odds, person_ratio
 from bruit.errors import ParameterError
+from bruit.privacy.composition import sequential
+from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ _POLICY = re.compile('http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
     """The page of a survey, whole."""
+    if survey.has_rounds and not links:
+        raise ParameterError("A survey with rounds is answered by personal links: give --links (links=True in Python).")
     style, code = _asset("page.css"), script()
     data = _data(survey, address=address, links=links, insecure_demo=insecure_demo)
     language = survey.languages[0]
@@ -106,7 +111,7 @@ def _embedded(data: Any) -> str:
 
 
 def _data(survey: Survey, **options: Any) -> dict[str, Any]:
-    ratio = survey.plan.design.ratio("person")
+    ratio = person_ratio(survey.plan)
     moved = [belief(ratio, percent) for percent in range(1, 100)]
     return {
         **options,
@@ -119,10 +124,42 @@ def _data(survey: Survey, **options: Any) -> dict[str, Any]:
         "questions": [_question(question) for question in survey.questions],
         "attributes": _attributes(survey),
         "card": survey.card.content.decode(),
-        "parts": [part if isinstance(part, str) else [part.role, part.name] for part in survey.body.parts],
+        "parts": _parts(survey.body),
         "length": survey.body_length,
-        "epsilon": f"{survey.plan.guarantee.epsilon:.6g}",
+        "epsilon": _epsilon(survey.plan.guarantee.epsilon),
         "beliefs": [[_percent(step.least), _percent(step.most)] for step in moved],
+        "panel": _panel(survey) if survey.has_rounds else None,
+    }
+
+
+def _epsilon(epsilon: float) -> str:
+    """ε with three decimals, rounded up."""
+    return f"{math.ceil(Fraction(epsilon) * 1000) / 1000:.12g}"
+
+
+def _parts(body: Body | ClaimBody) -> list[Any]:
+    return [part if isinstance(part, str) else [part.role, part.name] for part in body.parts]
+
+
+def _panel(survey: Survey) -> dict[str, Any]:
+    """Rounds and epochs; and what is told after so many past epochs and so many reports of the present one, at most."""
+    plan = survey.plan
+    rounds, epochs = plan.rounds or 1, plan.epochs or 1
+    after = [plan.after(number) for number in range(1, rounds + 1)]
+    ratios = [at_most_ratio(guarantee.epsilon) for guarantee in after]
+
+    def account(past: int, place: int) -> tuple[str, str]:
+        epsilon = sequential([*[after[-1]] * past, after[place]]).epsilon
+        return _epsilon(epsilon), _percent(belief(ratios[-1] ** past * ratios[place], 50).most)
+
+    return {
+        "rounds": rounds,
+        "epochs": epochs,
+        "opens": [time.isoformat() for time in survey.round_opens],
+        "claim": _parts(survey.claim_body),
+        "report_epsilon": _epsilon(after[0].epsilon),
+        "epoch_epsilon": _epsilon(after[-1].epsilon),
+        "accounts": [[account(past, place) for place in range(rounds)] for past in range(epochs)],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import tomllib
@@ -28,6 +29,8 @@ MOST_LABEL = 120
 MOST_TEXT = 4_000
 #: How many answers results wait for, unless the file says.
 SHOWN_FROM = 10
+#: The most rounds of all epochs together.
+MOST_ROUNDS = 400
 
 _NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
 _ODDS = re.compile(r"\s*([0-9]{1,6})\s*:\s*([0-9]{1,6})\s*")
@@ -36,7 +39,7 @@ _READABLE = (None, "self", "subset", "window")
 
 _SURVEY_KEYS = (
     "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "people", "shown_from", "opens",
-    "closes", "rounds", "question",
+    "closes", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
 )  # fmt: skip
 _QUESTION_KEYS = {
     "choice": ("labels", "refusal"),
@@ -55,17 +58,18 @@ def read(path: Path) -> Survey:
     own = tuple(language for language in languages if wording.shipped(language) is None)
     words = {language: wording.shipped(language) or wording.beside(path.parent, language) for language in languages}
     questions = _questions(file, words)
+    plan = _plan(file, questions)
     return Survey(
         title=_texts(file, "title", languages, "", MOST_LABEL),
         languages=languages,
         questions=questions,
-        plan=_plan(file, questions),
+        plan=plan,
         wording=words,
         introduction=_texts(file, "introduction", languages, "", MOST_TEXT, optional=True),
         asker=_texts(file, "asker", languages, "", MOST_TEXT, optional=True),
         own_wording=own,
         **_numbers(file),
-        **_times(file),
+        **_times(file, plan),
     )
 
 
@@ -152,26 +156,48 @@ def _text(value: Any, what: str, most: int) -> str:
 
 def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
     expected = None if "people" not in file else _checks.integer(low=1, people=file["people"])
-    rounds = _checks.integer(low=1, rounds=file.get("rounds", 1))
-    if rounds > 1:
-        raise ParameterError("rounds must be 1: a page that asks the same people again is not there yet.")
     gate = _checks.integer(low=2, shown_from=file.get("shown_from", SHOWN_FROM))
-    return {"expected": expected, "shown_from": gate, "rounds": rounds}
+    return {"expected": expected, "shown_from": gate}
 
 
-def _times(file: Mapping[str, Any]) -> dict[str, Any]:
+def _times(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     times: dict[str, datetime | None] = {}
     for key in ("opens", "closes"):
         time = file.get(key)
-        if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
+        if time is not None and not _is_time(time):
             raise ParameterTypeError(
                 f"{key} must be a time with its offset and without quotes, as in {key} = 2026-12-01T18:00:00+01:00."
             )
         times[key] = time
-    opens, closes = times["opens"], times["closes"]
+    rounds = _round_opens(file, plan)
+    opens, closes = rounds[-1] if rounds else times["opens"], times["closes"]
     if opens is not None and closes is not None and opens >= closes:
-        raise ParameterError("opens must come before closes.")
-    return times
+        raise ParameterError(f"{'The last time of round_opens' if rounds else 'opens'} must come before closes.")
+    return {**times, "opens": rounds[0] if rounds else times["opens"], "round_opens": rounds}
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
+
+
+def _round_opens(file: Mapping[str, Any], plan: Plan) -> tuple[datetime, ...]:
+    """When each round begins; nothing where people are asked once."""
+    if plan.rounds is None:
+        if "round_opens" in file:
+            raise ParameterError("round_opens is for a survey with rounds: add rounds, epochs and epoch_epsilon.")
+        return ()
+    number = plan.rounds * (plan.epochs or 1)
+    times = file.get("round_opens")
+    if not isinstance(times, list) or len(times) != number or not all(map(_is_time, times)):
+        raise ParameterError(
+            f"round_opens must have {number} times with their offset, the beginning of each round of each epoch, as in "
+            "round_opens = [2026-12-01T08:00:00+01:00, 2026-12-08T08:00:00+01:00]."
+        )
+    if any(later <= earlier for earlier, later in itertools.pairwise(times)):
+        raise ParameterError("round_opens must be in order, each time later than the one before.")
+    if "opens" in file:
+        raise ParameterError("A survey with rounds opens at the first time of round_opens: leave opens out.")
+    return tuple(times)
 
 
 def _epsilon(file: Mapping[str, Any]) -> float:
@@ -323,7 +349,8 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
         name: domain for question in questions if not question.clear for name, domain in question.attributes.items()
     }
     method = file.get("method", methods.DEFAULT)
-    plan = Plan(Schema(domains), _epsilon(file), method)
+    epsilon = _epsilon(file)
+    plan = Plan(Schema(domains), epsilon, method, **_panel(file, epsilon))
     for name, mechanism in plan.mechanisms.items():
         sets = mechanism.law.sets
         if (None if sets is None else sets.kind) not in _READABLE:
@@ -333,3 +360,20 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
             )
     plan.card()
     return plan
+
+
+def _panel(file: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
+    """How often the same people are asked; nothing where it is once."""
+    rounds, epochs = (_checks.integer(low=1, **{key: file.get(key, 1)}) for key in ("rounds", "epochs"))
+    if rounds * epochs == 1:
+        if "epoch_epsilon" in file:
+            raise ParameterError("epoch_epsilon is for a survey with rounds: say how many, as in rounds = 4.")
+        return {}
+    if rounds * epochs > MOST_ROUNDS:
+        raise ParameterError(f"rounds times epochs must be at most {MOST_ROUNDS}.")
+    if rounds > 1 and "epoch_epsilon" not in file:
+        raise ParameterError(
+            "Rounds need the most that all reports of an epoch may tell, besides the epsilon of one report: "
+            f"epoch_epsilon = {2 * epsilon:g}."
+        )
+    return {"rounds": rounds, "epochs": epochs, "epoch_epsilon": file.get("epoch_epsilon", epsilon)}

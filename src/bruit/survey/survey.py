@@ -15,7 +15,7 @@ from bruit import documents
 from bruit.cards import Card
 from bruit.collection import Plan
 from bruit.errors import DataError
-from bruit.survey.body import Body, Report
+from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
 
 if TYPE_CHECKING:
@@ -46,13 +46,14 @@ class Survey:
         Results are shown in steps of at least so many answers.
     opens, closes
         When reports are taken, with their offset; None if nothing is said.
-    rounds
-        How often the same people are asked.
+    round_opens
+        When each round begins, where the same people are asked again; else empty.
 
     Guarantee
     ---------
     What a page sends of the sensitive questions is one report of `plan`, drawn once; ``plan.guarantee`` speaks of it.
-    Answers to questions in `public` are sent as they are, and nothing is promised about them.
+    Answers to questions in `public` are sent as they are, and nothing is promised about them. With rounds a page draws a
+    memo once in an epoch, keeps it and sends one report of it in each round; ``plan.guarantee`` is of all rounds.
 
     Examples
     --------
@@ -90,7 +91,7 @@ class Survey:
     shown_from: int = 10
     opens: datetime | None = None
     closes: datetime | None = None
-    rounds: int = 1
+    round_opens: tuple[datetime, ...] = ()
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Survey:
@@ -116,6 +117,20 @@ class Survey:
     def sensitive(self) -> tuple[Question, ...]:
         """The questions whose answers are randomised, in the order of the plan."""
         return tuple(question for question in self.questions if not question.clear)
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether the same people are asked again, each with a memo and a personal link."""
+        return self.plan.rounds is not None
+
+    @cached_property
+    def rounds(self) -> int:
+        """How often the same people are asked: the rounds of all epochs together."""
+        return (self.plan.rounds or 1) * (self.plan.epochs or 1)
+
+    def round_at(self, time: datetime) -> int:
+        """The round that is open at a time; 0 before the first."""
+        return sum(opens <= time for opens in self.round_opens) if self.has_rounds else 1
 
     @cached_property
     def card(self) -> Card:
@@ -163,6 +178,11 @@ class Survey:
         """How many bytes every report has."""
         return self.body.length
 
+    @cached_property
+    def claim_body(self) -> ClaimBody:
+        """The form of what a page sends before it draws a memo, as long as a report."""
+        return ClaimBody(self.digest, self.plan.epochs or 1, self.body_length)
+
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
 
@@ -192,6 +212,44 @@ class Survey:
         from bruit.survey.answering import answer
 
         return answer(self, values, link, round)
+
+    def draw_memo(self, values: Mapping[str, Any]) -> Memo:
+        """What a device keeps for one epoch of a survey with rounds, and shows to nobody.
+
+        Parameters
+        ----------
+        values
+            As for `answer`; they are looked at in the first round of an epoch only.
+        """
+        from bruit.survey.answering import draw_memo
+
+        return draw_memo(self, values)
+
+    def refresh(self, memo: Memo, *, link: str, round: int) -> bytes:
+        """The body of the report of one round from the memo of its epoch. Draw it once, keep it, and send that.
+
+        Parameters
+        ----------
+        memo
+            As `draw_memo` gave it.
+        link, round
+            The person's own link; the round, counted through all epochs.
+        """
+        from bruit.survey.answering import refresh
+
+        return refresh(self, memo, link, round)
+
+    def claim(self, *, link: str, epoch: int) -> bytes:
+        """The body that a device sends before it draws the memo of an epoch: only the first device of a link may.
+
+        Parameters
+        ----------
+        link, epoch
+            The person's own link; the epoch, from 1.
+        """
+        from bruit.survey.answering import claim
+
+        return claim(self, link, epoch)
 
     def check(self) -> Check:
         """What it promises, what the expected people will tell, and what would be unwise."""

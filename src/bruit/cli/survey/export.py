@@ -27,9 +27,13 @@ def export(
 
     keeper = _store.opened(store)
     try:
-        names = write(results(keeper, _store.desk(keeper, name)), to, replace=replace)
+        shown = results(keeper, _store.desk(keeper, name))
+        names = write(shown, to, replace=replace)
     finally:
         keeper.disconnect()
     console.note(f"{to} has {', '.join(names)}.")
-    tally = next(file for file in names if file.startswith("tally"))
-    console.say(shlex.join(["bruit", "estimate", str(to / tally), "--plan", str(to / "plan.json")]), "dim", whole=True)
+    if list(shown.rounds) != list(range(1, len(shown.rounds) + 1)):
+        return  # files of rounds do not say which they are, and a round with few answers is missing
+    tallies = [str(to / f"tally-round-{number}.json") for number in shown.rounds]
+    files = ["--over-rounds", *tallies] if shown.survey.has_rounds else [str(to / "tally.json")]
+    console.say(shlex.join(["bruit", "estimate", *files, "--plan", str(to / "plan.json")]), "dim", whole=True)

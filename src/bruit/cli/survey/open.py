@@ -89,6 +89,8 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
     from bruit.survey import Survey
 
     survey = Survey.read(file)
+    if survey.has_rounds and not links:
+        raise ParameterError("A survey with rounds is answered by personal links, one for all rounds: add --links.")
     secret = token(26)
     day = datetime.now(UTC).date().isoformat()
     opened = Opened(name, survey.digest, document(file), links, public, link_hash(secret), day=day)

@@ -35,7 +35,11 @@ def results(
     state = "closed" if shown.closed else "open"
     console.say(f"{name} ({state}): {answered:,} answered, {refused:,} refused, {repeated:,} sent again.")
     if shown.links is not None:
-        console.say(f"{shown.links.spent:,} of {shown.links.issued:,} links are used.")
+        console.say(
+            f"{shown.links.issued:,} personal links, for {counted(shown.survey.rounds, 'round')} each."
+            if shown.survey.has_rounds
+            else f"{shown.links.spent:,} of {shown.links.issued:,} links are used."
+        )
     if not shown.rounds:
         console.say(f"Results are shown from {counted(shown.survey.shown_from, 'answer')} on.")
         return
@@ -48,11 +52,12 @@ def results(
             f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
         )
     console.show(*shown.tables)
-    for questions in shown.rounds.values():
+    for number, questions in shown.rounds.items():
+        which = f"round {number}, " if shown.survey.has_rounds else ""
         for question in questions:
             if question.n:
                 console.say(
-                    f"{question.name}: {question.forged} forged of {question.n} could have moved an estimate by "
+                    f"{which}{question.name}: {question.forged} forged of {question.n} could have moved an estimate by "
                     f"{question.moved:.3g}.",
                     "dim",
                 )

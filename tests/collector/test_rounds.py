@@ -1,0 +1,178 @@
+"""Rounds at the collector: claims, one report of a link in each round, tallies by round, and estimates over rounds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bruit.cli.app import app
+from bruit.collector import Store, open_store
+from bruit.collector.demo import running
+from bruit.collector.export import export
+from bruit.collector.links import issue
+from bruit.collector.results import results
+from bruit.collector.results_page import page
+from bruit.collector.serving import Listening
+
+sys.path.insert(0, str(Path(__file__).parent))
+from serving import post
+
+SURVEY = """
+title = "Sleep"
+epsilon = 1.0
+epoch_epsilon = 2.0
+rounds = 2
+epochs = 2
+round_opens = [TIMES]
+shown_from = 4
+[[question]]
+name = "slept"
+text = "Did you sleep well?"
+kind = "yes-no"
+[[question]]
+name = "class"
+text = "Your class"
+kind = "choice"
+labels = ["A", "B"]
+clear = true
+"""
+
+
+@pytest.fixture
+def sleep_file(tmp_path: Path) -> Path:
+    """A survey in its third round of four."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    times = [(now + timedelta(days=days)).isoformat() for days in (-15, -8, -1, 6)]
+    path = tmp_path / "sleep.toml"
+    path.write_text(SURVEY.replace("TIMES", ", ".join(times)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def desk(store: Store, opened, sleep_file: Path):
+    return opened(store, sleep_file, "sleep", links=True)
+
+
+@contextmanager
+def taking(store: Store):
+    """Within the block, the status of a body that is posted."""
+    with running(store, Listening(port=0)) as port:
+        yield lambda body: post(port, body, "sleep")
+
+
+def person(desk, number: int):
+    return desk.survey.draw_memo({"slept": "Yes" if number % 3 else "No", "class": "AB"[number % 2]})
+
+
+def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, desk) -> None:
+    (token,) = issue(store, "sleep", 1)
+    survey = desk.survey
+    claim = survey.claim(link=token, epoch=1)
+    with taking(store) as status:
+        assert [status(claim), status(claim)] == [201, 200]
+        assert status(survey.claim(link=token, epoch=1)) == 403  # another device, whose page then draws nothing
+        assert status(survey.claim(link="x" * 18, epoch=1)) == 403
+        assert status(survey.claim(link=token, epoch=2)) == 201
+        assert store.totals("sleep") == (0, 0, 0)
+        store.close("sleep")
+        assert [status(claim), status(survey.claim(link=token, epoch=2))] == [200, 410]
+
+
+def test_a_link_counts_once_in_each_round_that_has_begun(store, desk) -> None:
+    (token,) = issue(store, "sleep", 1)
+    memo = person(desk, 1)
+    body = {number: desk.survey.refresh(memo, link=token, round=number) for number in (1, 2, 3, 4)}
+    with taking(store) as status:
+        assert [status(body[number]) for number in (2, 1, 3, 2)] == [201, 201, 201, 200]  # late ones count
+        assert status(body[4]) == 422  # not yet
+        assert status(desk.survey.refresh(memo, link=token, round=2)) == 403  # the same link in the same round
+        assert status(body[2].replace(b'"round":"2"', b'"round":"3"')) == 409  # replayed in another round
+        assert status(desk.survey.refresh(memo, link="x" * 18, round=1)) == 403
+    assert store.totals("sleep") == (3, 4, 1)
+    tallies = store.tallies("sleep", desk.survey.plan.digest, 2, shown=False)
+    assert {key: tally.n for key, tally in tallies.items()} == {(1, 1): 1, (1, 2): 1, (1, 3): 1}
+
+
+def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, desk) -> None:
+    (token,) = issue(store, "sleep", 1)
+    body = desk.survey.refresh(person(desk, 0), link=token, round=1)
+    claim = desk.survey.claim(link=token, epoch=1)
+    forged = [
+        body.replace(b'"round":"1"', text)
+        for text in (b'"round":"0"', b'"round":"5"', b'"round":"9"', b'"round":"-"', b'"round":1  ')
+    ]
+    forged += [claim.replace(b'"epoch":"1"', text) for text in (b'"epoch":"0"', b'"epoch":"3"', b'"epoch":"x"')]
+    forged += [body[:-2] + b'" ', claim.replace(b'"survey"', b'"SURVEY"'), b"\0" * len(body), claim[::-1]]
+    with taking(store) as status:
+        assert {status(bad) for bad in forged} == {422}
+        assert status(claim.replace(b'"link":"', b'"link":"x')[: len(claim)]) == 422
+    assert store.totals("sleep") == (0, len(forged) + 1, 0)
+    assert store.tallies("sleep", desk.survey.plan.digest, 2, shown=False) == {}
+
+
+def test_nothing_in_the_store_connects_the_rounds_of_a_link(tmp_path, opened, sleep_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    opened(store, sleep_file, "sleep", links=True)
+    tokens = issue(store, "sleep", 3)
+    rows = [bytes(row) for (row,) in store._connection.execute("SELECT link FROM links ORDER BY link")]
+    assert len(set(rows)) == 3 * (4 + 2)
+    kept = (tmp_path / "surveys.sqlite").read_bytes()
+    assert not any(token.encode() in kept for token in tokens)
+    store.disconnect()
+
+
+@pytest.fixture
+def answered(tmp_path, opened, sleep_file):
+    """A store in which people have answered three rounds; a round has too few to be shown."""
+    from bruit.collector.intake import _Waiting, commit
+
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, sleep_file, "sleep", links=True)
+    tokens = issue(store, "sleep", 12)
+    memos = [person(desk, number) for number in range(12)]
+    bodies = {
+        number: [desk.survey.refresh(memo, link=token, round=number) for memo, token in zip(memos, tokens, strict=True)]
+        for number in (1, 2, 3)
+    }
+    bodies[3] = bodies[3][:3]
+    sent = [body for some in bodies.values() for body in some]
+    assert {int(status) for status in commit(store, [_Waiting(desk, desk.read(body), None) for body in sent])} == {201}
+    yield store, desk, bodies
+    store.disconnect()
+
+
+def test_results_are_by_round_and_over_rounds_and_rounds_with_few_answers_wait(answered) -> None:
+    store, desk, bodies = answered
+    shown = results(store, desk)
+    plan = desk.survey.plan
+    assert list(shown.rounds) == [1, 2]
+    assert (shown.shown, shown.held_back, shown.links) == (24, 3, (12, 27))
+    columns = {n: [desk.survey.parse(body).columns["slept"] for body in some] for n, some in bodies.items()}
+    tallies = [plan.tally({"slept": columns[number]}) for number in (1, 2)]
+    assert [shown.tally(number) for number in (1, 2)] == tallies
+    series = plan.series(tallies, [1, 2])["slept"]
+    assert shown.series["slept"].frequency.tobytes() == series.frequency.tobytes()
+    html = page(shown).decode()
+    for words in ("Over 2 rounds", "Round 2 less round 1", "Round 1</h2>", "personal links", "for all 4 rounds"):
+        assert words in html, words
+    assert "Round 3" not in html
+
+
+def test_an_export_over_rounds_is_what_bruit_estimate_says_of_its_tallies(answered, tmp_path, monkeypatch) -> None:
+    store, desk, _ = answered
+    names = export(results(store, desk), tmp_path / "out")
+    assert {"tally-round-1.json", "tally-round-2.json", "over-rounds.json", "plan.json"} <= set(names)
+    monkeypatch.chdir(tmp_path / "out")
+    files = ["tally-round-1.json", "tally-round-2.json", "--plan", "plan.json", "--json"]
+    said = CliRunner().invoke(app, ["estimate", "--over-rounds", *files])
+    assert said.exit_code == 0
+    assert json.loads(said.stdout) == json.loads(Path("over-rounds.json").read_text())
+    shown = CliRunner().invoke(app, ["survey", "results", "sleep", "--store", "../surveys.sqlite"])
+    assert "Round 2 less round 1" in shown.stdout
+    assert "12 personal links, for 4 rounds each." in shown.stdout
