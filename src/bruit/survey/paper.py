@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import string
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ from bruit.collection import Plan
 from bruit.collection.odds import Share, belief, nearest
 from bruit.errors import ParameterError
 from bruit.oracles import RandomizedResponse
+from bruit.privacy import Guarantee
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
@@ -74,107 +75,175 @@ DEVICES = (
 )
 
 
+#: By how many questions: the instruction that draws one of them, all equally likely.
+PICKS = {number: f"paper_pick_{number}" for number in range(2, 7)}
+
+
+@dataclass(frozen=True)
+class PaperQuestion:
+    """A question on a sheet, with its coins or dice.
+
+    Parameters
+    ----------
+    question
+        The question.
+    device
+        Coins or dice.
+    """
+
+    question: Question
+    device: Device
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What counts the sheets that answer this question: exactly the law of the coins or dice."""
+        oracle = RandomizedResponse.with_odds(*self.device.odds, labels=self.question.values)
+        return Plan({self.question.name: oracle})  # type: ignore[arg-type] # a mechanism may stand for a domain
+
+    @property
+    def ratio(self) -> Fraction:
+        """The odds of the true answer against another one."""
+        return Fraction(*self.device.odds)
+
+    def instruction(self, language: str, words: Mapping[str, str]) -> str:
+        """What to do with the coins or dice."""
+        faces = self.device.faces
+        values = {
+            **dict(zip(_PLACES, self._quoted(language, words), strict=False)),
+            "truth": ", ".join(map(str, range(1, faces + 1))),
+            "lie": ", ".join(map(str, range(faces + 1, 7))),
+        }
+        return _filled(words[self.device.text], values)
+
+    def odds(self, language: str, words: Mapping[str, str]) -> str:
+        """How often an answer is marked by those whose true answer it is, and by others."""
+        law, quoted = self.device.law(), self._quoted(language, words)
+        shares = {"own": _share(nearest(law[0]), words), "share": _share(nearest(law[1]), words)}
+        return _filled(words["paper_odds"], {"answer": quoted[1 if len(quoted) == 2 else 0], **shares})
+
+    def _quoted(self, language: str, words: Mapping[str, str]) -> list[str]:
+        return [_filled(words["quoted"], {"text": label}) for label in self.question.labels[language]]
+
+
 @dataclass(frozen=True)
 class Paper:
-    """The paper version of a survey with one question of two, three, four or six answers.
+    """The paper version of a survey with up to six questions of two, three, four or six answers.
+
+    Of several questions each person draws one by a coin or die, answers that one, and leaves the others empty.
 
     Parameters
     ----------
     survey
         The survey.
     device
-        The name of a device; by default the one with the least error whose odds the survey allows.
+        The name of a device; by default the one with the least error whose odds the survey allows. With several
+        questions it is for those that it fits.
+
+    Guarantee
+    ---------
+    A sheet is a report on one question by `PaperQuestion.plan`, and which one it is was drawn by equally likely throws
+    that do not depend on the answers. So all that a sheet tells is bounded by the largest odds, `ratio`.
     """
 
     survey: Survey
     device: str | None = None
 
     def __post_init__(self) -> None:
-        _ = self.chosen
-
-    @property
-    def question(self) -> Question:
-        """The question on the sheet."""
-        if len(self.survey.questions) > 1 or self.survey.questions[0].kind in ("number", "several"):
-            raise ParameterError("A sheet of paper has one question: yes-no, choice or scale.")
-        return self.survey.questions[0]
+        _ = self.parts
 
     @cached_property
-    def chosen(self) -> Device:
-        """Coins or dice."""
-        size = len(self.question.values)
-        fitting = [device for device in DEVICES if device.answers == size]
-        if not fitting:
-            raise ParameterError("On paper a question must have 2, 3, 4 or 6 answers, for coins or dice.")
-        if self.device is not None and self.device not in [device.name for device in fitting]:
-            names = ", ".join(device.name for device in fitting)
-            raise ParameterError(f"device must be one of {names} for {size} answers.")
-        named = [device for device in fitting if self.device in (None, device.name)]
+    def parts(self) -> tuple[PaperQuestion, ...]:
+        """The questions, each with its coins or dice."""
+        questions = self.survey.questions
+        if self.survey.has_rounds:
+            raise ParameterError("Paper keeps no memo: leave rounds out, or ask in the browser.")
+        if any(question.clear or question.kind in ("number", "several") for question in questions):
+            raise ParameterError("A sheet of paper has questions of the kinds yes-no, choice and scale, none in clear.")
+        if len(questions) > max(PICKS):
+            raise ParameterError(f"A sheet of paper has at most {max(PICKS)} questions, of which a die draws one.")
+        names = {name for question in questions for name in _devices(question)}
+        if self.device is not None and self.device not in names:
+            sizes = ", ".join(sorted({str(len(question.values)) for question in questions}))
+            raise ParameterError(f"device must be one of {', '.join(_sorted(names))} for {sizes} answers.")
+        return tuple(PaperQuestion(question, self._chosen(question)) for question in questions)
+
+    def _chosen(self, question: Question) -> Device:
+        known = _devices(question)
+        named = known.get(self.device or "")
+        fitting = list(known.values()) if named is None else [named]
         most = self.survey.plan.design.ratio("person") * _ROUNDING
-        allowed = [device for device in named if Fraction(*device.odds) <= most]
+        allowed = [device for device in fitting if Fraction(*device.odds) <= most]
         if not allowed:
-            least = named[0].odds
+            least = fitting[0].odds
             raise ParameterError(
                 f'Coins and dice have larger odds than this survey allows: write odds = "{least[0]}:{least[1]}" in '
                 "place of epsilon, which tells more about a person, or ask in the browser."
             )
         return allowed[-1]
 
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the sheets: exactly the law of the coins or dice."""
-        oracle = RandomizedResponse.with_odds(*self.chosen.odds, labels=self.question.values)
-        return Plan({self.question.name: oracle})  # type: ignore[arg-type] # a mechanism may stand for a domain
+    @property
+    def plans(self) -> dict[str, Plan]:
+        """The plan of each question, which counts the sheets that answer it."""
+        return {part.question.name: part.plan for part in self.parts}
+
+    @property
+    def ratio(self) -> Fraction:
+        """The most that a sheet tells of a person: how many times likelier it is from one record than from another."""
+        return max(part.ratio for part in self.parts)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The same as an ε."""
+        return max((part.plan.guarantee for part in self.parts), key=lambda guarantee: guarantee.epsilon)
 
     def sheet(self, language: str) -> bytes:
         """A page to print: what to do, what that promises, and boxes to mark."""
-        question, words = self.question, self.survey.wording[language]
-        labels = question.labels[language]
-        introduction = self.survey.introduction[language]
-        boxes = "".join(f"<li><span></span>{html.escape(label)}</li>" for label in labels)
+        words, introduction = self.survey.wording[language], self.survey.introduction[language]
         lines = [
             f"<h1>{html.escape(self.survey.title[language])}</h1>",
             *([f"<p>{html.escape(introduction)}</p>"] if introduction else []),
             f"<h2>{html.escape(words['paper_how'])}</h2>",
             *(f"<p>{html.escape(text)}</p>" for text in self.instructions(language)),
-            f"<h2>{html.escape(question.text[language])}</h2>",
-            *([f"<p>{html.escape(question.help[language])}</p>"] if question.help[language] else []),
-            f'<ol dir="auto">{boxes}</ol>',
+            *(self._question(number, part, language) for number, part in enumerate(self.parts, 1)),
         ]
         return self._page("sheet.html", language, "".join(lines), {})
 
+    def _question(self, number: int, part: PaperQuestion, language: str) -> str:
+        """A question with its boxes; of several each has its number and its coins or dice."""
+        words, question = self.survey.wording[language], part.question
+        several = len(self.parts) > 1
+        texts = [question.help[language]] if question.help[language] else []
+        texts += [part.instruction(language, words), part.odds(language, words)] if several else []
+        boxes = "".join(f"<li><span></span>{html.escape(label)}</li>" for label in question.labels[language])
+        heading = f"{number}. {question.text[language]}" if several else question.text[language]
+        paragraphs = "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+        return f'<section><h2>{html.escape(heading)}</h2>{paragraphs}<ol dir="auto">{boxes}</ol></section>'
+
     def instructions(self, language: str) -> list[str]:
-        """What to do with the coins or dice, how often the truth is marked, and what others can conclude."""
-        words, labels, law = self.survey.wording[language], self.question.labels[language], self.chosen.law()
-        quoted = [words["quoted"].format(text=label) for label in labels]
-        example = 1 if len(labels) == 2 else 0
-        faces = self.chosen.faces
-        values = {
-            **dict(zip(_PLACES, quoted, strict=False)),
-            "truth": ", ".join(map(str, range(1, faces + 1))),
-            "lie": ", ".join(map(str, range(faces + 1, 7))),
-        }
-        moved = belief(Fraction(*self.chosen.odds), 50)
-        shares = {"own": _share(nearest(law[0]), words), "share": _share(nearest(law[1]), words)}
+        """What to do first, and what others can conclude; of one question, all about it."""
+        words = self.survey.wording[language]
+        moved = belief(self.ratio, 50)
         percents = {"before": _percent(moved.before, words), "most": _percent(moved.most, words)}
-        return [
-            _filled(words[self.chosen.text], values),
-            words["paper_once"],
-            _filled(words["paper_odds"], {"answer": quoted[example], **shares}),
-            _filled(words["paper_promise"], percents),
-        ]
+        promise = _filled(words["paper_promise"], percents)
+        if len(self.parts) > 1:
+            return [words[PICKS[len(self.parts)]], words["paper_only"], words["paper_once"], promise]
+        (part,) = self.parts
+        return [part.instruction(language, words), words["paper_once"], part.odds(language, words), promise]
 
     def entry(self, language: str) -> bytes:
         """A page to enter the sheets: it counts taps and saves them as reports in CSV; nothing leaves the device."""
-        words, question = self.survey.wording[language], self.question
-        heading = f"<h1>{html.escape(words['paper_entry'])}</h1><p>{html.escape(words['paper_entry_text'])}</p>"
+        words = self.survey.wording[language]
+        body = f"<h1>{html.escape(words['paper_entry'])}</h1><p>{html.escape(words['paper_entry_text'])}</p>"
+        questions = [part.question for part in self.parts]
         data = {
-            "name": question.name,
-            "labels": list(question.labels[language]),
+            "questions": [
+                {"name": own.name, "text": own.text[language], "labels": list(own.labels[language])}
+                for own in questions
+            ],
             "undo": words["paper_undo"],
             "save": words["paper_save"],
         }
-        return self._page("entry.html", language, f"{heading}<h2>{html.escape(question.text[language])}</h2>", data)
+        return self._page("entry.html", language, body, data)
 
     def _page(self, name: str, language: str, body: str, data: Mapping[str, Any]) -> bytes:
         template = string.Template(resources.files("bruit.survey").joinpath(name).read_text(encoding="utf-8"))
@@ -202,3 +271,19 @@ def _share(share: Share, words: Mapping[str, str]) -> str:
 
 def _percent(share: Share, words: Mapping[str, str]) -> str:
     return _filled(words["percent"], {"number": f"{float(100 * share.fraction):.12g}"})
+
+
+def _devices(question: Question) -> dict[str, Device]:
+    """The coins and dice for as many answers as a question has, by name."""
+    known = {device.name: device for device in DEVICES if device.answers == len(question.values)}
+    if not known:
+        raise ParameterError(
+            f"On paper a question must have 2, 3, 4 or 6 answers, for coins or dice; {question.name!r} has "
+            f"{len(question.values)}."
+        )
+    return known
+
+
+def _sorted(names: Collection[str]) -> list[str]:
+    """Names of devices, in the order of the table above."""
+    return [name for name in dict.fromkeys(device.name for device in DEVICES) if name in names]

@@ -19,7 +19,10 @@ def paper(
         str | None, typer.Option(help="coins, die-4, die-5, die or dice; by default the most exact that ε allows.")
     ] = None,
 ) -> None:
-    """Write a sheet to print with coins or dice, a form to enter the sheets, and the plan that counts them."""
+    """Write a sheet to print with coins or dice, a form to enter the sheets, and the plans that count them.
+
+    Of several questions, up to six, each person draws one by a coin or die and answers that one.
+    """
     from bruit.survey import Survey
     from bruit.survey.paper import Paper
 
@@ -32,8 +35,14 @@ def paper(
     output.mkdir()
     for name, content in pages.items():
         documents.write_text(output / name, content.decode())
-    documents.write_text(output / "plan.json", sheets.plan.to_json() + "\n")
-    console.say(f"paper: {output} ({sheets.chosen.name}, odds {':'.join(map(str, sheets.chosen.odds))})", whole=True)
-    console.say(f"guarantee: {sheets.plan.guarantee}")
-    name = sheets.question.name
-    console.say(f"next: bruit estimate {name}.csv --plan {output / 'plan.json'}", style="dim", whole=True)
+    several = len(sheets.parts) > 1
+    console.say(f"paper: {output}", whole=True)
+    for part in sheets.parts:
+        name = part.question.name
+        plan = output / (f"plan-{name}.json" if several else "plan.json")
+        documents.write_text(plan, part.plan.to_json() + "\n")
+        console.say(f"  {name}: {part.device.name}, odds {':'.join(map(str, part.device.odds))}", whole=True)
+        console.say(f"  next: bruit estimate {name}.csv --plan {plan}", style="dim", whole=True)
+    console.say(f"guarantee of a sheet: {sheets.guarantee}")
+    if several:
+        console.say(f"Each person answers one of {len(sheets.parts)} questions, drawn by chance.")
