@@ -136,11 +136,11 @@ def check(address: str, desk: Desk, acknowledged: list[bytes], sent: list[bytes]
         keys = [desk.read(body).entry.id for body in acknowledged]
         with store._transaction():
             assert len(store._bodies("alcohol", keys)) == len(keys)
-            ids = store._connection.execute("SELECT id FROM ids").fetchall()
+            ids = store._run("SELECT id FROM {ids}").fetchall()
             answered = store.totals("alcohol").answered
             tallies = store.tallies("alcohol", desk.survey.plan.digest, 2, shown=False)
         assert answered == len(ids) == sum(tally.n for tally in tallies.values())
-        counted = {key for (key,) in ids}
+        counted = {bytes(key) for (key,) in ids}
         reports = [desk.survey.parse(body) for body in sent if desk.read(body).entry.id in counted]
         assert len(reports) == answered
         for (stratum, _), tally in tallies.items():
@@ -150,9 +150,18 @@ def check(address: str, desk: Desk, acknowledged: list[bytes], sent: list[bytes]
         store.disconnect()
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.audit)])
-def test_a_killed_server_has_counted_every_acknowledged_report_once(tmp_path, opened, survey_file, kills) -> None:
-    address = str(tmp_path / "surveys.sqlite")
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [
+        ("sqlite", 10),
+        pytest.param("sqlite", 200, marks=pytest.mark.audit),
+        pytest.param("postgresql", 200, marks=pytest.mark.audit),
+    ],
+)
+def test_a_killed_server_has_counted_every_acknowledged_report_once(
+    tmp_path, opened, survey_file, kind, kills, request
+) -> None:
+    address = str(tmp_path / "surveys.sqlite") if kind == "sqlite" else request.getfixturevalue("database")
     store = open_store(address)
     desk = opened(store, survey_file)
     store.disconnect()

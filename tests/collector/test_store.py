@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections import Counter
 from pathlib import Path
@@ -100,6 +101,31 @@ def test_estimates_are_those_of_bruit_estimate_bit_by_bit(store, opened, several
     for name in plan.schema:
         assert collected[name].frequency.tobytes() == direct[name].frequency.tobytes()
         assert collected[name].variance.tobytes() == direct[name].variance.tobytes()
+
+
+def test_sqlite_and_postgresql_have_the_same_tallies_after_the_same_stream(
+    tmp_path, opened, survey_file, database
+) -> None:
+    stores = [open_store(tmp_path / "surveys.sqlite"), open_store(database)]
+    desks = [opened(store, survey_file) for store in stores]
+    bodies = people(desks[0], 60)
+    forged = [body.replace(b'"drinks":"', b'"drinks":"7')[: len(body)] for body in bodies[:5]]
+    other = [body.replace(b'"class":"0"', b'"class":"1"') for body in bodies[:6]]  # under known ids
+    stream = [*bodies[:30], *forged, *bodies[:12], b"", *other, *bodies[30:], *bodies[55:]]
+    chance = random.Random(7)
+    start, outcomes = 0, []
+    while start < len(stream):
+        stop = start + chance.randint(1, 17)
+        first, second = (send(store, desk, *stream[start:stop]) for store, desk in zip(stores, desks, strict=True))
+        assert first == second
+        outcomes += first
+        start = stop
+    assert Counter(outcomes) == {COUNTED: 60, REPEATED: 20, OTHER: 3, REFUSED: 6}
+    for shown in (False, True):
+        assert whole(stores[0], desks[0], shown=shown) == whole(stores[1], desks[1], shown=shown)
+    assert stores[0].totals("alcohol") == stores[1].totals("alcohol") == (60, 9, 20)
+    for store in stores:
+        store.disconnect()
 
 
 def test_two_surveys_with_equal_questions_cannot_be_mixed(store, opened, survey_file, tmp_path) -> None:

@@ -6,40 +6,19 @@ import contextlib
 import os
 import sqlite3
 import stat
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from bruit.collector.store import ANSWERED, WHOLE, Increments, Links, Opened, Store, Totals, same_survey
+from bruit.collector.sql import OF_A_SURVEY, TABLES, SqlStore
+from bruit.collector.store import Increments
 from bruit.errors import FormatError
 
 __all__ = ["SqliteStore"]
 
 #: Written into the file, to know it again: "brui", and the version of the tables.
 _APPLICATION, _VERSION = 0x62727569, 1
-
-_TABLES = """
-CREATE TABLE surveys (
-    name TEXT PRIMARY KEY, digest TEXT NOT NULL, document TEXT NOT NULL, links INTEGER NOT NULL,
-    public INTEGER NOT NULL, token BLOB NOT NULL, closed INTEGER NOT NULL, whole INTEGER NOT NULL, day TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE ids (
-    survey TEXT NOT NULL, id BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (survey, id)
-) WITHOUT ROWID;
-CREATE TABLE links (
-    survey TEXT NOT NULL, link BLOB NOT NULL, spent INTEGER NOT NULL, PRIMARY KEY (survey, link)
-) WITHOUT ROWID;
-CREATE TABLE tallies (
-    survey TEXT NOT NULL, stratum INTEGER NOT NULL, round INTEGER NOT NULL, cell INTEGER NOT NULL,
-    count INTEGER NOT NULL, PRIMARY KEY (survey, stratum, round, cell)
-) WITHOUT ROWID;
-CREATE TABLE shown (
-    survey TEXT NOT NULL, stratum INTEGER NOT NULL, round INTEGER NOT NULL, cell INTEGER NOT NULL,
-    count INTEGER NOT NULL, PRIMARY KEY (survey, stratum, round, cell)
-) WITHOUT ROWID;
-"""
-_WITH_A_SURVEY = ("ids", "links", "tallies", "shown")
 
 #: How many rows one statement takes; SQLite has a limit of 32,766 parameters.
 _ROWS = 512
@@ -49,7 +28,7 @@ _CHECKPOINT = "wal_autocheckpoint = 8000"
 _PATIENCE = 30.0
 
 
-class SqliteStore(Store):
+class SqliteStore(SqlStore):
     """A store in one file, with its journal beside it while it is used.
 
     Parameters
@@ -67,61 +46,17 @@ class SqliteStore(Store):
     []
     """
 
+    MARK = "?"
+    NAMES = MappingProxyType(
+        {
+            **{table: table for table in ("surveys", *OF_A_SURVEY)},
+            **{"flag": "INTEGER", "bytes": "BLOB", "number": "INTEGER", "end": " WITHOUT ROWID", "share": ""},
+        }
+    )
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._create()
-
-    # Surveys.
-
-    def add(self, survey: Opened) -> bool:
-        """Keep a survey, or replace the document of the same one."""
-        with self._transaction() as connection:
-            known = self._survey(survey.name)
-            if known is None:
-                connection.execute("INSERT INTO surveys VALUES (?,?,?,?,?,?,0,0,?)", _row(survey))
-                return True
-            same_survey(known, survey)
-            values = (survey.document, survey.public, survey.name)
-            connection.execute("UPDATE surveys SET document = ?, public = ? WHERE name = ?", values)
-            return False
-
-    def survey(self, name: str) -> Opened | None:
-        """The survey of this name."""
-        return self._survey(name)
-
-    def _survey(self, name: str) -> Opened | None:
-        row = self._connection.execute("SELECT * FROM surveys WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            return None
-        name, digest, document, links, public, token, closed, whole, day = row
-        return Opened(name, digest, document, bool(links), bool(public), token, bool(closed), bool(whole), day)
-
-    def names(self) -> list[str]:
-        """The names of all surveys."""
-        return [name for (name,) in self._connection.execute("SELECT name FROM surveys ORDER BY name")]
-
-    def set_token(self, name: str, token: bytes) -> None:
-        """Replace the hash of what the asker shows."""
-        with self._transaction() as connection:
-            connection.execute("UPDATE surveys SET token = ? WHERE name = ?", (token, name))
-
-    def close(self, name: str, *, whole: bool = False) -> None:
-        """Take no report any more."""
-        with self._transaction() as connection:
-            connection.execute("UPDATE surveys SET closed = 1, whole = max(whole, ?) WHERE name = ?", (whole, name))
-            if whole:
-                self._show(name)
-        self._tidy()
-
-    def delete(self, name: str) -> None:
-        """Delete everything about a survey, and overwrite it."""
-        with self._transaction() as connection:
-            for table in _WITH_A_SURVEY:
-                connection.execute(f"DELETE FROM {table} WHERE survey = ?", (name,))  # noqa: S608 -- a name of ours
-            connection.execute("DELETE FROM surveys WHERE name = ?", (name,))
-        self._tidy()
+        super().__init__()
 
     def _tidy(self) -> None:
         """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
@@ -136,28 +71,10 @@ class SqliteStore(Store):
             rows = [(name, link) for link in sorted(hashes)]
             connection.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", rows)
 
-    def links(self, name: str) -> Links:
-        """How many single-use links were issued and spent."""
-        query = "SELECT count(*), coalesce(sum(spent), 0) FROM links WHERE survey = ?"
-        return Links(*self._connection.execute(query, (name,)).fetchone())
-
-    def totals(self, name: str) -> Totals:
-        """How many reports were counted, refused and repeated until now."""
-        query = "SELECT cell, count FROM tallies WHERE survey = ? AND stratum = ?"
-        cells = dict(self._connection.execute(query, (name, WHOLE)).fetchall())
-        return Totals(*(cells.get(cell, 0) for cell in range(3)))
-
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy as of one moment, by the backup of SQLite, while reports are counted."""
         with contextlib.closing(_private(Path(path))) as copy:
             self._connection.backup(copy)
-
-    def disconnect(self) -> None:
-        """Close every connection; the journal goes with the last one."""
-        for connection in self._connections:
-            connection.close()
-        self._connections.clear()
-        self._local = threading.local()
 
     # Within a transaction.
 
@@ -171,10 +88,6 @@ class SqliteStore(Store):
             connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
-
-    def _locked(self, name: str) -> tuple[bool, bool] | None:
-        row = self._connection.execute("SELECT closed, links FROM surveys WHERE name = ?", (name,)).fetchone()
-        return None if row is None else (bool(row[0]), bool(row[1]))
 
     def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
         known = self._bodies(name, list(bodies))
@@ -206,21 +119,6 @@ class SqliteStore(Store):
         query = "INSERT INTO tallies VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
         self._connection.executemany(query, rows)
 
-    def _advance(self, name: str, step: int) -> None:
-        count = "SELECT count FROM {} WHERE survey = ?1 AND stratum = ?2 AND cell = ?3"
-        query = f"SELECT ({count.format('tallies')}) - coalesce(({count.format('shown')}), 0)"
-        if self._connection.execute(query, (name, WHOLE, ANSWERED)).fetchone()[0] >= step:
-            self._show(name)
-
-    def _show(self, name: str) -> None:
-        self._connection.execute("DELETE FROM shown WHERE survey = ?", (name,))
-        self._connection.execute("INSERT INTO shown SELECT * FROM tallies WHERE survey = ?", (name,))
-
-    def _counters(self, name: str, *, shown: bool) -> list[tuple[int, int, int, int]]:
-        table = "shown" if shown else "tallies"
-        query = f"SELECT stratum, round, cell, count FROM {table} WHERE survey = ?"  # noqa: S608 -- a name of ours
-        return self._connection.execute(query, (name,)).fetchall()
-
     # The file.
 
     @property
@@ -242,18 +140,13 @@ class SqliteStore(Store):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if not tables and not application:
-                for statement in _TABLES.split(";")[:-1]:
-                    connection.execute(statement)
+                for statement in TABLES.split(";")[:-1]:
+                    connection.execute(self.spelt(statement))
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
             elif (application, version) != (_APPLICATION, _VERSION):
                 raise FormatError(f"{self.path.name} is no store of surveys, or one of another version of bruit.")
             connection.execute("COMMIT")
-
-
-def _row(survey: Opened) -> tuple[Any, ...]:
-    values = (survey.name, survey.digest, survey.document, survey.links, survey.public, survey.token)
-    return (*values, survey.day)
 
 
 def _private(path: Path) -> sqlite3.Connection:
