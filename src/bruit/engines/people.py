@@ -258,7 +258,7 @@ def _readable_again(data: Any) -> bool:
 def column_names(table: Source) -> list[str]:
     """The names of the columns of a source that can be read again; of Spark's frames and of streams, none."""
     data = table.data
-    if is_spark(data):
+    if isinstance(data, np.ndarray | list) or is_spark(data):
         return []
     if isinstance(data, Mapping):
         return [name for name in data if isinstance(name, str)]
