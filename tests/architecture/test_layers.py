@@ -18,7 +18,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "bruit"
 
 #: A package imports itself and what stands before it; packages of one row do not import each other.
 ORDER: list[set[str]] = [
-    {"errors"},
+    {"errors", "typing"},
     {"_checks"},
     {"documents", "registry"},
     {"tables"},

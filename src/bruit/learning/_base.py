@@ -30,6 +30,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import cut
 from bruit.releases.statistic import CENTRAL
+from bruit.typing import FeatureBounds
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.
@@ -51,7 +52,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     """
 
     epsilon: float
-    bounds: Any
+    bounds: FeatureBounds | None
     neighbours: str
     ledger: Any
     rng: Any

@@ -24,6 +24,7 @@ from bruit.estimation.tally import Tally
 from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         classes: Any = None,
         method: str = "SMP[ADP]",
         rng: Any = None,
@@ -100,7 +101,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: SourceLike, y: ColumnLike) -> Self:
         """Let every person report, and learn from the tally of the reports; once for each person, or ε adds up."""
         features, classes = self._declared(), declared_classes(self.classes)
         plan = self._plan(features, classes.size)
@@ -117,18 +118,18 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self._learn(plan, tally)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: SourceLike) -> NDArray[Any]:
         """The likeliest class of each row."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: SourceLike) -> Floats:
         """The probability of each class, for each row."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(np.exp(joint - special.logsumexp(joint, axis=1, keepdims=True)))
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of prior × likelihood, for each row and class."""
         check_is_fitted(self)
         rows = self._read(X, self._features)

@@ -27,6 +27,7 @@ from bruit.releases.exponential import Exponential
 from bruit.releases.lengths import Axis, Integers, Length, MeanLength, QuantileLength, VarianceLength, length_from_dict
 from bruit.releases.result import Result
 from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of
+from bruit.typing import Bounds
 
 __all__ = ["InverseSensitivity"]
 
@@ -89,7 +90,7 @@ class InverseSensitivity(Statistic):
     column: str | None = None
     _: KW_ONLY
     statistic: Any
-    bounds: Any
+    bounds: Bounds | Grid
     epsilon: float
     smoothing: float = 0.0
 

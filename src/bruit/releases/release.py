@@ -47,6 +47,7 @@ from bruit.releases.person import SECRET_BYTES, Person, warn_of_people
 from bruit.releases.result import Result, Results, by_group
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
+from bruit.typing import SourceLike
 
 __all__ = ["Release", "release"]
 
@@ -164,7 +165,7 @@ class Release:
         read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by, person)
         return tuple(dict.fromkeys(read))
 
-    def fold(self, source: Any, rng: Randomness = None) -> RawTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> RawTally:
         """What all statistics need of the data, in one pass: whole numbers without noise, which add and show nothing.
 
         Tallies of a release with a person add only if no person has rows in two of them.
@@ -389,7 +390,7 @@ class Release:
 
 @overload
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Statistic,
     *,
     by: Any = ...,
@@ -405,7 +406,7 @@ def release(
 
 @overload
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Any,
     *,
     by: Any = ...,
@@ -420,7 +421,7 @@ def release(
 
 
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Any,
     *,
     by: Any = None,

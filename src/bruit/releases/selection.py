@@ -41,6 +41,7 @@ from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.result import Result, Results
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 from bruit.tables import counted
+from bruit.typing import SourceLike
 
 __all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
 
@@ -422,7 +423,7 @@ class Groups:
         """A group is named if its number of people, with noise, is above this."""
         return self.noise.threshold
 
-    def fold(self, source: Any, rng: Randomness = None) -> GroupTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
         if engines.is_spark(whole.data):

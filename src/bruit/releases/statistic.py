@@ -33,6 +33,7 @@ from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
+from bruit.typing import SourceLike
 
 if TYPE_CHECKING:
     from bruit.releases.release import Release
@@ -221,7 +222,7 @@ class Statistic(ABC):
         """32 hexadecimal digits that identify the release of this statistic alone; its raw tallies carry it."""
         return self.alone.digest
 
-    def fold(self, source: Any) -> RawTally:
+    def fold(self, source: SourceLike) -> RawTally:
         """The counts of all records, as in `Release.fold`, for a release of this statistic alone."""
         return self.alone.fold(source)
 

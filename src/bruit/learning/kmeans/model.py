@@ -37,6 +37,7 @@ from bruit.learning._validation import validated
 from bruit.learning.kmeans.cells import Cells
 from bruit.learning.kmeans.lloyd import OTHER_COLUMNS, Step, lost, nearest_sums, packed
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["KMeans"]
 
@@ -135,7 +136,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         n_clusters: int = 8,
         *,
         epsilon: float = 1.0,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         method: Literal["joint", "lloyd"] = "joint",
         iterations: int | None = None,
         delta: float = 0.0,
@@ -155,7 +156,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> KMeans:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> KMeans:
         """Find the centres, and book what that spends; y is not used.
 
         X is a matrix, a frame, a mapping, a path, a Spark DataFrame or a list of batches: it is read several times.
@@ -167,23 +168,23 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
             warnings.warn(_LOST, UserWarning, stacklevel=2)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **unsupported: Any) -> NDArray[np.int32]:
+    def fit_predict(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> NDArray[np.int32]:
         """The number of the nearest centre of each row, for whoever holds the rows; it is not kept.
 
         Only the centres are private: a row's label tells where that row is.
         """
         return self.fit(X, y, **unsupported).predict(X)
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: SourceLike) -> NDArray[np.int32]:
         """The number of the nearest centre of each row."""
         nearest: NDArray[np.int32] = self._distances(X).argmin(axis=1).astype(np.int32)
         return nearest
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: SourceLike) -> Floats:
         """The distance of each row from each centre."""
         return self._distances(X)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike | str | None = None) -> float:
         """Minus the sum of squared distances of the rows of X from their centres; of X itself, without noise."""
         return -float((self._distances(X).min(axis=1) ** 2).sum())
 

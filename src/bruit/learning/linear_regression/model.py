@@ -28,6 +28,7 @@ from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.linear_regression.objective import Objective
 from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting, middle_and_half
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import Bounds, ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["LinearRegression"]
 
@@ -114,8 +115,8 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
-        target_bounds: Any = None,
+        bounds: FeatureBounds | None = None,
+        target_bounds: Bounds | None = None,
         method: Literal["sufficient", "functional"] = "sufficient",
         fit_intercept: bool = True,
         delta: float = 0.0,
@@ -135,7 +136,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> LinearRegression:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> LinearRegression:
         """Learn the line, and book what that spends.
 
         X is a matrix or a frame, and y its targets; or X is a file, a mapping or batches, and y the name of its
@@ -161,11 +162,11 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self._promise(guarantee, features, entropy)
         return self
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: SourceLike) -> Floats:
         """The line at the rows of X; not cut to the declared target bounds."""
         return np.asarray(self._rows(X).numbers @ self.coef_ + self.intercept_, np.float64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
         """R², the share of the targets' variance that is predicted; of X and y themselves, without noise."""
         predicted = self.predict(X)
         with scikit_learn_errors():

@@ -29,6 +29,7 @@ from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.learning.naive_bayes.estimates import joint_laws, vaidya_laws
 from bruit.learning.naive_bayes.sums import JointSums, layout
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["NaiveBayes"]
 
@@ -110,7 +111,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         classes: Any = None,
         method: Literal["joint", "vaidya"] = "joint",
         neighbours: Literal["add-remove", "replace"] = "add-remove",
@@ -127,7 +128,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> NaiveBayes:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> NaiveBayes:
         """Learn the laws of each class, and book what that spends.
 
         X is a matrix or a frame, and y its classes; or X is a file, a mapping or batches, and y the name of its
@@ -157,19 +158,19 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self._promise(guarantee, features, entropy)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: SourceLike) -> NDArray[Any]:
         """The likeliest class of each row."""
         best: NDArray[Any] = self.predict_joint_log_proba(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; of X and y themselves, without noise."""
         predicted = self.predict(X)
         with scikit_learn_errors():
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of prior × likelihood, for each row and class."""
         check_is_fitted(self)
         rows = self._rows(X)
@@ -179,12 +180,12 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         joint = joint_log_likelihood(Rows(scaled, rows.codes), self._laws)
         return np.asarray(joint - np.log(half).sum(), np.float64)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of the probability of each class, for each row."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True), np.float64)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: SourceLike) -> Floats:
         """The probability of each class, for each row."""
         return np.exp(self.predict_log_proba(X))
 

@@ -41,6 +41,7 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
+from bruit.typing import Bounds
 
 __all__ = ["Median", "Quantiles"]
 
@@ -122,7 +123,7 @@ class Quantiles(Statistic):
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
-    bounds: Any
+    bounds: Bounds | Grid
     epsilon: float
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
@@ -265,7 +266,9 @@ class Quantiles(Statistic):
 
     @property
     def _ends_of_bounds(self) -> tuple[float, float]:
-        return (float(self.grid.low), float(self.grid.high)) if self.on_points else self.bounds
+        if isinstance(self.bounds, Grid):
+            return float(self.grid.low), float(self.grid.high)
+        return float(self.bounds[0]), float(self.bounds[1])
 
     def _ends(self, values: Floats, n: int) -> Ends:
         """Intervals from the neighbours among the released: their ranks are known but for `rank_error`.
