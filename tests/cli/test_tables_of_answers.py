@@ -136,3 +136,15 @@ def test_groups_that_do_not_overlap_are_not_compared(run, people, tmp_path):
     public = ("--public", "school", "--public", "year")
     run("privatize", "years.csv", "school=A,B", "year=1,2", "smokes=no,yes", *public, "-e", "2", "-o", "r.csv")
     assert "'year' is a combination of the others" in run("regress", "r.csv", code=3).err
+
+
+def test_a_plan_says_how_many_people_it_takes_to_see_a_difference(run):
+    planned = run("plan", "school=A,B", "smokes=no,yes", "-e", "1", "--public", "school")
+    shown = " ".join(planned.out.split())
+    assert "To see 30 % against 20 % in two groups takes 3,472 people with the group in clear, as here" in shown
+    assert "It would take 9,552 with group and answer as one question, and 214,854 with half of ε for each." in shown
+    tables = " ".join(run("plan", "a=0,1", "b=0,1", "c=0,1", "-e", "1", "--method", "TAB[ADP]").out.split())
+    assert "takes 9,552 people with group and answer as one question, and 3 times as many here" in tables
+    document = run("plan", "a=0,1", "b=0,1", "-e", "1", "--method", "TAB[ADP]", "--json").json()
+    assert document["people_to_see_30_against_20"]["joint"] == 9552
+    assert "To see 30 %" not in run("plan", "a=0,1", "b=0,1", "-e", "1").out
