@@ -369,5 +369,18 @@ def test_attacks_speak_of_cells() -> None:
     rates = {risk.attribute: risk for risk in risks(plan)}
     assert set(rates) == set(SCHEMA)
     assert all(risk.baseline < risk.rate < 0.9 for risk in rates.values())
-    with pytest.raises(ParameterError, match="reports on cells"):
-        reidentification([plan], people())
+
+
+def test_a_cell_tells_all_its_attributes_to_whoever_looks_for_people() -> None:
+    rng = np.random.default_rng(2)
+    schema = {name: [str(place) for place in range(6)] for name in "abc"}
+    table = {name: rng.integers(6, size=400).astype(str) for name in schema}
+    sure = Plan(schema, 20.0, "TAB[GRR]", tables=[("a", "b", "c")])
+    # At ε = 20 the cell is sent as it is: those with a record of their own are named, of equal ones one by chance.
+    records, counts = np.unique(np.array(list(table.values())), axis=1, return_counts=True)
+    expected = records.shape[1] / counts.sum()
+    whole = reidentification([sure], table, rng=3)[1]
+    assert abs(whole.accuracy - expected) < 6 * math.sqrt(expected / 400)
+    pairs = Plan(schema, 2.0, "TAB[GRR]")
+    once, often = (reidentification([pairs] * times, table, rng=3)[10].accuracy for times in (1, 12))
+    assert once < often

@@ -40,9 +40,7 @@ def test_reports_tallies_and_estimates_are_those_of_the_memory_engine(
         assert np.array_equal(table.frequency, plan.estimate(expected).table("smokes", "degree").frequency)
 
 
-def test_the_product_of_reports_made_apart_is_counted_by_spark(
-    frame_of: Frames, pupils: dict[str, list[str]]
-) -> None:
+def test_the_product_of_reports_made_apart_is_counted_by_spark(frame_of: Frames, pupils: dict[str, list[str]]) -> None:
     plan = bruit.Plan(SCHEMA, epsilon=6.0, method="SPL[GRR]")
     expected = plan.table(plan.privatize(pupils, rng=2), "smokes", "degree")
     by_spark = plan.table(plan.privatize(frame_of(pupils, 1), rng=2), "smokes", "degree")
