@@ -419,12 +419,32 @@ class Plan(Randomizer):
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
-            self._strata.warn_of_few(codes)
+            self._strata.check_sizes(self._strata.people_per_stratum(codes))
             return self.randomize(codes, words)
         files.check_output(to, source, self, replace=replace)
         header = files.header(self.digest, simulated=not words.secure)
+        options: dict[str, Any] = {"columns": self._columns, "metadata": header, "rng": words}
+        if engines.is_spark(engines.Source.of(source).data):
+            self._check_strata_by_spark(source)
+            with files.publishing(to, self) as sink:
+                return engines.map(source, sink, self._privatize, **options)
+        counter = strata.SizeCounter(self._strata)
+
+        def privatize(batch: Mapping[str, Any], own: Words) -> Reports:
+            codes = self.encode(batch)
+            counter.add(codes)
+            return self.randomize(codes, own)
+
         with files.publishing(to, self) as sink:
-            return engines.map(source, sink, self._privatize, columns=self._columns, metadata=header, rng=words)
+            result = engines.map(source, sink, privatize, **options)
+            counter.check()  # before a file appears
+            return result
+
+    def _check_strata_by_spark(self, source: Any) -> None:
+        """Look whom the public attributes single out, in a job of its own: tasks may run twice."""
+        if self.public:
+            columns = list(dict.fromkeys(attribute.column for attribute in self.public.values()))
+            self._strata.check_sizes(engines.fold(source, self._strata.people_per_stratum_of_table, columns=columns))
 
     def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
         return self.randomize(self.encode(batch), words)
