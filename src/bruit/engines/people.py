@@ -86,6 +86,27 @@ def identify(column: Any) -> People:
     return _among([None if is_missing(value) else _key(value) for value in distinct.tolist()], codes)
 
 
+def column_words(column: Any) -> Words:
+    """Two words for each row of a column, which tell its values apart; 3 and "3" have the same, a gap has zeros."""
+    if isinstance(column, DictionaryColumn):
+        values, places = column.entries.tolist(), column.positions
+    else:
+        distinct, places = np.unique(column, return_inverse=True)
+        values = distinct.tolist()
+    words = [(0, 0) if is_missing(value) else words_of_text(_key(value)) for value in values]
+    return np.array([*words, (0, 0)], np.uint64)[places]
+
+
+def values_of(column: Any) -> NDArray[Any]:
+    """A column as an array; None where a text is missing."""
+    if not isinstance(column, DictionaryColumn):
+        return column  # type: ignore[no-any-return]
+    entries = np.empty(column.entries.size + 1, object)
+    entries[:-1] = column.entries
+    values: NDArray[Any] = entries[column.positions]
+    return values
+
+
 def _key(value: Any) -> str:
     return unicodedata.normalize("NFC", spelling(value))
 
@@ -288,6 +309,6 @@ def column_names(table: Source) -> list[str]:
         return []
     frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(in_memory(data))
     if frame is not None:
-        return list(frame.columns)
+        return [name for name in frame.columns if isinstance(name, str)]
     with contextlib.closing(open_source(table, None).batches) as batches:
         return list(next(batches, {}))

@@ -22,10 +22,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, engines
+from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import people as engine
 from bruit.engines.people import KEY_BYTES, People, column_names, identify
+from bruit.entropy import Randomness, Words
 from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
 from bruit.kernels import bounding as kernels
 from bruit.tables import counted
@@ -171,6 +172,31 @@ class Person:
         full, rest = divmod(rows, bound)
         return Contribution(rows, full * bound**2 + rest**2, bound, replaced)
 
+    def bounded(self, source: Any, columns: Sequence[str] | None = None, rng: Randomness = None) -> dict[str, Any]:
+        """The rows that count, for a computation of your own: columns by name, as arrays. They are as secret as all.
+
+        Parameters
+        ----------
+        source
+            A table, as for `bruit.engines.batches`; it must fit in memory.
+        columns
+            The columns to read, all by default.
+        rng
+            Where the key comes from by which rows are chosen.
+
+        Examples
+        --------
+        >>> rows = Person("user", rows=2).bounded({"user": [1, 1, 1, 2], "fare": [5, 7, 9, 4]}, rng=7)
+        >>> sorted(rows["user"].tolist())
+        [1, 1, 2]
+        """
+        self.contribution(None, replaced=False)
+        names = None if columns is None else list(dict.fromkeys([self.column, *map(batching.clean_name, columns)]))
+        batch, people = engine.present(batching.joined(list(engines.batches(source, names))), self.column, self.missing)
+        key = Words.resolve(rng, "people", documents.digest(self.to_dict())).stream().bytes(SECRET_BYTES)
+        rows = self.choose(people, None, [engine.column_words(column) for column in batch.values()], key)
+        return {name: engine.values_of(column) for name, column in engine.take(batch, rows).items()}
+
     def choose(
         self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes, group_words: Any = None
     ) -> Any:
@@ -193,17 +219,19 @@ class Person:
         return self.first(people.codes, len(people.words), self.ranked(people, groups, words, codes, key), key)
 
     def ranked(
-        self, people: People, groups: Integers | None, words: Any, codes: Sequence[Any], key: bytes
+        self, people: People, groups: Integers | None, group_words: Any, codes: Sequence[Any], key: bytes
     ) -> engine.Ranked:
-        """What decides which rows count, apart from whose they are; see `choose`. `words` has the word of each row."""
+        """What decides which rows count, apart from whose they are; see `choose`. `group_words` has one for each row."""
         whose = people.words[people.codes]
-        within = [] if words is None else [words]
+        within = [] if group_words is None else [group_words]
         same = engine.hashes(_messages(whose, *within, *codes), key[:KEY_BYTES])
         if groups is None:
             nothing = np.zeros(same.size, np.int64)
             return engine.Ranked(same, nothing, nothing.view(np.uint64))
         by_group = key[2 * KEY_BYTES : 3 * KEY_BYTES]
-        order = engine.hashes(_messages(whose, words), by_group) if self.groups else np.zeros(same.size, np.uint64)
+        order = (
+            engine.hashes(_messages(whose, group_words), by_group) if self.groups else np.zeros(same.size, np.uint64)
+        )
         return engine.Ranked(same, groups.astype(np.int64, copy=False), order)
 
     def first(self, codes: Integers, people: int, ranked: engine.Ranked, key: bytes) -> Any:
@@ -312,8 +340,8 @@ def warn_of_people(source: Any) -> None:
     name = repeated_identifier(source)
     if name is not None:
         warnings.warn(
-            f"Column {name!r} looks like an identifier, and occurs several times: this release protects a row, and not "
-            f"a person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
+            f"Column {name!r} looks like an identifier, and occurs several times: this protects a row, and not a "
+            f"person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
             "that a person has.",
             PeopleWarning,
             stacklevel=3,
