@@ -56,6 +56,7 @@ UPWARD: dict[tuple[str, str, str], str] = {
 HOMES: dict[str, set[str]] = {
     "numba": {"kernels"},
     "pyarrow": {"engines"},
+    "duckdb": {"engines"},
     "pyspark": {"engines"},
     "sklearn": {"learning", "attacks"},
     "matplotlib": {"figures", "studies"},

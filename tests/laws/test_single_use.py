@@ -144,6 +144,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
     "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
+    "releases.person.Person.bounded": lambda e: releases.Person("user", rows=1).bounded(VISITS, rng=e)["zone"],
     "releases.release.Release.fold": lambda e: PEOPLE.fold(VISITS, e).reveal(design=PEOPLE.digest),
     "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
     "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,

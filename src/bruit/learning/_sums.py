@@ -48,6 +48,8 @@ class SumNoise:
         What the release may spend. With delta above 0 the noise is Gaussian under zCDP.
     share
         The part of ε, or of ρ, that is spent here, where several releases share them; their parts sum to 1.
+    times
+        By how many records neighbours differ: 1, or more where a person has several rows.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class SumNoise:
     epsilon: float
     delta: float = 0.0
     share: Fraction = Fraction(1)
+    times: int = 1
 
     def __post_init__(self) -> None:
         _ = self.errors  # noise that cannot be drawn, or told, is refused here, before anything is booked
@@ -114,7 +117,7 @@ class SumNoise:
 
     def _laplace(self, unit: int) -> DiscreteLaplace:
         wanted = Fraction(_checks.positive(epsilon=self.epsilon)) * self.share
-        scale = unit * self.sensitivity / simplest_fraction(wanted * (1 - _SLACK), wanted)
+        scale = unit * self.times * self.sensitivity / simplest_fraction(wanted * (1 - _SLACK), wanted)
         if scale.numerator >> _TOP_BITS:  # no simple ε: a scale a little larger is one, and loses no more
             parts = 1 << max(0, _TOP_BITS - 1 - math.ceil(scale).bit_length())
             scale = Fraction(math.ceil(scale * parts), parts)
@@ -125,7 +128,7 @@ class SumNoise:
 
     def _gaussian(self, unit: int) -> DiscreteGaussian:
         # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
-        sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho) * self.share)
+        sigma2 = unit * unit * self.times**2 * self.sensitivity / (2 * Fraction(self.rho) * self.share)
         if sigma2 > 1 << 16:
             try:
                 return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)

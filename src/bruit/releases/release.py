@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import math
 import os
@@ -26,7 +25,7 @@ from bruit import documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import in_memory
 from bruit.engines import batch as batching
-from bruit.engines.people import KEY_BYTES, fold_people, present, take
+from bruit.engines.people import fold_people, take
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
     DataTypeError,
@@ -43,7 +42,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
-from bruit.releases.person import SECRET_BYTES, Person, warn_of_people
+from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.result import Result, Results, by_group
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
@@ -185,14 +184,8 @@ class Release:
         if self._person is None:
             return engines.fold(opened, self._tally, columns=columns)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return fold_people(
-            opened,
-            functools.partial(self._tally_of_people, key),
-            person=self._person.column,
-            columns=self.columns,
-            missing=self._person.missing,
-            key=key[-KEY_BYTES:],
-        )
+        tally: RawTally = fold_people(opened, BoundedRows(self._person, key, self._sort, self._tally), self.columns)
+        return tally
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -295,13 +288,10 @@ class Release:
         by = "" if self._by is None else f", by {', '.join(self._by)}"
         return f"<Release: {', '.join(self._statistics)}{by}; {self.guarantee}>"
 
-    def _tally_of_people(self, key: bytes, batch: dict[str, Any]) -> RawTally:
-        """The counts of the rows that count, of people who are in this batch with all their rows."""
-        person: Any = self._person
-        batch, people = present(batch, person.column, person.missing)
+    def _sort(self, batch: dict[str, Any]) -> Sorting:
+        """What decides which rows of people count: their group, and what the statistics see of them."""
         groups = None if self._by is None else self._group_codes(batch)
-        codes = [code for item in self._statistics.values() for code in self._codes(item, batch)]
-        return self._tally(take(batch, person.choose(people, groups, codes, key)))
+        return Sorting(groups, None, [code for item in self._statistics.values() for code in self._codes(item, batch)])
 
     def _codes(self, statistic: Statistic, batch: dict[str, Any]) -> list[Any]:
         named = len(statistic.columns) == 1

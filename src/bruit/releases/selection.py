@@ -12,9 +12,10 @@ and has .0134); and a threshold on rows, which somebody with many rows passes al
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,8 +29,7 @@ from bruit.domains.categories import spelling
 from bruit.domains.domain import DictionaryColumn, in_memory
 from bruit.domains.missing import MISSING_LABEL, is_missing
 from bruit.engines import batch as batching
-from bruit.engines import people as engine
-from bruit.engines.people import KEY_BYTES
+from bruit.engines.people import fold_people, words_of_text
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
 from bruit.privacy.guarantee import Guarantee
@@ -37,7 +37,7 @@ from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
 from bruit.releases.exponential import decay
 from bruit.releases.noise import DiscreteGaussian, cut
-from bruit.releases.person import SECRET_BYTES, Person
+from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.result import Result, Results
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 from bruit.tables import counted
@@ -434,14 +434,9 @@ class Groups:
         if self._person is None:
             return engines.fold(opened, self._tally, columns=self.columns)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return engine.fold_people(
-            opened,
-            functools.partial(self._tally_of_people, key),
-            person=self._person.column,
-            columns=self.columns,
-            missing=self._person.missing,
-            key=key[-KEY_BYTES:],
-        )
+        sort = functools.partial(self._sort, {}, itertools.count())
+        tally: GroupTally = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
+        return tally
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -513,13 +508,13 @@ class Groups:
         present = {label: count for label, count in zip(labels, counts, strict=True) if count}
         return GroupTally(design=self.digest, counts=present)
 
-    def _tally_of_people(self, key: bytes, batch: dict[str, Any]) -> GroupTally:
-        person: Any = self._person
-        batch, people = engine.present(batch, person.column, person.missing)
+    def _sort(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
+        """The group of each row, by a number that its label has in every batch, and a word of each group."""
         codes, labels = self._labels(batch)
-        words = np.array([engine.words_of_text(label)[0] for label in labels], np.uint64)
-        rows = person.choose(people, codes, [], key, words)
-        return self._counted(codes[rows], labels)
+        # Batches are sorted by several threads: each label gets a number that no other has, and keeps the first one.
+        table = np.array([known.setdefault(label, next(numbers)) for label in labels], np.int64)
+        words = np.array([words_of_text(label)[0] for label in labels], np.uint64)
+        return Sorting(table[codes] if table.size else codes, words[codes] if words.size else codes, [])
 
     def _labels(self, batch: dict[str, Any]) -> tuple[Integers, list[str]]:
         """The group of each row, and the labels of the groups; of several columns, with commas between them."""

@@ -9,6 +9,7 @@ accuracy at small ε).
 
 from __future__ import annotations
 
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,7 +29,6 @@ from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.learning.naive_bayes.estimates import joint_laws, vaidya_laws
 from bruit.learning.naive_bayes.sums import JointSums, layout
-from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["NaiveBayes"]
@@ -53,6 +53,10 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         Vaidya et al., with a share ε/(d + 1) for the classes and for each of d columns, its sensitivities corrected.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
+    person, rows
+        Where people have several rows: the column that says whose row it is, and how many rows of a person count; or a
+        `Person`. X is then a table that has this column, and `bounds` names the columns that are learned from. Without
+        a person the guarantee speaks of a record.
     ledger
         A `Ledger` that each fit books ε in.
     rng, random_state
@@ -115,6 +119,8 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         classes: Any = None,
         method: Literal["joint", "vaidya"] = "joint",
         neighbours: Literal["add-remove", "replace"] = "add-remove",
+        person: Any = None,
+        rows: int | None = None,
         ledger: Any = None,
         rng: Any = None,
         random_state: Any = None,
@@ -124,6 +130,8 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.classes = classes
         self.method = method
         self.neighbours = neighbours
+        self.person = person
+        self.rows = rows
         self.ledger = ledger
         self.rng = rng
         self.random_state = random_state
@@ -135,6 +143,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         target column.
         """
         features = self._declared(unsupported)
+        self._warn_of_people(X)
         classes, method = declared_classes(self.classes), self.method
 
         def count(rows: Rows, target: Any) -> Counts:
@@ -144,11 +153,11 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
             columns = rows.numbers.shape[1] + len(rows.codes)
             return _layout(method, classes, features, columns).count(rows, codes, *features.ends(columns))
 
-        read = self._fold(X, y, features, count)
+        read = self._fold(X, y, features, count, partial(class_codes, classes=classes))
         design = _layout(method, classes, features, read.columns)
-        noise = design.noise(self.epsilon, self.neighbours)
+        noise = design.noise(self.epsilon, self._row_neighbours, self._times)
         sums = design.released(read.sums)
-        guarantee = Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)  # type: ignore[arg-type]
+        guarantee = self._promised()
         entropy = self._book(guarantee, sums, features)
         parts, errors = design.parts(noise.draw(sums, entropy)), design.errors(noise)
         self.classes_ = classes
