@@ -22,6 +22,7 @@ from bruit.cli import (
     people,
     plan,
     privatize,
+    publish,
     regress,
     release,
     result,
@@ -65,6 +66,7 @@ app.command("regress")(ended(regress.regress))
 app.command("compliance")(ended(compliance.compliance))
 app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
+app.command("publish")(ended(publish.publish))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))

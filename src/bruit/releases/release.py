@@ -157,6 +157,11 @@ class Release:
         }
 
     @property
+    def drawn(self) -> dict[str, Statistic]:
+        """The statistics as their noise is drawn: with a person, for all that a person contributes."""
+        return dict(self._drawn)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         by = () if self._by is None else tuple(map(batching.clean_name, self._by))
@@ -186,6 +191,19 @@ class Release:
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
         tally: RawTally = fold_people(opened, BoundedRows(self._person, key, self._sort, self._tally), self.columns)
         return tally
+
+    @property
+    def size(self) -> int:
+        """How many whole numbers are counted, for all statistics and groups."""
+        return sum(statistic.size for statistic in self._drawn.values()) * max(1, len(self.groups))
+
+    def tally_batch(self, batch: dict[str, Any], key: bytes | None = None) -> RawTally:
+        """The counts of a batch; of people with several rows, who are there with all of them, by a secret key."""
+        return self._tally(batch) if key is None else self._tally_of_people(key, batch)
+
+    def check(self, raw: RawTally) -> None:
+        """Refuse what `publish` would refuse, such as a public number of records that is 0; nothing is spent."""
+        self._prepared(raw)
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None

@@ -438,6 +438,10 @@ class Groups:
         tally: GroupTally = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
         return tally
 
+    def tally_batch(self, batch: dict[str, Any], key: bytes | None = None) -> GroupTally:
+        """The people of a batch by group; where people have several rows, by a secret key."""
+        return self._tally(batch) if key is None else self._tally_of_people(key, batch)
+
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> Results:

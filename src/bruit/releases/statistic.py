@@ -33,6 +33,7 @@ from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
+from bruit.tables import number
 from bruit.typing import SourceLike
 
 if TYPE_CHECKING:
@@ -193,6 +194,11 @@ class Statistic(ABC):
     def error(self) -> Any:
         """The standard deviation of the noise in each value, where it does not depend on the number of records."""
         return self.expected_error()
+
+    def describe_error(self, n: int) -> str:
+        """The expected error in words, from declared parameters, for n records where it depends on them."""
+        error = float(np.max(self.expected_error(n)))
+        return f"± {number(float(f'{error:.3g}'))}" if math.isfinite(error) else "depends on the data"
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
         """The largest privacy loss between two counts: of ln P(outcome | first)/P(outcome | second), either way.

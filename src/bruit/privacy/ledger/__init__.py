@@ -209,6 +209,36 @@ class Ledger(_Shared):
             raise ParameterError("result must be the name of a .json file: letters, digits, - and _.")
         return Booking(self, result)
 
+    def check(self, lines: Sequence[Line]) -> None:
+        """Refuse what `book` would refuse now; nothing is booked."""
+        with self._current() as (books, _):
+            self._check_budget(books, self._checked(books, lines))
+
+    def foresee(self, lines: Sequence[Line]) -> str:
+        """What `book` would leave of the budget, in a sentence; nothing is booked."""
+        with self._current() as (books, _):
+            entries = self._checked(books, lines)
+            try:
+                self._check_budget(books, entries)
+            except BudgetError as error:
+                return f"{self._name} would refuse: {error}"
+            after = Books(self.neighbours)
+            for entry in (*books.entries, *entries):
+                after.add(entry)
+        left = self._remaining(after)
+        text = f"{self._name} would have ε = {left.epsilon!r} of {self.epsilon!r} left"
+        return text + (f", and δ = {left.delta!r} of {self.delta!r}." if self.delta else ".")
+
+    @contextlib.contextmanager
+    def alone_with_results(self) -> Iterator[Path]:
+        """The folder of results, made if there is none, alone with it among those who ask so, until the block ends."""
+        folder = self.results
+        if folder is None:
+            raise LedgerError("A ledger in memory keeps no results. Use Ledger.open(path, epsilon=...).")
+        folder.mkdir(exist_ok=True)
+        with storage.locked_folder(folder):
+            yield folder
+
     @property
     def epsilon(self) -> float:
         """The whole budget of ε."""
@@ -336,22 +366,31 @@ class Ledger(_Shared):
         self, lines: Sequence[Line], parts: Parts | None = None, part: str | None = None, result: str | None = None
     ) -> tuple[Entry, ...]:
         """Book all lines, or refuse them all."""
-        for line in lines:
-            self._check_kind(line.guarantee)
-        checked = [(line.guarantee, _checked_label(line.label), _proven(line.guarantee, line.rho)) for line in lines]
         with self._current(write=True) as (books, handle):
             index = len(books.entries)
             # A group is named after its first entry, so two blocks with one label stay two groups.
             group = (parts._group or f"{parts.label} #{index}") if parts else None
-            entries = [
-                Entry(index=place, label=label, guarantee=guarantee, rho=rho, group=group, part=part, result=result)
-                for place, (guarantee, label, rho) in enumerate(checked, index)
-            ]
+            entries = self._checked(books, lines, group=group, part=part, result=result)
             self._check_budget(books, entries)
             self._keep(books, handle, entries)
             if parts:
                 parts._group = group
             return tuple(books.entries[index:])
+
+    def _checked(self, books: Books, lines: Sequence[Line], **place: str | None) -> list[Entry]:
+        """The entries that lines would become."""
+        for line in lines:
+            self._check_kind(line.guarantee)
+        return [
+            Entry(
+                index=index,
+                label=_checked_label(line.label),
+                guarantee=line.guarantee,
+                rho=_proven(line.guarantee, line.rho),
+                **place,
+            )
+            for index, line in enumerate(lines, len(books.entries))
+        ]
 
     def _check_kind(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):

@@ -41,6 +41,7 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
+from bruit.tables import digits
 from bruit.typing import Bounds
 
 __all__ = ["Median", "Quantiles"]
@@ -208,6 +209,11 @@ class Quantiles(Statistic):
         """
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
+
+    def describe_error(self, n: int) -> str:
+        """The standard deviation of the ranks where records lie densely; of ``"joint"`` it is not known."""
+        deviation = float(np.max(self.rank_deviation))
+        return f"± {digits(3)(deviation)} ranks" if math.isfinite(deviation) else "depends on the data"
 
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
