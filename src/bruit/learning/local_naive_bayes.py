@@ -167,7 +167,8 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         names = features.names or ()
         table = {name: column_of(X, name) for name in names} if is_mapping(X) else features.table(X)
         rows = features.of_columns(table)
-        labels, numbers = iter[Any](rows.codes), iter(_in_cells(features, rows, cells or self.cells).T)
+        labels: Any = iter(rows.codes)
+        numbers: Any = iter(_in_cells(features, rows, cells or self.cells).T)
         return {name: next(labels if place in features.categories else numbers) for place, name in enumerate(names)}
 
     def _words(self, plan: Plan, pairs: dict[str, Codes], seed: Entropy | int | None) -> Words:

@@ -80,9 +80,9 @@ def modulus(records: Floats, statistic: str, epsilon: float) -> Floats:
     own = values[lengths == 0]  # the statistic of the rounded records, as lengths have it
     away = np.maximum(values - own.max(), own.min() - values) - (values[1] - values[0])
     # Lengths are cut where the mechanism's weights end: what is said beyond is left out.
-    told = lengths < min(len(release.choice.weights(records.size + 1)) - 1, records.size + 1)
-    reach = np.zeros(int(lengths[told].max()) + 1)
-    np.maximum.at(reach, lengths[told], np.maximum(away[told], 0))
+    kept = lengths < min(len(release.choice.weights(records.size + 1)) - 1, records.size + 1)
+    reach = np.zeros(int(lengths[kept].max()) + 1)
+    np.maximum.at(reach, lengths[kept], np.maximum(away[kept], 0))
     return np.maximum.accumulate(reach)
 
 
