@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents, engines
@@ -26,6 +27,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
@@ -273,6 +275,18 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
+
+
+def watched_fit(model: PrivateModel, X: Any, y: Any, watching: Observer, seed: int) -> None:
+    """Fit a copy, without its ledger and with a seed, while somebody sees its releases; for audits."""
+    copied = clone(model).set_params(ledger=None, rng=Entropy(seed), random_state=None)
+    token = observer.set(watching)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about how good a model is that nobody gets
+            copied.fit(X, y)
+    finally:
+        observer.reset(token)
 
 
 def seed_of(rng: Any, random_state: Any, *, draw: bool = True) -> Entropy | int | None:

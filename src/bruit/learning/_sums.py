@@ -8,10 +8,11 @@ whole vector: in L1 for Laplace noise, in L2 for Gaussian noise. See ``sums.proo
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.privacy.zcdp import epsilon_to_rho
+from bruit.releases.laws import SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, cut, simplest_fraction
 
 Integers = NDArray[np.int64]
@@ -29,6 +31,18 @@ Floats = NDArray[np.float64]
 _SLACK = Fraction(1, 10**9)
 #: Numerators of scales have at most as many bits.
 _TOP_BITS = 50
+
+
+class Observer(Protocol):
+    """Sees every release of sums within a fit, for audits."""
+
+    def released(self, law: SumLaw, noisy: Integers) -> Integers:
+        """What the fit goes on with, from the law of the sums and the noisy sums that were drawn."""
+        ...
+
+
+#: Who sees the releases of the fit that runs here; nobody outside of audits.
+observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 _BEYOND = "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."
 
@@ -102,7 +116,12 @@ class SumNoise:
         for unit, noise in self.by_unit.items():
             here = units == unit
             noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy))
-        return noisy
+        watching = observer.get()
+        return noisy if watching is None else watching.released(self.law(exact), noisy)
+
+    def law(self, sums: Any) -> SumLaw:
+        """The law of the noisy sums."""
+        return SumLaw(tuple(cut(sums).tolist()), tuple(self.by_unit[unit] for unit in self.units))
 
     def loss_between(self, first: Any, second: Any) -> Fraction:
         """The exact loss between two vectors of sums: ε for Laplace noise, ρ for Gaussian noise."""

@@ -30,6 +30,7 @@ from bruit.entropy import Randomness, Words
 from bruit.errors import DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
+from bruit.releases.laws import FirstAboveLaw
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
 from bruit.releases.person import MOST_ROWS
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
@@ -182,6 +183,11 @@ class AboveThreshold:
         if ledger is not None:
             ledger.spend(self.guarantee, label or "first above threshold", rho=self.rho)
         return AboveThresholdSession(self, words)
+
+    def law(self, answers: Iterable[int]) -> FirstAboveLaw:
+        """Which of these answers is the first above; for audits, and as secret as the answers."""
+        exact = _whole_numbers(list(answers))
+        return FirstAboveLaw(tuple(exact.tolist()), self.threshold, self.threshold_noise, self.answer_noise)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""

@@ -42,6 +42,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
+from bruit.releases.laws import OutcomeLaw
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.result import Result, Results, by_group
 from bruit.releases.selection import Groups
@@ -256,6 +257,20 @@ class Release:
             for ours, theirs in zip(*parts, strict=True)
         ]
         return None if any(loss is None for loss in losses) else sum(losses)
+
+    def law(self, raw: RawTally) -> dict[str, tuple[OutcomeLaw, ...]]:
+        """The laws of what each statistic draws, independent of each other, given what `fold` returns; for audits.
+
+        They know the data, and are as secret. Where there are groups, those of the first group come first, and so on.
+
+        >>> from bruit.releases import Count
+        >>> about = Release(Count(epsilon=0.5))
+        >>> (law,) = about.law(about.fold([3, 1, 4]))["count"]
+        >>> law.sums, law.noises[0].scale
+        ((3,), Fraction(2, 1))
+        """
+        counts = zip(self._drawn.items(), self._split(raw.reveal(design=self.digest)), strict=True)
+        return {name: tuple(law for part in parts for law in item.law(part)) for (name, item), parts in counts}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""

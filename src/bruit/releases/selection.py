@@ -36,6 +36,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
 from bruit.releases.exponential import decay
+from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.result import Result, Results
@@ -140,6 +141,16 @@ class SelectionNoise:
         above = sum(self.weights[abs(value)] for value in range(max(least, -self.threshold), self.threshold + 1))
         return Fraction(above, self.total)
 
+    @property
+    def reach(self) -> int:
+        """The largest noise there is."""
+        return self.threshold
+
+    def log_probability(self, value: int) -> float:
+        """The logarithm of P(value)."""
+        inside = abs(value) <= self.threshold
+        return math.log(self.weights[abs(value)]) - math.log(self.total) if inside else -math.inf
+
     @cached_property
     def error(self) -> float:
         """The standard deviation of the noise."""
@@ -226,6 +237,15 @@ class GaussianSelection:
     def noise(self) -> DiscreteGaussian:
         """The law of the noise."""
         return DiscreteGaussian(self.sigma2)
+
+    @property
+    def reach(self) -> int:
+        """Noise beyond this has less than e⁻⁷⁰⁰ of the mass."""
+        return math.ceil(38 * math.sqrt(self.sigma2))
+
+    def log_probability(self, value: int) -> float:
+        """The logarithm of P(value), in double precision."""
+        return self.noise.log_probability(value)
 
     @property
     def error(self) -> float:
@@ -458,6 +478,10 @@ class Groups:
         noisy = cut([counts[name] for name in labels]) + self.noise.draw(len(labels), words.stream())
         named = np.flatnonzero(noisy > self.threshold)
         return Results({"count": self._result([labels[place] for place in named], noisy[named], not words.secure)})
+
+    def law(self, raw: GroupTally) -> dict[str, NamedLaw]:
+        """The law of each group that has people, by its label; for audits, and as secret as the table."""
+        return {label: NamedLaw(count, self.noise) for label, count in sorted(raw.reveal(design=self.digest).items())}
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""

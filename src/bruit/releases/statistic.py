@@ -30,6 +30,7 @@ from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
@@ -207,6 +208,15 @@ class Statistic(ABC):
         """
         return None
 
+    def law(self, counts: Counts) -> tuple[OutcomeLaw, ...]:
+        """The laws of what is drawn, independent of each other, given the counts of a table; for audits.
+
+        They know the data and are as secret. `counts` are those of `count`, added up over all records.
+        """
+        raise ParameterError(
+            f"The law of {self.name} is not written down: compare samples, with bruit.audit.empirical."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: the kind, and every field that is declared; a δ of 0 is left out."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
@@ -336,6 +346,11 @@ class AdditiveStatistic(Statistic):
             return None
         pairs = zip(cut(self.sums(first)), cut(self.sums(second)), strict=True)
         return sum(abs(int(ours) - int(theirs)) for ours, theirs in pairs) / noise.scale
+
+    def law(self, counts: Counts) -> tuple[SumLaw]:
+        """The noisy sums, of which everything published is computed."""
+        exact = cut(self.sums(np.asarray(counts)))
+        return (SumLaw(tuple(exact.tolist()), (self.noise(self.public_size(np.asarray(counts))),) * exact.size),)
 
     def prepare(self, counts: Counts) -> Counts:
         """The counts; a public number of records that is impossible, or has no noise, is refused."""

@@ -12,7 +12,8 @@ and these decimals are added exactly. The books differ from the doubles by at mo
 10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
 
 ``storage.py`` says how the file survives kills and full disks. It protects against
-accidents, not against somebody who edits it on purpose: the digests have no key.
+accidents, not against somebody who edits it on purpose: the digests have no key. A signed head
+(``heads.py``) that is kept elsewhere does.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger import storage
 from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
-__all__ = ["Booking", "Entry", "Ledger", "Line", "Part", "Parts", "Remaining"]
+__all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]
 
 _LONGEST_LABEL = 200
 #: What stands for a result that is booked, and whose file is not there.
@@ -281,6 +283,24 @@ class Ledger(_Shared):
         """All releases, oldest first."""
         with self._current() as (books, _):
             return tuple(books.entries)
+
+    @property
+    def head(self) -> Head:
+        """How far the ledger is, to be signed and kept elsewhere; see `Head.sign` and `SignedHead.check`."""
+        return self.head_at(len(self))
+
+    def head_at(self, entries: int) -> Head:
+        """How far the ledger was after so many entries; the file is read and checked anew from its first line."""
+        if self._file is None:
+            raise LedgerError("A ledger in memory has no head: keep it in a file, with Ledger.open(path, epsilon=...).")
+        with self._current() as (books, handle):
+            _checks.integer(low=0, high=len(books.entries), entries=entries)
+            lines = self._file.lines_after(handle, 0)
+        _, first = storage.read_header(lines[:1])
+        last = first
+        for number, line in enumerate(lines[1 : entries + 1], 2):
+            _, last = storage.read_entry(line, number, last)
+        return Head(first, entries, last)
 
     def report(self) -> list[dict[str, Any]]:
         """One row of plain values per release, for a table or a data frame."""

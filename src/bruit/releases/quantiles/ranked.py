@@ -33,6 +33,7 @@ from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
+from bruit.releases.laws import ChoiceLaw, TreeLaw
 from bruit.releases.quantiles import joint as joints
 from bruit.releases.quantiles import tree as trees
 from bruit.releases.quantiles.histogram import checked_quantiles
@@ -240,6 +241,22 @@ class Quantiles(Statistic):
         ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
         return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
 
+    def law(self, counts: Counts) -> tuple[ChoiceLaw | TreeLaw, ...]:
+        """The exact laws of the places of the different quantiles, in increasing order; see `values_at`.
+
+        Quantiles that are drawn independently have a law each, and what is published is sorted afterwards; those drawn
+        one after the other have one law together. The law of ``"joint"`` is not written down.
+        """
+        if not self.forest:
+            return super().law(counts)  # type: ignore[return-value] # it says why there is none
+        points = Points(np.asarray(counts))
+        if all(tree.left is None and tree.right is None for tree in self.forest):
+            return tuple(
+                trees.node_choice(tree, points, points.whole, whole_cells=self.whole_cells(tree))
+                for tree in self.forest
+            )
+        return tuple(trees.tree_choice(tree, points, points.whole, self.whole_cells) for tree in self.forest)
+
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The cell of each number."""
         return [codes_by(self.grid, self.values(batch))]
@@ -256,7 +273,7 @@ class Quantiles(Statistic):
 
     def publish(self, counts: Counts, words: Words) -> Result:
         """The drawn places as numbers."""
-        values = self._numbers(self.draw_places(Points(counts), words.stream()))
+        values = self.values_at(self.draw_places(Points(counts), words.stream()))
         ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
         return self._result(self._asked_order(values), not words.secure, labels=self._labels, ends=ends)
 
@@ -264,7 +281,7 @@ class Quantiles(Statistic):
     def _labels(self) -> tuple[Any, ...]:
         return self.quantiles
 
-    def _numbers(self, places: Integers) -> Floats:
+    def values_at(self, places: Integers) -> Floats:
         """The numbers at places: points of the declared grid, or within the half step to both sides of a multiple."""
         if self.on_points:
             return np.asarray(self.grid.decode(places >> PLACE_BITS))
