@@ -19,6 +19,7 @@ from bruit.engines import out_of_core
 from bruit.engines import people as engine
 from bruit.errors import BruitError, DataError, MissingError
 from bruit.releases import Count, Groups, Histogram, Person, Release, Sum
+from bruit.releases.bundle import Bundle
 
 pytest.importorskip("duckdb")
 
@@ -77,6 +78,27 @@ def test_the_same_rows_count_as_in_memory_and_nothing_stays_on_the_disk(
     assert not list(small.iterdir())
     monkeypatch.setattr(engine, "MOST_ROWS", 10**6)
     assert through_duckdb == [_counts(release, frame) for release in _releases(column)]
+
+
+def test_the_parts_of_a_bundle_keep_their_own_bounds(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, path = _trips(5_000), tmp_path / "trips.parquet"
+    frame.to_parquet(path, index=False)
+    rows, groups = Person("user", rows=2), Person("user", groups=2, rows_per_group=1)
+    bundle = Bundle(
+        [
+            Release({"rows": Count(epsilon=1.0)}, None, rows),
+            Release({"by": Count(epsilon=1.0)}, {"zone": ZONES}, groups),
+        ],
+        {"zones": Groups("zone", epsilon=1.0, delta=1e-6, person=groups)},
+    )
+    through_duckdb = bundle.publish(bundle.fold(path, 3), rng=5)
+    monkeypatch.setattr(engine, "MOST_ROWS", 10**6)
+    in_memory = bundle.publish(bundle.fold(frame, 3), rng=5)
+    assert {name: result.values.tolist() for name, result in through_duckdb.items()} == {
+        name: result.values.tolist() for name, result in in_memory.items()
+    }
 
 
 def test_rows_of_nobody_are_refused_or_dropped(small: Path) -> None:
@@ -170,6 +192,7 @@ def test_a_million_rows_give_the_same_from_memory_and_parquet(tmp_path: Path, mo
 _FOLD = """
 import resource, sys
 from bruit.releases import Count, Mean, Person, Release
+from bruit.releases.bundle import Bundle
 
 zones = [f"z{i}" for i in range(20)]
 person = Person("user", groups=3, rows_per_group=2)

@@ -17,7 +17,7 @@ import importlib.util
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -181,8 +181,8 @@ def _taken(column: Any, rows: NDArray[Any]) -> Any:
     return column[rows]
 
 
-class Bounding(Protocol):
-    """Which rows of people count, and what is counted of them: `bruit.releases.person.BoundedRows`."""
+class PeopleTally(Protocol):
+    """What is counted of people: `bruit.releases.person.BoundedRows`, or several of them."""
 
     @property
     def column(self) -> str:
@@ -196,6 +196,21 @@ class Bounding(Protocol):
     def part_key(self) -> bytes:
         """16 secret bytes, by which people are parted."""
 
+    @property
+    def parts(self) -> Sequence[Bounding]:
+        """What bounds the rows of people, each for itself."""
+
+    @property
+    def joined(self) -> Callable[[list[Any]], Any]:
+        """From the tally of each part to that of all."""
+
+    def tally(self, batch: Batch) -> Any:
+        """What is counted of people who are in a batch with all their rows; it adds."""
+
+
+class Bounding(PeopleTally, Protocol):
+    """Which rows of people count, and what is counted of them."""
+
     def ranked(self, batch: Batch, people: People) -> Ranked:
         """What decides which rows of a batch count."""
 
@@ -205,34 +220,31 @@ class Bounding(Protocol):
     def count(self, batch: Batch) -> Any:
         """What is counted of rows that count; it adds."""
 
-    def tally(self, batch: Batch) -> Any:
-        """What is counted of people who are in a batch with all their rows."""
 
-
-def fold_people(source: Any, bounding: Bounding, columns: Iterable[str]) -> Any:
+def fold_people(source: Any, people: PeopleTally, columns: Iterable[str]) -> Any:
     """The sum of what is counted of people, each with all their rows, wherever these stand.
 
     Parameters
     ----------
     source
         As for `bruit.engines.fold`.
-    bounding
+    people
         Which rows of a person count, and what is counted of them.
     columns
         The columns to read.
     """
-    names = list(dict.fromkeys([bounding.column, *columns]))
+    names = list(dict.fromkeys([people.column, *columns]))
     table = Source.of(source)
     if is_spark(table.data):
         from bruit.engines import spark
 
-        return spark.fold_people(table, bounding, names)
+        return spark.fold_people(table, people, names)
     total = _total(table, names)
     if total > MOST_ROWS and importlib.util.find_spec("duckdb"):
         from bruit.engines import out_of_core
 
-        return out_of_core.fold_people(table, bounding, names, total)
-    return _in_parts(table, bounding, names, min(MOST_PARTS, max(1, -(-total // MOST_ROWS))))
+        return people.joined([out_of_core.fold_people(table, part, names, total) for part in people.parts])
+    return _in_parts(table, people, names, min(MOST_PARTS, max(1, -(-total // MOST_ROWS))))
 
 
 def _total(table: Source, names: list[str]) -> int:
@@ -245,7 +257,7 @@ def _total(table: Source, names: list[str]) -> int:
         return sum(map(batching.rows, batches)) if reading.total is None else reading.total
 
 
-def _in_parts(table: Source, bounding: Bounding, names: list[str], many: int) -> Any:
+def _in_parts(table: Source, bounding: PeopleTally, names: list[str], many: int) -> Any:
     """Read a source so many times, each time for some of the people."""
     result: Any = None
     for part in range(many):
@@ -254,7 +266,7 @@ def _in_parts(table: Source, bounding: Bounding, names: list[str], many: int) ->
     return result
 
 
-def _of_part(batch: Batch, bounding: Bounding, part: int, many: int) -> Batch:
+def _of_part(batch: Batch, bounding: PeopleTally, part: int, many: int) -> Batch:
     """The rows of a batch whose person is in this part."""
     if many == 1:
         return batch
@@ -263,7 +275,7 @@ def _of_part(batch: Batch, bounding: Bounding, part: int, many: int) -> Batch:
     return take(kept, np.flatnonzero(place[people.codes] == part))
 
 
-def _gathered(table: Source, bounding: Bounding, names: list[str], parts: tuple[int, int]) -> Batch:
+def _gathered(table: Source, bounding: PeopleTally, names: list[str], parts: tuple[int, int]) -> Batch:
     """All rows of one part."""
     part, many = parts
     stream = not _readable_again(table.data)

@@ -7,7 +7,6 @@ count for itself, by a key of its own.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,14 +16,14 @@ import numpy as np
 
 from bruit import documents, engines
 from bruit.domains.domain import in_memory
-from bruit.engines.people import KEY_BYTES, fold_people
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.engines.people import fold_people
+from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.ledger.accounts import decimal, up
-from bruit.releases.person import SECRET_BYTES, Person
+from bruit.releases.person import BoundedParts, Person
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results
 from bruit.releases.selection import Groups, GroupTally
@@ -138,10 +137,8 @@ class Bundle:
         columns = list(self.columns)
         if person is None:
             return self._whole(engines.fold(opened, self._tally, columns=columns or None))
-        keys = [Words.resolve(rng, "people", part.digest).stream().bytes(SECRET_BYTES) for part in self.parts]
-        tally = functools.partial(self._tally_of_people, keys)
-        options: dict[str, Any] = {"person": person.column, "missing": person.missing, "key": keys[0][-KEY_BYTES:]}
-        return self._whole(fold_people(opened, tally, columns=columns, **options))
+        bounded = tuple(part.bounded(own, rng) for part, own in zip(self.parts, self._persons, strict=True) if own)
+        return self._whole(fold_people(opened, BoundedParts(bounded, self._joined), columns))
 
     def check(self, tally: BundleTally) -> None:
         """Refuse what `publish` would refuse; nothing is spent."""
@@ -166,9 +163,6 @@ class Bundle:
 
     def _tally(self, batch: dict[str, Any]) -> Any:
         return self._joined([part.tally_batch(batch) for part in self.parts])
-
-    def _tally_of_people(self, keys: list[bytes], batch: dict[str, Any]) -> Any:
-        return self._joined([part.tally_batch(batch, key) for part, key in zip(self.parts, keys, strict=True)])
 
     def _joined(self, tallies: list[Any]) -> Any:
         """The tallies of a batch as one; without selections a `RawTally`, which Spark can send."""

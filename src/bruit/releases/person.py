@@ -221,7 +221,7 @@ class Person:
     def ranked(
         self, people: People, groups: Integers | None, group_words: Any, codes: Sequence[Any], key: bytes
     ) -> engine.Ranked:
-        """What decides which rows count, apart from whose they are, as in `choose`; `group_words` has one for each row."""
+        """What decides which rows count, apart from whose they are; `group_words` has one word for each row."""
         whose = people.words[people.codes]
         within = [] if group_words is None else [group_words]
         same = engine.hashes(_messages(whose, *within, *codes), key[:KEY_BYTES])
@@ -316,6 +316,16 @@ class BoundedRows:
         """16 secret bytes, by which people are parted."""
         return self.key[-KEY_BYTES:]
 
+    @property
+    def parts(self) -> tuple[BoundedRows, ...]:
+        """What is bounded: this alone."""
+        return (self,)
+
+    def joined(self, tallies: list[Any]) -> Any:
+        """The one tally."""
+        (tally,) = tallies
+        return tally
+
     def ranked(self, batch: batching.Batch, people: People) -> engine.Ranked:
         """What decides which rows of a batch count."""
         groups, words, codes = self.sort(batch)
@@ -330,6 +340,41 @@ class BoundedRows:
         batch, people = engine.present(batch, self.column, self.missing)
         rows = self.first(people.codes, len(people.words), self.ranked(batch, people))
         return self.count(engine.take(batch, rows))
+
+
+@dataclass(frozen=True)
+class BoundedParts:
+    """Several releases about the same people, each with its own bounds and its own key.
+
+    Parameters
+    ----------
+    parts
+        The rows that count in each.
+    joined
+        From the tally of each to that of all.
+    """
+
+    parts: tuple[BoundedRows, ...]
+    joined: Callable[[list[Any]], Any]
+
+    @property
+    def column(self) -> str:
+        """The column that says whose row it is."""
+        return self.parts[0].column
+
+    @property
+    def missing(self) -> str:
+        """What happens to rows of nobody."""
+        return self.parts[0].missing
+
+    @property
+    def part_key(self) -> bytes:
+        """16 secret bytes, by which people are parted."""
+        return self.parts[0].part_key
+
+    def tally(self, batch: batching.Batch) -> Any:
+        """What is counted of people who are in this batch with all their rows."""
+        return self.joined([part.tally(batch) for part in self.parts])
 
 
 def warn_of_people(source: Any) -> None:

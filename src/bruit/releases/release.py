@@ -189,18 +189,22 @@ class Release:
         opened = engines.Source(table, whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=columns)
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        tally: RawTally = fold_people(opened, BoundedRows(self._person, key, self._sort, self._tally), self.columns)
+        tally: RawTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
         return tally
+
+    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+        """The rows of people that count, by a key that is drawn, and what is counted of them."""
+        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
+        return BoundedRows(person, key, self._sort, self._tally)
 
     @property
     def size(self) -> int:
         """How many whole numbers are counted, for all statistics and groups."""
         return sum(statistic.size for statistic in self._drawn.values()) * max(1, len(self.groups))
 
-    def tally_batch(self, batch: dict[str, Any], key: bytes | None = None) -> RawTally:
-        """The counts of a batch; of people with several rows, who are there with all of them, by a secret key."""
-        return self._tally(batch) if key is None else self._tally_of_people(key, batch)
+    def tally_batch(self, batch: dict[str, Any]) -> RawTally:
+        """The counts of a batch of rows that all count."""
+        return self._tally(batch)
 
     def check(self, raw: RawTally) -> None:
         """Refuse what `publish` would refuse, such as a public number of records that is 0; nothing is spent."""

@@ -453,14 +453,17 @@ class Groups:
         opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=self.columns)
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        sort = functools.partial(self._sort, {}, itertools.count())
-        tally: GroupTally = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
+        tally: GroupTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
         return tally
 
-    def tally_batch(self, batch: dict[str, Any], key: bytes | None = None) -> GroupTally:
-        """The people of a batch by group; where people have several rows, by a secret key."""
-        return self._tally(batch) if key is None else self._tally_of_people(key, batch)
+    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+        """The rows of people that count, by a key that is drawn, and what is counted of them."""
+        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
+        return BoundedRows(person, key, functools.partial(self._sort, {}, itertools.count()), self._tally)
+
+    def tally_batch(self, batch: dict[str, Any]) -> GroupTally:
+        """The people of a batch of rows that all count, by group."""
+        return self._tally(batch)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None

@@ -32,7 +32,7 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Rows
-from bruit.engines.people import Bounding
+from bruit.engines.people import PeopleTally
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words
@@ -82,7 +82,7 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
-def fold_people(source: Source, bounding: Bounding, columns: list[str]) -> Any:
+def fold_people(source: Source, bounding: PeopleTally, columns: list[str]) -> Any:
     """As `bruit.engines.people.fold_people`, for a DataFrame: rows are brought together by a hash of their person.
 
     The hash is ours and not Spark's, which takes é for another person than e with an accent. A task that runs again
