@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bruit.estimation import Estimate, Tally
     from bruit.oracles import choose, oracle, people_needed
     from bruit.privacy import Guarantee, Ledger
+    from bruit.publications import publish
     from bruit.registry import register
     from bruit.releases.release import release
 
@@ -50,6 +51,7 @@ __all__ = [
     "numbers",
     "oracle",
     "people_needed",
+    "publish",
     "register",
     "release",
     "releases",
@@ -74,6 +76,7 @@ _HOMES = {
     "compare": "bruit.collection",
     "oracle": "bruit.oracles",
     "people_needed": "bruit.oracles",
+    "publish": "bruit.publications",
     "register": "bruit.registry",
     "release": "bruit.releases",
 }
@@ -90,6 +93,7 @@ _MODULES = (
     "learning",
     "oracles",
     "privacy",
+    "publications",
     "sheets",
     "studies",
 )

@@ -107,6 +107,21 @@ def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     raise kind(f"{name} must be one of {words}, got {_shown(value)}.{suggestion(value, known)}")
 
 
+def known_keys(keys: Iterable[Any], known: Iterable[str], where: str = "") -> None:
+    """Keys of a file that a person writes; an unknown one is an error that says which there are.
+
+    >>> known_keys(["titel"], ["title", "table"])
+    Traceback (most recent call last):
+    bruit.errors.ParameterError: 'titel' is no key here. Did you mean 'title'? There are title, table.
+    """
+    names = list(known)
+    for key in keys:
+        if key not in names:
+            raise ParameterError(
+                f"{where}{_shown(key)} is no key here.{suggestion(key, names)} There are {', '.join(names)}."
+            )
+
+
 def suggestion(name: Any, known: Iterable[Any]) -> str:
     """A question after a wrong name: the known one that is most like it, with a space before; nothing if none is.
 

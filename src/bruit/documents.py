@@ -16,6 +16,7 @@ import json
 import os
 import re
 import secrets
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,19 @@ def unseal(text: str | bytes, name: str) -> dict[str, Any]:
         )
     del document["format"]
     return document
+
+
+def read_toml(path: Path, rule: str) -> dict[str, Any]:
+    """A TOML file that a person wrote; what cannot be read is an error with its line, and the rule."""
+    text = path.read_bytes()
+
+    def explain(error: Exception) -> FormatError:
+        where = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        place = f", line {where[1]}, column {where[2]}" if where else ""
+        return FormatError(f"{path.name}{place}: {rule}")
+
+    with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):
+        return tomllib.loads(text.decode())
 
 
 def whole_number(value: Any, what: str) -> int:

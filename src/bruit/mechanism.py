@@ -30,6 +30,7 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 from bruit.randomizer import Randomizer
+from bruit.typing import ColumnLike
 
 __all__ = ["LocalMechanism"]
 
@@ -62,7 +63,7 @@ class LocalMechanism(Randomizer):
 
     # What a person does.
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """Codes of the values: what `randomize` takes, and the only way to it.
 
         Codes are opaque, one per person: what is in them is known to this mechanism alone, and settled where it

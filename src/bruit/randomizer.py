@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Randomness, Words
 from bruit.estimation.tally import Tally
+from bruit.typing import SourceLike
 
 __all__ = ["Randomizer"]
 
@@ -48,7 +49,7 @@ class Randomizer(ABC):
     def count(self, reports: Any) -> Tally:
         """The tally of reports in memory; what no person can have sent is refused, and never an error."""
 
-    def privatize(self, values: Any, rng: Randomness = None) -> Any:
+    def privatize(self, values: SourceLike, rng: Randomness = None) -> Any:
         """Reports, one per person, in the order of the values.
 
         Parameters
@@ -61,7 +62,7 @@ class Randomizer(ABC):
         """
         return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
 
-    def tally(self, reports: Any) -> Tally:
+    def tally(self, reports: SourceLike) -> Tally:
         """Count reports. Whatever no person can have sent is counted as refused, and not in n.
 
         Parameters

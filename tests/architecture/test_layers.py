@@ -18,7 +18,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "bruit"
 
 #: A package imports itself and what stands before it; packages of one row do not import each other.
 ORDER: list[set[str]] = [
-    {"errors"},
+    {"errors", "typing"},
     {"_checks"},
     {"documents", "registry"},
     {"tables"},
@@ -36,7 +36,7 @@ ORDER: list[set[str]] = [
     {"learning", "attacks", "datasets", "survey"},
     {"audit", "collector"},
     {"testing", "figures"},
-    {"studies"},
+    {"studies", "publications"},
     {"cli"},
     {"__main__"},  # `python -m bruit`
 ]
@@ -44,7 +44,7 @@ RANK = {package: rank for rank, row in enumerate(ORDER) for package in row}
 
 #: The root module: it names everything lazily, and whoever imports it could reach everything.
 FACE = "bruit"
-MAY_IMPORT_THE_FACE = {"studies", "cli"}
+MAY_IMPORT_THE_FACE = {"studies", "publications", "cli"}
 
 #: (package, what it imports, inside which function) -> reason.
 UPWARD: dict[tuple[str, str, str], str] = {
@@ -56,6 +56,7 @@ UPWARD: dict[tuple[str, str, str], str] = {
 HOMES: dict[str, set[str]] = {
     "numba": {"kernels"},
     "pyarrow": {"engines"},
+    "duckdb": {"engines"},
     "pyspark": {"engines"},
     "sklearn": {"learning", "attacks"},
     "matplotlib": {"figures", "studies"},

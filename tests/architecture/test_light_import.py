@@ -14,6 +14,7 @@ HEAVY = (
     "pandas",
     "polars",
     "pyarrow",
+    "duckdb",
     "pyspark",
     "scipy.stats",
     "sklearn",

@@ -47,6 +47,7 @@ FACE = [
     "numbers",
     "oracle",
     "people_needed",
+    "publish",
     "register",
     "release",
     "releases",

@@ -6,8 +6,10 @@ Every `isinstance` and `issubclass` counts, also with several classes. What is a
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from bruit import numbers, oracles  # noqa: F401 -- their classes are to be know
 from bruit.collection.composite import Composite
 from bruit.domains import Categories, Dates, Grid
 from bruit.mechanism import LocalMechanism
+from bruit.typing import ColumnLike
 
 SOURCE = Path(bruit.__file__).parent
 
@@ -110,3 +113,40 @@ def test_the_test_sees_what_it_forbids(tmp_path: Path, line: str) -> None:
     (tmp_path / "attacks" / "guess.py").write_text(line)
     assert list(ladders(tmp_path))
     assert not list(asked(ast.parse("isinstance(plan, Plan); isinstance(law, TwoLevelLaw)")))
+
+
+#: What users hand over, which is typed wherever a name of the front door takes it.
+HANDED_OVER = {"source", "labels", "bounds", "schema", "X", "y"}
+
+
+def _is_ours(kind: object) -> bool:
+    """Whether something has a signature: a function, or a class that is no exception."""
+    return inspect.isfunction(kind) or (inspect.isclass(kind) and not issubclass(kind, BaseException))
+
+
+def untyped(kind: object) -> list[str]:
+    """The parameters of a class or function, and of its public methods, that take data and are annotated with Any."""
+    functions = [kind, *(value for name, value in vars(kind).items() if not name.startswith("_"))]
+    return [
+        f"{getattr(function, '__qualname__', function)}({name})"
+        for function in (getattr(value, "__func__", value) for value in functions)
+        if _is_ours(function)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name in HANDED_OVER and str(parameter.annotation) == "Any"
+    ]
+
+
+def test_what_users_hand_over_is_typed() -> None:
+    from bruit import learning
+
+    doors = [bruit, learning, *(getattr(bruit, name) for name in ("numbers", "releases"))]
+    kinds = {id(kind): kind for door in doors for kind in (getattr(door, name) for name in door.__all__)}
+    assert [fault for kind in kinds.values() if _is_ours(kind) for fault in untyped(kind)] == []
+
+
+def test_the_test_of_types_sees_what_it_forbids() -> None:
+    class Door:
+        def fit(self, X: Any, y: ColumnLike) -> None:
+            """Nothing."""
+
+    assert [fault.split(".")[-1] for fault in untyped(Door)] == ["fit(X)"]

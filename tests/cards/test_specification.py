@@ -174,6 +174,10 @@ class Reader:
     # Methods and reports.
 
     def messages(self, codes):
+        many = len(self.card["questions"])
+        return [*self.drawn(codes[:many]), *codes[many:]]
+
+    def drawn(self, codes):
         questions, method = self.card["questions"], self.card["method"]
         if method in ("one", "SPL"):
             return [self.message(question, code) for question, code in zip(questions, codes, strict=True)]
@@ -196,6 +200,10 @@ class Reader:
         return y if true else v
 
     def refreshed(self, messages):
+        many = len(messages) - len(self.card.get("public", ()))
+        return [*self.renewed_all(messages[:many]), *messages[many:]]
+
+    def renewed_all(self, messages):
         questions = self.card["questions"]
         if self.card["method"] == "SMP":
             i, message = messages

@@ -44,6 +44,8 @@ MISTAKES: dict[str, list[Any]] = {
     "estimate good.csv --plan {file}": WORDS,
     "plan schema.json --method 'RS+RFD[GRR]' -e 1 --prior {file}": WORDS,
     "ledger show {file}": WORDS,
+    "ledger sign {file} --key {file} -o head.json": WORDS,
+    "ledger check {file} {file} --key {file}": WORDS,
     "release good.csv --count -e 1 --ledger {file}": WORDS,
 }
 

@@ -79,3 +79,72 @@ def test_a_scale_and_several_choices_are_spelt_on_the_command_line(run, people):
         "sports: run",
         "sports: swim",
     ]
+
+
+# What cannot be: a clear message, and nothing half-written.
+
+
+def test_a_public_value_of_their_own_for_everybody_is_refused_and_nothing_is_written(run, tmp_path):
+    (tmp_path / "ids.csv").write_text("id,smokes\n" + "".join(f"{place},no\n" for place in range(30)))
+    public = ("id=" + ",".join(map(str, range(40))), "--public", "id")
+    shown = run("privatize", "ids.csv", "smokes=no,yes", *public, "-e", "1", "-o", "r.csv", code=3)
+    assert "Everybody has a value of their own in 'id'" in shown.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.csv"]
+
+
+def test_people_alone_in_a_stratum_are_warned_of_before_the_file_appears(run, tmp_path):
+    (tmp_path / "people.csv").write_text("school,smokes\n" + "A,no\n" * 30 + "B,no\n")
+    shown = run("privatize", "people.csv", *SCHOOLS, "--public", "school", "-e", "1", "-o", "r.csv")
+    assert "Of 31 people, 1 have 'school' for themselves" in shown.err
+
+
+def test_an_empty_stratum_has_nothing_to_compare_with(run, tmp_path):
+    (tmp_path / "people.csv").write_text("school,smokes\n" + "A,no\n" * 30)
+    run("privatize", "people.csv", *SCHOOLS, "--public", "school", "-e", "1", "-o", "r.csv")
+    assert "nobody answered of 2 groups" in run("estimate", "r.csv", "--by", "school").out
+    assert "There is one group" in run("difference", "r.csv", "--by", "school", code=3).err
+    assert "everybody has the same" in run("regress", "r.csv", code=3).err
+
+
+def test_a_table_of_more_than_2_to_the_24_cells_is_refused(run, tmp_path):
+    (tmp_path / "many.txt").write_text("".join(f"{place}\n" for place in range(5000)))
+    (tmp_path / "people.csv").write_text("a,b\n1,1\n")
+    questions = ("a=@many.txt", "b=@many.txt", "-e", "1", "--method", "TAB[ADP]")
+    for command in (("plan", *questions), ("privatize", "people.csv", *questions, "-o", "r.csv")):
+        assert "at most 16,777,216 cells, 'a × b' has 25,000,000" in run(*command, code=2).err
+    assert not list(tmp_path.glob("r.csv*"))
+
+
+def test_a_table_nobody_was_asked_has_no_estimate(run, tmp_path):
+    run("plan", *SCHOOLS, "agree=no,yes", "-e", "1", "--method", "TAB[GRR]", "-o", "plan.json")
+    (tmp_path / "r.csv").write_text("attribute,report\n0,1\n0,2\n")
+    known = ("estimate", "r.csv", "--plan", "plan.json", "--table")
+    assert "school × smokes" in run(*known, "school,smokes").out
+    refused = run(*known, "school,agree", code=3)
+    assert "Nobody was asked about 'school × agree'" in refused.err
+    assert not refused.out
+
+
+def test_groups_that_do_not_overlap_are_not_compared(run, people, tmp_path):
+    (tmp_path / "other.csv").write_text("smokes\n" + "seldom\n" * 30)
+    run("privatize", people, "smokes=no,yes", "-e", "2", "-o", "march.csv")
+    run("privatize", "other.csv", "smokes=seldom,often", "-e", "2", "-o", "june.csv")
+    refused = run("difference", "march.csv", "june.csv", code=2)
+    assert "those of 'smokes' have no label in common" in refused.err
+    rows = "".join("A,1,no\nB,2,yes\nA,1,yes\nB,2,no\n" for _ in range(20))
+    (tmp_path / "years.csv").write_text("school,year,smokes\n" + rows)
+    public = ("--public", "school", "--public", "year")
+    run("privatize", "years.csv", "school=A,B", "year=1,2", "smokes=no,yes", *public, "-e", "2", "-o", "r.csv")
+    assert "'year' is a combination of the others" in run("regress", "r.csv", code=3).err
+
+
+def test_a_plan_says_how_many_people_it_takes_to_see_a_difference(run):
+    planned = run("plan", "school=A,B", "smokes=no,yes", "-e", "1", "--public", "school")
+    shown = " ".join(planned.out.split())
+    assert "To see 30 % against 20 % in two groups takes 3,472 people with the group in clear, as here" in shown
+    assert "It would take 9,552 with group and answer as one question, and 214,854 with half of ε for each." in shown
+    tables = " ".join(run("plan", "a=0,1", "b=0,1", "c=0,1", "-e", "1", "--method", "TAB[ADP]").out.split())
+    assert "takes 9,552 people with group and answer as one question, and 3 times as many here" in tables
+    document = run("plan", "a=0,1", "b=0,1", "-e", "1", "--method", "TAB[ADP]", "--json").json()
+    assert document["people_to_see_30_against_20"]["joint"] == 9552
+    assert "To see 30 %" not in run("plan", "a=0,1", "b=0,1", "-e", "1").out

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bruit import Plan
 from bruit.attacks import reidentification, risks
@@ -14,6 +16,7 @@ from bruit.audit.plans import empirical_plan, exact_plan
 from bruit.domains import Categories
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
+from bruit.estimation.support import SupportModel
 
 THREE = {"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]}
 SCHEMA = {"sex": ["F", "M"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
@@ -76,6 +79,82 @@ def test_cells_and_margins_are_unbiased_with_the_variance_that_is_stated(target,
         assert abs(ratio - 1) < room
         covered = np.abs(np.array(values) - truth) < 1.96 * np.sqrt(variances)
         assert low < covered.mean() < high
+
+
+#: True tables: even, of a few large cells and many small ones, of dependent attributes, and with cells nobody has.
+TABLES = {
+    "even": np.full((4, 6), 1 / 24),
+    "tail": np.outer(np.arange(1, 5) ** -1.5, np.arange(1, 7) ** -1.5),
+    "dependent": np.eye(4, 6) + 0.02,
+    "rare": np.array([[97.0, 0, 0, 0, 0, 0], [2, 1, 0, 0, 0, 0], [0] * 6, [0] * 6]),
+}
+
+
+def law_of_support(oracle, n: int, share: float, target: str) -> tuple[np.ndarray, float]:
+    """How likely each number of supporting reports is, exactly, and the true share."""
+    p, q = float(oracle.p), float(oracle.q)
+    if target == "population":
+        return stats.binom.pmf(np.arange(n + 1), n, q + share * (p - q)), share
+    own = round(n * share)
+    of_own = stats.binom.pmf(np.arange(own + 1), own, p)
+    return np.convolve(of_own, stats.binom.pmf(np.arange(n - own + 1), n - own, q)), own / n
+
+
+@pytest.mark.parametrize("target", ["population", "people"])
+@pytest.mark.parametrize("method", ["TAB[GRR]", "TAB[SS]", "TAB[OUE]"])
+def test_the_interval_of_a_cell_covers_as_often_as_it_says_by_enumeration(method, target) -> None:
+    n = 1000
+    for epsilon, (name, table) in itertools.product((1.0, 2.0, 4.0), TABLES.items()):
+        plan = Plan({"a": Categories(k=4), "b": Categories(k=6)}, epsilon, method)
+        oracle = plan.mechanisms["a × b"]
+        model = SupportModel(np.arange(n + 1), n, oracle.p, oracle.q)
+        low, high = model.interval(0.95, "wilson", target)
+        values, variances = model.frequency(), model.variance(model.frequency(), target)
+        rates, ratios = [], []
+        for share in (table / table.sum()).ravel():
+            law, truth = law_of_support(oracle, n, share, target)
+            rates.append(law @ ((low < truth + 1e-12) & (truth - 1e-12 < high)))
+            assert law @ values == pytest.approx(truth, abs=1e-9)
+            ratios.append(law @ variances / (law @ (values - truth) ** 2))
+        assert 0.94 <= np.mean(rates) <= 0.96, (name, epsilon)
+        assert min(rates) > 0.93
+        assert min(ratios) >= 0.95
+        assert max(ratios) <= 1.05
+
+
+def test_the_interval_of_a_cell_is_that_of_its_count() -> None:
+    plan = Plan({"a": Categories(k=4), "b": Categories(k=6)}, 2.0, "TAB[SS]")
+    tally = plan.simulate(np.full((4, 6), 40), rng=1)
+    for target in ("population", "people"):
+        cells = plan.estimate(tally, target).table("a", "b").cells
+        oracle = plan.mechanisms["a × b"]
+        model = getattr(cells.model, "model", cells.model)
+        own = SupportModel(model.counts, 960, oracle.p, oracle.q)
+        assert np.allclose(cells.interval(), np.column_stack(own.interval(0.95, "wilson", target)))
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("target", ["population", "people"])
+@pytest.mark.parametrize("table", list(TABLES))
+def test_intervals_of_three_tables_of_the_same_people_cover(table, target) -> None:
+    plan = Plan({"a": Categories(k=4), "b": Categories(k=6), "c": ["no", "yes"]}, 2.0, "TAB[ADP]")
+    share = np.multiply.outer(TABLES[table] / TABLES[table].sum(), [0.7, 0.3])
+    rng, runs = np.random.default_rng(9), 3000
+    fixed = rng.multinomial(3000, share.ravel()).reshape(share.shape)
+    truth = (fixed / 3000 if target == "people" else share).sum(axis=2)
+    covered, values, variances = [], [], []
+    for seed in range(runs):
+        joint = fixed if target == "people" else rng.multinomial(3000, share.ravel()).reshape(share.shape)
+        estimate = plan.estimate(plan.simulate(joint, rng=seed), target).table("a", "b")
+        ends = estimate.interval()
+        covered.append((ends[..., 0] <= truth) & (truth <= ends[..., 1]))
+        values.append(estimate.frequency)
+        variances.append(estimate.variance)
+    ratio = np.mean(variances, axis=0) / np.var(values, axis=0)
+    print(f"\n{table}, {target}: {np.mean(covered):.4f}, variance stated over observed {ratio.mean():.3f}")
+    assert 0.94 <= np.mean(covered) <= 0.96
+    assert 0.95 <= ratio.mean() <= 1.05
+    assert (np.abs(np.mean(values, axis=0) - truth) < 5.5 * np.std(values, axis=0) / runs**0.5).all()
 
 
 def test_the_variance_planned_is_the_variance_stated() -> None:
@@ -290,5 +369,18 @@ def test_attacks_speak_of_cells() -> None:
     rates = {risk.attribute: risk for risk in risks(plan)}
     assert set(rates) == set(SCHEMA)
     assert all(risk.baseline < risk.rate < 0.9 for risk in rates.values())
-    with pytest.raises(ParameterError, match="reports on cells"):
-        reidentification([plan], people())
+
+
+def test_a_cell_tells_all_its_attributes_to_whoever_looks_for_people() -> None:
+    rng = np.random.default_rng(2)
+    schema = {name: [str(place) for place in range(6)] for name in "abc"}
+    table = {name: rng.integers(6, size=400).astype(str) for name in schema}
+    sure = Plan(schema, 20.0, "TAB[GRR]", tables=[("a", "b", "c")])
+    # At ε = 20 the cell is sent as it is: those with a record of their own are named, of equal ones one by chance.
+    records, counts = np.unique(np.array(list(table.values())), axis=1, return_counts=True)
+    expected = records.shape[1] / counts.sum()
+    whole = reidentification([sure], table, rng=3)[1]
+    assert abs(whole.accuracy - expected) < 6 * math.sqrt(expected / 400)
+    pairs = Plan(schema, 2.0, "TAB[GRR]")
+    once, often = (reidentification([pairs] * times, table, rng=3)[10].accuracy for times in (1, 12))
+    assert once < often

@@ -167,6 +167,17 @@ def test_a_value_of_their_own_for_everybody_is_refused_before_anything_is_sent()
     assert len(plan.privatize({"smokes": ["no"], "id": [7]})["id"]) == 1  # one's own device
 
 
+def test_a_file_with_a_value_of_their_own_for_everybody_is_refused_and_leaves_nothing(tmp_path) -> None:
+    plan = Plan({"smokes": ["no", "yes"], "id": Categories(k=1000)}, 1.0, public=["id"])
+    (tmp_path / "people.csv").write_text("id,smokes\n" + "".join(f"{place},no\n" for place in range(30)))
+    for to in (tmp_path / "r.csv", None):
+        with pytest.raises(DataError, match="name each person"):
+            plan.privatize(tmp_path / "people.csv", to=to)
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+    frames = [{"id": np.arange(20), "smokes": ["no"] * 20}] * 2  # everybody alone in their batch, and not in all
+    assert len(plan.privatize(iter(frames))["id"]) == 40
+
+
 def test_people_alone_in_a_stratum_are_warned_of() -> None:
     plan = Plan({"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"])
     table = {"smokes": ["no"] * 30, "school": ["A"] * 29 + ["B"]}

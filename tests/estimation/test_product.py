@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -75,3 +76,76 @@ def test_a_variance_that_forgets_the_rows_is_seen() -> None:
 
 def test_subset_selection_has_the_joint_support_that_the_covariance_needs() -> None:
     assert SubsetSelection(epsilon=1.0, k=5).joint is not None
+
+
+#: So many surveys are the diagonal of one model.
+BATCH = 250
+#: Shares of a cell, of its row and of its column: cells that nobody has, rare ones and common ones.
+CELLS = [(0.0, 0.05, 0.05), (0.01, 0.05, 0.1), (0.05, 0.2, 0.1), (0.25, 0.5, 0.5), (0.9, 0.95, 0.94)]
+
+
+def surveys(pair, cell, n: int, target: str, runs: int, seed: int) -> tuple[list[ProductModel], float]:
+    """One cell in many surveys of n people, each a place on the diagonal of a model, and its true share."""
+    (p, q), (own, other) = ((float(oracle.p), float(oracle.q)) for oracle in pair)
+    both, row, column = cell
+    kinds = np.array([both, row - both, column - both, 1 - row - column + both])
+    # Who supports both values, the first alone, the second alone, neither; for each kind of person.
+    law = np.array(
+        [[s * t, s * (1 - t), (1 - s) * t, (1 - s) * (1 - t)] for s, t in itertools.product((p, q), (own, other))]
+    )
+    rng = np.random.default_rng(seed)
+    sizes = np.round(n * kinds).astype(int)
+    sizes[3] = n - sizes[:3].sum()
+    if target == "people":
+        counts = sum(rng.multinomial(size, row, size=runs) for size, row in zip(sizes, law, strict=True))
+        both = sizes[0] / n
+    else:
+        counts = rng.multinomial(n, kinds @ law, size=runs)
+    sides = tuple(Side(oracle.p, oracle.q, oracle.joint) for oracle in pair)
+    models = []
+    for part in np.split(counts, range(BATCH, runs, BATCH)):
+        own, first, second, _ = part.T
+        models.append(ProductModel(np.diag(own), own + first, own + second, n, sides))
+    return models, float(both)
+
+
+def diagonals(models, values) -> np.ndarray:
+    return np.concatenate([values(model).reshape(model.both.shape).diagonal() for model in models])
+
+
+def coverage(models, truth: float, target: str, method: str) -> float:
+    low = diagonals(models, lambda model: model.interval(0.95, method, target)[0])
+    high = diagonals(models, lambda model: model.interval(0.95, method, target)[1])
+    return float(np.mean((low <= truth) & (truth <= high)))
+
+
+@pytest.mark.parametrize("target", ["population", "people"])
+@pytest.mark.parametrize(
+    ("runs", "people", "epsilons", "low", "high"),
+    [
+        (600, (300,), (1.0, 4.0), 0.91, 0.985),
+        pytest.param(10_000, (300, 3000), (0.5, 1.0, 2.0, 4.0), 0.94, 0.96, marks=pytest.mark.audit),
+    ],
+)
+def test_an_interval_covers_as_often_as_it_says_for_rare_and_for_common_cells(
+    target, runs, people, epsilons, low, high
+) -> None:
+    for make, n, epsilon in itertools.product((RandomizedResponse, UnaryEncoding), people, epsilons):
+        pair = [make(epsilon=epsilon, k=4), make(epsilon=epsilon, k=6)]
+        rates = []
+        for seed, cell in enumerate(CELLS):
+            models, truth = surveys(pair, cell, n, target, runs, seed)
+            rates.append(coverage(models, truth, target, "wilson"))
+            values = diagonals(models, lambda model: model.frequency())
+            assert abs(values.mean() - truth) < 5 * values.std() / np.sqrt(runs)
+        print(f"{make.__name__} ε = {epsilon:g}, n = {n}, {target}: {np.round(rates, 4)}")
+        # The law of few reports is coarse: a single cell has more room than all cells together.
+        assert low <= mean(rates) <= high
+        assert low - 0.01 <= min(rates)
+        assert max(rates) <= high + 0.02
+
+
+def test_standard_errors_at_the_estimate_would_miss_a_rare_cell() -> None:
+    pair = [UnaryEncoding(epsilon=4.0, k=4), UnaryEncoding(epsilon=4.0, k=6)]
+    models, truth = surveys(pair, CELLS[0], 300, "population", 600, 1)
+    assert coverage(models, truth, "population", "wald") < 0.6

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -20,6 +23,7 @@ from bruit.collection import Plan
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
+from bruit.publications import Publication, Request, publish
 from bruit.releases import (
     AboveThreshold,
     Count,
@@ -29,6 +33,7 @@ from bruit.releases import (
     Release,
     StaircaseNoise,
 )
+from bruit.releases.bundle import Bundle
 from bruit.releases.quantiles.points import Points
 from bruit.testing import single_use
 
@@ -119,6 +124,28 @@ GEOMETRIC = releases.SelectionNoise(Fraction(1), Fraction(1, 100))
 ZONES_RAW = ZONES.fold(VISITS, 1)
 
 
+BUNDLE = Bundle([PEOPLE], {"zones": ZONES})
+BUNDLE_TALLY = BUNDLE.fold(VISITS, 1)
+PUBLICATION = Publication(
+    "Visits", "visits", [Request("people", "histogram", "zone=0..4", person=releases.Person("user", rows=1))], 1.0,
+    Path("ledger"), budget={"epsilon": 1e6}, page=False, folder=Path(FOLDER.name),
+)  # fmt: skip
+
+
+def published(entropy: Entropy) -> Any:
+    """A new edition for every call."""
+    edition = secrets.token_hex(8)
+    plan = dataclasses.replace(PUBLICATION, edition=edition, output=Path(edition))
+    return publish(plan, VISITS, entropy)["people"].values
+
+
+def test_a_bundle_uses_words_once() -> None:
+    assert (
+        testing.check_single_use(lambda entropy: BUNDLE.publish(BUNDLE_TALLY, rng=entropy)["histogram of zone"].values)
+        is None
+    )
+
+
 def words_of(entropy: Entropy) -> Words:
     return Words.resolve(entropy, "test", "")
 
@@ -144,7 +171,9 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
     "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
+    "releases.person.Person.bounded": lambda e: releases.Person("user", rows=1).bounded(VISITS, rng=e)["zone"],
     "releases.release.Release.fold": lambda e: PEOPLE.fold(VISITS, e).reveal(design=PEOPLE.digest),
+    "publications.publishing.publish": published,
     "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
     "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(
@@ -217,7 +246,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
 #: They take a seed, and nothing else.
 SEEDS_ONLY = {"attacks.risks.risks"}
 PACKAGES = ("entropy", "privacy", "domains", "estimation", "engines", "mechanism", "oracles", "numbers", "collection")
-PACKAGES += ("releases", "learning", "attacks", "datasets", "audit", "figures")
+PACKAGES += ("releases", "learning", "attacks", "datasets", "audit", "figures", "publications")
 RANDOMNESS = {"rng", "entropy", "words", "random_state"}
 
 

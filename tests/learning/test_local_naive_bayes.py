@@ -132,7 +132,8 @@ def test_frames_arrays_and_mappings_are_the_same():
     ("settings", "error", "words"),
     [
         ({"bounds": None}, ParameterError, "bounds must be declared"),
-        ({"bounds": {"sky": SKY, "age": (0, 100)}}, ParameterError, "categories only"),
+        ({"bounds": (0, 100)}, ParameterError, "columns by name"),
+        ({"cells": 1}, ParameterError, "cells must be"),
         ({"classes": None}, ParameterError, "classes must be declared"),
         ({"epsilon": -1.0}, ParameterError, "epsilon"),
         ({"method": "RS+FD[GRR]"}, None, ""),
@@ -169,3 +170,46 @@ def test_a_column_that_nobody_was_asked_for_decides_nothing():
         assert np.isfinite(fitted.predict_proba({"sky": SKY, "wind": ["calm"] * 3})).all()
     nobody = model().fit({"sky": np.array([], str), "wind": np.array([], str)}, np.array([], str))
     assert nobody.class_prior_.tolist() == [0.5, 0.5]
+
+
+def ages(n, seed=0):
+    """Numbers that follow the class: the wet are older."""
+    draw = np.random.default_rng(seed)
+    wet = draw.random(n) < 0.4
+    return {"age": draw.normal(np.where(wet, 70, 40), 8)}, np.where(wet, "wet", "dry")
+
+
+def test_a_number_is_the_cell_that_it_is_in_and_outside_counts_as_the_bound():
+    settings = {"bounds": {"age": (0, 100)}, "classes": ["dry", "wet"], "random_state": 1, "cells": 4}
+    table = {"age": [-5.0, 0.0, 24.9, 25.0, 74.9, 75.0, 100.0, 1e300]}
+    labelled = LocalNaiveBayes(1.0, **settings | {"bounds": {"age": ["0", "1", "2", "3"]}})
+    first = LocalNaiveBayes(1.0, **settings).fit(table, ["dry", "wet"] * 4)
+    second = labelled.fit({"age": ["0", "0", "0", "1", "2", "3", "3", "3"]}, ["dry", "wet"] * 4)
+    assert (first.joint_["age"] == second.joint_["age"]).all()
+    assert first.predict(table).tolist() == second.predict({"age": list("00012333")}).tolist()
+
+
+def test_shares_of_class_and_cell_are_unbiased():
+    table, classes = ages(600)
+    bounds = {"bounds": {"age": (0, 100)}, "classes": ["dry", "wet"]}
+    runs = [LocalNaiveBayes(1.0, random_state=seed, **bounds).fit(table, classes) for seed in range(60)]
+    cell = np.minimum(np.clip(table["age"], 0, 100) // 20, 4)
+    share = np.array([[np.mean((classes == c) & (cell == k)) for k in range(5)] for c in ("dry", "wet")])
+    errors = np.array([run.joint_["age"] for run in runs]) - share
+    stated = np.mean([run.joint_error_["age"] for run in runs], axis=0)
+    assert (np.abs(errors.mean(axis=0)) < 5.5 * stated / len(runs) ** 0.5).all()
+
+
+def test_numbers_and_labels_together_tell_the_classes_apart_and_noise_alone_does_not():
+    table, classes = ages(20_000)
+    table["sky"] = np.where(np.arange(20_000) % 3 == 0, "blue", "grey")
+    bounds = {"sky": ["blue", "grey"], "age": (0, 100)}
+    fits = [
+        LocalNaiveBayes(epsilon, bounds=bounds, classes=["dry", "wet"], random_state=2).fit(table, classes)
+        for epsilon in (3.0, 1e-3)
+    ]
+    new, wanted = ages(2000, seed=9)
+    new["sky"] = np.full(2000, "grey")
+    assert fits[0].score(new, wanted) > 0.9
+    assert list(fits[0].tables_) == ["sky", "age"]
+    assert fits[1].score(new, wanted) < 0.9

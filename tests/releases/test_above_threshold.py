@@ -8,6 +8,7 @@ import os
 import pickle
 import threading
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -341,3 +342,20 @@ def test_the_digest_tells_designs_apart():
     ]
     assert len({design.digest for design in designs}) == len(designs)
     assert designs[0] == AboveThreshold(epsilon=1, threshold=0)
+
+
+@pytest.mark.parametrize(("neighbours", "times"), [("add-remove", 3), ("replace", 6)])
+@pytest.mark.parametrize("monotone", [True, False])
+def test_people_with_several_rows_are_hidden_as_if_answers_changed_for_each_row(
+    neighbours: Any, times: int, monotone: bool
+) -> None:
+    people = AboveThreshold(epsilon=1.0, threshold=50, monotone=monotone, neighbours=neighbours, rows=3)
+    records = AboveThreshold(epsilon=1.0, threshold=50, monotone=monotone, sensitivity=times)
+    assert people.threshold_noise == records.threshold_noise
+    assert people.answer_noise == records.answer_noise
+    assert 1 - Fraction(1, 10**8) < people.loss <= 1
+    assert people.guarantee.neighbours == f"person-{neighbours}"
+    books = Ledger(epsilon=1.0)
+    with pytest.raises(LedgerError):
+        people.start(books)
+    assert not books.entries

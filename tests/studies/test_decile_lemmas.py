@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import special
 
-from bruit.studies.decile_lemmas import empirical_decile, enough_records, normal_theorem, share_below
+from bruit.studies.decile_lemmas import allowed, empirical_decile, enough_records, normal_theorem, share_below
 
 LAWS = ("uniform", "normal")
 
@@ -66,3 +66,13 @@ def test_a_bound_with_one_of_its_two_sums_would_be_caught():
 
 def test_the_theorem_for_the_normal_law_as_printed_is_negative():
     assert all(normal_theorem(n, decile) < 0 for n in (1000, 100_000) for decile in range(1, 10))
+
+
+def test_the_printed_gamma_of_the_normal_lemmas_leaves_nothing_up_to_the_median():
+    assert [decile for decile in range(1, 10) if allowed("normal", decile) > 0] == [6, 7, 8, 9]
+
+
+def test_the_printed_sums_of_the_normal_lemma_do_not_depend_on_gamma_and_the_probability_does():
+    narrow, wide = (empirical_decile(1000, 5, gamma, "normal") for gamma in (1e-6, 1.0))
+    assert narrow.printed == wide.printed
+    assert narrow.exact < 0.05 < 0.95 < wide.exact

@@ -153,7 +153,9 @@ def _predicted(plan: Plan, codes: Mapping[str, Codes], words: Words) -> Iterator
     """What one survey tells about each attribute."""
     noise, choices = words.split(2)
     for place, (name, people, own) in enumerate(_reported(plan, plan.randomize(codes, noise))):
-        yield Prediction(name, people, best_guess(plan.mechanisms[name], own, rng=choices.part(place).stream()))
+        guess = best_guess(plan.mechanisms[name], own, rng=choices.part(place).stream())
+        for attribute, values in plan.design.attribute_codes(name, guess).items():
+            yield Prediction(attribute, people, values)
 
 
 def _reported(plan: Plan, reports: Reports) -> Iterator[Part]:
@@ -193,8 +195,6 @@ def _attributes(surveys: Sequence[Plan]) -> dict[str, Attribute]:
         raise ParameterError("surveys must have at least one plan.")
     attributes: dict[str, Attribute] = {}
     for plan in surveys:
-        if plan.kind == "TAB":
-            raise ParameterError("Re-identification is computed for reports on attributes, and TAB reports on cells.")
         for name, attribute in plan.schema.items():
             if attributes.setdefault(name, attribute) != attribute:
                 raise ParameterError(f"{name!r} has another domain in another survey: they must be the same.")

@@ -22,6 +22,7 @@ from bruit.cli import (
     people,
     plan,
     privatize,
+    publish,
     regress,
     release,
     result,
@@ -65,6 +66,7 @@ app.command("regress")(ended(regress.regress))
 app.command("compliance")(ended(compliance.compliance))
 app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
+app.command("publish")(ended(publish.publish))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))
@@ -84,8 +86,11 @@ attacks.command("averaging")(ended(attack.averaging))
 attacks.command("changes")(ended(attack.changes))
 app.add_typer(attacks, name="attack")
 
-books = typer.Typer(help="Look into a ledger.", no_args_is_help=True, rich_markup_mode=None)
+books = typer.Typer(help="Look into a ledger, and sign how far it is.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))
+books.command("keys")(ended(ledger.keys))
+books.command("sign")(ended(ledger.sign))
+books.command("check")(ended(ledger.check))
 app.add_typer(books, name="ledger")
 
 studies = typer.Typer(

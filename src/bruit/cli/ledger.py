@@ -1,4 +1,4 @@
-"""`bruit ledger show`: what was spent on what, what remains, and where the results are."""
+"""`bruit ledger`: what was spent on what, what remains, and signed heads by which a rollback is seen."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from bruit import _checks
 from bruit.cli import console
 from bruit.errors import FormatError, ParameterError
+from bruit.tables import counted
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
@@ -36,6 +37,53 @@ def show(
         command = shlex.join(["bruit", "result", str(file), str(numbers[0])])
         console.say("A result is shown again by its number, and nothing is spent:", "dim")
         console.say(f"  {command}", "dim", whole=True)
+
+
+def keys(file: Annotated[Path, typer.Argument(help="The private key to make; the public one gets .pub.")]) -> None:
+    """Make a pair of keys to sign ledgers with.
+
+    The private key is for whoever keeps the ledger. Give the public one to those who check.
+    """
+    from bruit.privacy import create_keys
+
+    private, public = create_keys(file)
+    console.say(f"{private}: the private key. Keep it from others; it is not encrypted.")
+    console.say(f"{public}: the public key. Give it to those who check.")
+
+
+def sign(
+    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    key: Annotated[Path, typer.Option("--key", help="The private key, as bruit ledger keys makes it.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The head to write.")],
+) -> None:
+    """Sign how far a ledger is: a head, by which a rollback is seen later.
+
+    Keep the head where whoever can write the ledger cannot: with the ethics board, in a mailbox, on another machine.
+    """
+    if os.path.lexists(output):
+        raise ParameterError(f"{output} exists, and an earlier head is worth keeping: write to another name (-o).")
+    signed = open_ledger(file).head.sign(key)
+    signed.save(output)
+    console.say(f"{output}: {counted(signed.head.entries, 'entry')} of {file.name}, signed. Keep it elsewhere.")
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    head: Annotated[Path, typer.Argument(help="A head that was signed and kept elsewhere.")],
+    key: Annotated[Path, typer.Option("--key", help="The public key of whoever is trusted to sign.")],
+) -> None:
+    """Check that a ledger still has all that it had when a head was signed.
+
+    A file that was rolled back, written anew or used in two copies is refused.
+    """
+    from bruit.privacy import SignedHead
+
+    signed = SignedHead.load(head)
+    since = signed.check(open_ledger(file), key)
+    console.say(
+        f"All {counted(signed.head.entries, 'entry')} of {signed.time} are there, unchanged, and "
+        f"{counted(since, 'entry')} more."
+    )
 
 
 def result_file(ledger: Ledger, number: int) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: With fewer people than this in a group, if all groups are alike, some groups have hardly anybody.
 FEW_PER_STRATUM = 10
+#: Up to so many answers, a question is one whose shares are compared between groups.
+FEW_ANSWERS = 8
 
 
 def plan(
@@ -283,6 +286,7 @@ class _Expected:
             "risks": self.risks,
             "population": "uniform" if plan.prior is None else "prior",
             "sent_in_clear": list(plan.public),
+            "people_to_see_30_against_20": self._people_by_design,
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
@@ -296,6 +300,7 @@ class _Expected:
         plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
         notes = [self._remark, *self._promises]
         notes += [_in_clear(plan, self.people)] if plan.public else []
+        notes += self._groups_seen
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))
@@ -310,6 +315,43 @@ class _Expected:
             console.say(
                 f"next: bruit privatize FILE --plan {output}{again} -o reports.parquet", style="dim", whole=True
             )
+
+    @property
+    def _groups_seen(self) -> list[str]:
+        """How many people it takes to see a difference between two groups, where this plan can show one."""
+        plan, alone = self.plan, self._people_by_design
+        if alone is None:
+            return []
+        own, other = ("clear", "joint") if plan.public else ("joint", "clear")
+        ways = {"clear": "with the group in clear", "joint": "with group and answer as one question"}
+        needed = f"To see 30 % against 20 % in two groups takes {alone[own]:,} people {ways[own]}"
+        instead = f"It would take {alone[other]:,} {ways[other]}, and {alone['split']:,} with half of ε for each."
+        drawn = math.ceil(round(1 / self._drawn, 6))
+        what = "attributes" if plan.public else "tables"
+        as_here = f", and {drawn} times as many here, where each person reports on one of several {what}"
+        return [f"{needed}{as_here if drawn > 1 else ', as here'} (80 % power, 5 % level). {instead}"]
+
+    @property
+    def _people_by_design(self) -> dict[str, int] | None:
+        """People to see 30 % against 20 % in two groups, by how the group is known, at the ε of this plan."""
+        from bruit.collection import compare_groups
+
+        plan = self.plan
+        sizes = [attribute.size for attribute in plan.schema.values() if plan.design.gives(attribute.name) != "mean"]
+        shows = plan.kind == "TAB" or (plan.public and plan.kind in ("one", "SMP"))
+        if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.rounds is not None:
+            return None
+        ways = compare_groups(0.3, 0.2, epsilon=plan.epsilon, power=0.8, answers=min(sizes))
+        people = {row.design: row.people for row in ways.rows}
+        return people if {"clear", "joint", "split"} <= set(people) else None
+
+    @property
+    def _drawn(self) -> float:
+        """The least chance with which a person reports on what is compared."""
+        design: Any = self.plan.design
+        if self.plan.kind == "TAB":
+            return min(design.drawn.chance(name) for name in design.questions)
+        return 1.0 if self.plan.kind == "one" else min(design.chance(name) for name in self.plan.schema)
 
     @property
     def _promises(self) -> list[str]:

@@ -90,7 +90,7 @@ def privatize(
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
         source = _options.read(reads.table(file), text, report)
-        with translated(MissingError, lambda error: _with_options(error, declared)):
+        with console.warnings(), translated(MissingError, lambda error: _with_options(error, declared)):
             people = declared.privatize(source, seed, to=output, replace=force, **rounds)
     result = {
         "reports": str(output),

@@ -298,44 +298,11 @@ class _Request:
         return Release.from_json(text)
 
     def _statistic(self, kind: str, text: str, privacy: dict[str, Any]) -> Statistic:
-        from bruit.domains import Bins, Grid
-        from bruit.domains.declare import number_question, question
-        from bruit.releases import Histogram, HistogramQuantiles, Mean, Median, Quantiles, Sum, Variance
+        from bruit.releases.declared import declared
 
-        missing: Any = self.missing
-        if kind == "histogram":
-            if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
-                bins = number_question(text)
-                return Histogram(bins.name, domain=Bins.even(bins.bounds, bins.cells or 1, missing), **privacy)
-            name, domain = question(text, missing)
-            if domain is None:
-                raise ParameterError(
-                    f"The values of {name!r} must be declared, as in --histogram {name}=no,yes: reading them from the "
-                    "data would tell which values occur, and that is not covered by any noise."
-                )
-            return Histogram(name, domain=domain, **privacy)
-        name, bounds, cells, step = number_question(text)
-        if kind in ("median", "quantiles"):
-            if self.method == "histogram":
-                points = (0.5,) if kind == "median" else tuple(quantile_list(self.at))
-                return HistogramQuantiles(name, quantiles=points, bounds=bounds, cells=cells or 1000, **privacy)
-            if step is not None:
-                bounds = question(text, missing).domain  # type: ignore[assignment]
-            elif cells is not None:
-                bounds = Grid(*bounds, cells=cells, missing=missing)  # type: ignore[assignment]
-            options: dict[str, Any] = {"bounds": bounds, "method": self.method or "auto", "missing": missing, **privacy}
-            return (
-                Median(name, **options)
-                if kind == "median"
-                else Quantiles(name, quantiles=tuple(quantile_list(self.at)), **options)
-            )
-        if cells is not None:
-            raise ParameterError(
-                f"--{kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
-            )
-        moment: Any = {"sum": Sum, "mean": Mean, "variance": Variance}[kind]
-        statistic: Statistic = moment(name, bounds=bounds, step=step, missing=missing, **privacy)
-        return statistic
+        quantiles = tuple(quantile_list(self.at)) if kind == "quantiles" else ()
+        options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": quantiles}
+        return declared(kind, text, option=f"--{kind} ", **options, **privacy)
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
         """An option that would do nothing is a misunderstanding."""

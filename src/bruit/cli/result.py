@@ -54,6 +54,10 @@ def _load(path: Path) -> Results:
             f"{path} is a ledger: say which of its results, by the number that bruit ledger show gives."
         )
     try:
+        if b"bruit.publication/" in text[:100]:
+            from bruit.publications import Published
+
+            return Published.from_json(text).results
         if Results.FORMAT.encode() in text[:100]:
             return Results.from_json(text)
         result = Result.from_json(text)

@@ -22,6 +22,7 @@ from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
 from bruit.collection.resolve import resolve
 from bruit.domains import Categories, Schema
+from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.oracles.choosing import Ranking
@@ -128,7 +129,7 @@ class Comparisons(Ranking[Comparison]):
 
 
 def compare(
-    schema: Any,
+    schema: Questions,
     epsilon: float,
     n: int = 10_000,
     *,

@@ -194,6 +194,10 @@ class Design(Composite, ABC):
         """Reports of memos in their form, which are valid."""
         raise ParameterError("These reports cannot be made again from memos.")
 
+    def attribute_codes(self, name: str, codes: Codes) -> dict[str, Codes]:
+        """Values of what people reported on, as values of the attributes; of an attribute they are its own."""
+        return {name: codes}
+
     def describe(self) -> dict[str, Any]:
         """What is done to each attribute, for documents."""
         return {name: self._describe(name) for name in self.schema}

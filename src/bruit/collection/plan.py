@@ -29,6 +29,7 @@ from bruit.collection.strata import Strata
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import in_memory
+from bruit.domains.schema import Questions
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
@@ -49,6 +50,7 @@ from bruit.numbers import Number
 from bruit.oracles import Memory, Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
+from bruit.typing import SourceLike
 
 #: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
 _WORK = {"laplace": 1, "staircase": 40}
@@ -253,7 +255,7 @@ class Plan(Randomizer):
                 object.__setattr__(self, name, value)
 
     @classmethod
-    def as_published(cls, schema: Any, epsilon: float, method: str, **settings: Any) -> Plan:
+    def as_published(cls, schema: Questions, epsilon: float, method: str, **settings: Any) -> Plan:
         """The calibration of the papers, to reproduce their figures: ε' = ln(d(e^ε − 1) + 1) for RS+FD and RS+RFD.
 
         That is not ε for a person. `guarantee` says what it really is: ε' for a person, and for one attribute what the
@@ -263,7 +265,7 @@ class Plan(Randomizer):
         >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
         [3.0, 2.0]
         """
-        return cls(schema, epsilon, method, published=True, **settings)
+        return cls(Schema(schema), epsilon, method, published=True, **settings)
 
     # What it is.
 
@@ -362,7 +364,7 @@ class Plan(Randomizer):
 
     def privatize(
         self,
-        source: Any,
+        source: SourceLike,
         rng: Randomness = None,
         *,
         to: Any = None,
@@ -417,12 +419,32 @@ class Plan(Randomizer):
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
-            self._strata.warn_of_few(codes)
+            self._strata.check_sizes(self._strata.people_per_stratum(codes))
             return self.randomize(codes, words)
         files.check_output(to, source, self, replace=replace)
         header = files.header(self.digest, simulated=not words.secure)
+        options: dict[str, Any] = {"columns": self._columns, "metadata": header, "rng": words}
+        if engines.is_spark(engines.Source.of(source).data):
+            self._check_strata_by_spark(source)
+            with files.publishing(to, self) as sink:
+                return engines.map(source, sink, self._privatize, **options)
+        counter = strata.SizeCounter(self._strata)
+
+        def privatize(batch: Mapping[str, Any], own: Words) -> Reports:
+            codes = self.encode(batch)
+            counter.add(codes)
+            return self.randomize(codes, own)
+
         with files.publishing(to, self) as sink:
-            return engines.map(source, sink, self._privatize, columns=self._columns, metadata=header, rng=words)
+            result = engines.map(source, sink, privatize, **options)
+            counter.check()  # before a file appears
+            return result
+
+    def _check_strata_by_spark(self, source: Any) -> None:
+        """Look whom the public attributes single out, in a job of its own: tasks may run twice."""
+        if self.public:
+            columns = list(dict.fromkeys(attribute.column for attribute in self.public.values()))
+            self._strata.check_sizes(engines.fold(source, self._strata.people_per_stratum_of_table, columns=columns))
 
     def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
         return self.randomize(self.encode(batch), words)
@@ -456,7 +478,7 @@ class Plan(Randomizer):
             )
         return self._panel
 
-    def memoize(self, table: Any, rng: Randomness = None) -> Reports:
+    def memoize(self, table: SourceLike, rng: Randomness = None) -> Reports:
         """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
 
         Parameters
@@ -508,7 +530,7 @@ class Plan(Randomizer):
             raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
         return self.panel.epoch_of(round)
 
-    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+    def encode(self, table: SourceLike, *, clip: bool = False) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
 
         Parameters
@@ -548,7 +570,7 @@ class Plan(Randomizer):
 
     # What the collector does.
 
-    def tally(self, source: Any, *more: Any) -> Tally:
+    def tally(self, source: SourceLike, *more: SourceLike) -> Tally:
         """Count reports, wherever they are and whoever made them; tallies add.
 
         Each row is one person's reports or one refusal: ``n`` and ``refused`` are together the number of rows. In CSV,
@@ -618,7 +640,7 @@ class Plan(Randomizer):
         design: Any = self.design
         return design.table(names, tally, target, self.guarantee)
 
-    def table(self, source: Any, *names: str, target: Target = "population") -> Any:
+    def table(self, source: SourceLike | Tally, *names: str, target: Target = "population") -> Any:
         """How several attributes go together: the share of every cell, with intervals, differences and a test.
 
         Parameters

@@ -11,6 +11,7 @@ from bruit import _checks
 from bruit.collection import methods
 from bruit.collection.plan import Plan
 from bruit.domains import Schema
+from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import intervals
 from bruit.tables import Column, Table, Tabular, counted, digits, interval_of
@@ -86,7 +87,7 @@ _WORDS = {
 
 
 def plan_for(
-    schema: Any,
+    schema: Questions,
     *,
     epsilon: float | None = None,
     people: int | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -113,25 +114,33 @@ class Strata:
         """The form of each column that is sent in clear."""
         return {name: Form(np.dtype(code_dtype(max(attribute.size, 2)))) for name, attribute in self.attributes.items()}
 
-    def warn_of_few(self, codes: Mapping[str, Codes]) -> None:
+    def people_per_stratum(self, codes: Mapping[str, Codes]) -> Counts:
+        """How many people each stratum has; nothing where nothing is sent in clear."""
+        if not self:
+            return np.zeros(0, np.int64)
+        return np.bincount(self._strata_of(codes), minlength=self.size).astype(np.int64)
+
+    def people_per_stratum_of_table(self, table: Any) -> Counts:
+        """The same of a table's rows."""
+        return self.people_per_stratum(self.encode(table))
+
+    def check_sizes(self, sizes: Counts) -> None:
         """Say before anything is sent that what goes in clear singles people out; refuse if it names everybody."""
-        if not self or len(codes[next(iter(self.attributes))]) < ENOUGH_TO_TELL:
+        people, alone = int(sizes.sum()), int((sizes == 1).sum())
+        if people < ENOUGH_TO_TELL or not alone:
             return
-        sizes = np.bincount(self._strata_of(codes), minlength=self.size)
-        alone = int((sizes == 1).sum())
-        if alone == sizes.sum():
+        if alone == people:
             raise DataError(
                 f"Everybody has a value of their own in {_listed(self.attributes)}, which is sent in clear: it would "
                 "name each person. Declare fewer, wider values, or do not make it public."
             )
-        if alone:
-            warnings.warn(
-                f"Of {counted(int(sizes.sum()), 'person')}, {alone:,} have {_listed(self.attributes)} for themselves "
-                "alone. That is sent in clear, and whoever knows it of somebody knows whose report it is. Declare "
-                "fewer, wider values if that matters.",
-                DisclosureWarning,
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"Of {counted(people, 'person')}, {alone:,} have {_listed(self.attributes)} for themselves "
+            "alone. That is sent in clear, and whoever knows it of somebody knows whose report it is. Declare "
+            "fewer, wider values if that matters.",
+            DisclosureWarning,
+            stacklevel=3,
+        )
 
     # What the collector does.
 
@@ -228,6 +237,23 @@ class Strata:
             refused=tally.refused if not kept else 0,
             simulated=tally.simulated,
         )
+
+
+class SizeCounter:
+    """How many people each stratum has, added up by several threads."""
+
+    def __init__(self, strata: Strata) -> None:
+        self.strata, self.sizes, self._lock = strata, np.zeros(strata.size if strata else 0, np.int64), threading.Lock()
+
+    def add(self, codes: Mapping[str, Codes]) -> None:
+        """Count these people too."""
+        sizes = self.strata.people_per_stratum(codes)
+        with self._lock:
+            self.sizes += sizes
+
+    def check(self) -> None:
+        """As `Strata.check_sizes`, of all who were counted."""
+        self.strata.check_sizes(self.sizes)
 
 
 def _listed(names: Iterable[str]) -> str:

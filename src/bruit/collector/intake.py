@@ -9,6 +9,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import NamedTuple
 
 from bruit.collector.desk import Arrival, Columns, Desk
@@ -21,7 +22,8 @@ __all__ = ["Busy", "Intake"]
 #: How many reports one commit takes at most, and how many may wait.
 MOST_TOGETHER = 512
 MOST_WAITING = 20_000
-#: How many milliseconds a commit waits for more reports, at most; it waits no longer than they keep coming.
+#: How many milliseconds a commit waits for more reports, at most; it waits no longer than they keep coming, and not at
+#: all when as many are there as the last commit took.
 WINDOW = 5
 
 
@@ -51,6 +53,8 @@ class Intake:
         self._waiting: list[_Waiting] = []
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="bruit-store")
         self._task: asyncio.Task[None] | None = None
+        self._last = 1
+        self._enough = asyncio.Event()
 
     async def take(self, desk: Desk, arrival: Arrival | None) -> Outcome:
         """Count a report, or a body that is none as refused; the outcome is on the disk when this returns."""
@@ -58,6 +62,8 @@ class Intake:
             raise Busy("Too many reports are waiting: send it again later.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(desk, arrival, future))
+        if len(self._waiting) >= self._last:
+            self._enough.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._drain())
         return await future
@@ -72,8 +78,9 @@ class Intake:
         """Wait a moment while more reports come: a commit costs the disk the same, however many are in it."""
         for _ in range(WINDOW):
             number = len(self._waiting)
-            await asyncio.sleep(0.001)
-            if len(self._waiting) == number or number >= MOST_TOGETHER:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough.wait(), 0.001)
+            if len(self._waiting) == number or self._enough.is_set():
                 return
 
     async def _commit(self, together: Sequence[_Waiting]) -> list[Outcome]:
@@ -86,6 +93,8 @@ class Intake:
         while self._waiting:
             await self._gather()
             together, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+            self._last = len(together)
+            self._enough.clear()
             try:
                 outcomes = await self._commit(together)
             except Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ def server(store: Store, listening: Listening, limits: Limits | None = None) -> 
         log_level="error",
         server_header=False,
         date_header=False,
-        http="h11",  # written in Python, strict, and without a further dependency
+        http=_protocol(),
         ws="none",
         lifespan="on",
         proxy_headers=listening.proxy is not None,
@@ -138,6 +139,48 @@ def server(store: Store, listening: Listening, limits: Limits | None = None) -> 
         **files,
     )
     return uvicorn.Server(config)
+
+
+def _protocol() -> type[asyncio.Protocol]:
+    """The protocol by h11, which is strict and needs no further dependency, with one write for an answer, not two."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(_Buffered(transport, self.loop))  # type: ignore[arg-type]
+
+    return Protocol
+
+
+class _Buffered:
+    """A transport that sends at once what is written within one step of the event loop.
+
+    An answer is written as its head and its body: two packets, and two wake-ups of whoever reads them.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._pending = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send data, after what else is written in this step."""
+        if data and not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending += data
+
+    def close(self) -> None:
+        """Send what is pending, and close."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        data, self._pending = self._pending, b""
+        if data:
+            self._transport.write(data)
 
 
 def check_extra() -> None:

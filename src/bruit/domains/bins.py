@@ -19,6 +19,7 @@ from bruit.domains.domain import column
 from bruit.domains.grid import Grid, checked_bounds
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.typing import ColumnLike
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Bins:
         names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
         return (*names, MISSING_LABEL) if self.missing == "category" else names
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """The bin of each number; one outside the edges is an error, unless it is to count in the nearest bin."""
         numbers = self._range.read(values, clip=clip)
         absent = np.isnan(numbers)

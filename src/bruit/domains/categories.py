@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
-
-Label: TypeAlias = str | int | bool
+from bruit.typing import ColumnLike, Label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +94,7 @@ class Categories:
         names = tuple(range(self.k)) if self.labels is None else self.labels
         return (*names, MISSING_LABEL) if self.missing == "category" else names
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """Codes of the values; one outside the declared list is an error that does not show it, `clip` or not."""
         if isinstance(values, DictionaryColumn):
             return self._pick(values.positions, column(values.entries).tolist(), self._read)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.categories import Categories, Label, spelling
+from bruit.domains.categories import Categories, spelling
 from bruit.domains.codes import Codes
 from bruit.domains.domain import DictionaryColumn, checked_codes, column
 from bruit.domains.missing import Missing, is_missing
@@ -30,6 +30,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
+from bruit.typing import ColumnLike, Label
 
 #: What an empty entry means: an error, or that nothing was chosen.
 Empty: TypeAlias = Literal["refuse", "none"]
@@ -103,7 +104,7 @@ class Chosen:
         if not isinstance(self.choices, Choices) or self.label not in self.choices.labels:
             raise ParameterError("A choice must be one of the labels of its question.")
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """1 where the choice was made, 0 where it was not; what is not among the choices is an error."""
         if isinstance(values, DictionaryColumn):
             entries = column(values.entries).tolist() if len(values.entries) else []

@@ -24,6 +24,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
+from bruit.typing import ColumnLike
 
 #: What one code stands for.
 Period: TypeAlias = Literal["hour", "day", "week", "month"]
@@ -108,7 +109,7 @@ class Dates:
         """One label per code: the periods, and then the one for missing values."""
         return (*self.labels, MISSING_LABEL) if self.missing == "category" else self.labels
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """The period of each date; one outside the range is an error, unless it is to be clipped."""
         moments = self._read(values)
         absent = np.isnat(moments)

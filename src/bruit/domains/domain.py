@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
 from bruit.errors import DataError, DataTypeError, translated
+from bruit.typing import ColumnLike
 
 
 class DictionaryColumn(NamedTuple):
@@ -44,7 +45,7 @@ class Domain(Protocol):
         """One label per code, as estimates show them; `MISSING_LABEL` for the category of missing values."""
         ...
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """Codes of the values, one per person who has one; with `clip`, a number beyond a bound counts as the bound."""
         ...
 

@@ -27,6 +27,7 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
+from bruit.typing import Bounds, ColumnLike
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
@@ -81,7 +82,7 @@ class Grid:
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
 
     @classmethod
-    def of(cls, bounds: Any, *, cells: int, step: float | None = None, missing: Missing = "refuse") -> Grid:
+    def of(cls, bounds: Bounds, *, cells: int, step: float | None = None, missing: Missing = "refuse") -> Grid:
         """The multiples of a step that cover a pair of bounds; a bound that is no multiple is moved outwards.
 
         The step is a power of two unless declared, the finest of which there are at most `cells` between the bounds, so
@@ -141,7 +142,7 @@ class Grid:
         points = tuple(self.points.tolist())
         return (*points, MISSING_LABEL) if self.missing == "category" else points
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """The nearest point of each number; a number outside the bounds is an error, unless it is to be clipped."""
         numbers = self.read(values, clip=clip)
         absent = np.isnan(numbers)
@@ -158,7 +159,7 @@ class Grid:
         whole: NDArray[np.float64] = np.floor(places, out=places)
         return whole
 
-    def read(self, values: Any, *, clip: bool = False) -> NDArray[np.float64]:
+    def read(self, values: ColumnLike, *, clip: bool = False) -> NDArray[np.float64]:
         """The values as numbers within the bounds, NaN where one is missing."""
         if isinstance(values, DictionaryColumn):
             return self.read(_read_entries(values), clip=clip)

@@ -6,7 +6,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.domains import discover
 from bruit.domains.bins import Bins
-from bruit.domains.categories import Categories, Label
+from bruit.domains.categories import Categories
 from bruit.domains.choices import Choices, Chosen
 from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
@@ -32,6 +32,7 @@ from bruit.errors import (
     translated,
 )
 from bruit.tables.table import frame
+from bruit.typing import ColumnLike, Frame, Label, SourceLike
 
 _KINDS: dict[str, type[Bins | Categories | Chosen | Dates | Grid]] = {
     "chosen": Chosen,
@@ -144,6 +145,10 @@ def as_domain(declared: Any) -> Domain:
     )
 
 
+#: What a schema is made of: labels, bounds or a domain by name, or attributes. A schema is such a mapping.
+Questions: TypeAlias = Mapping[str, object] | Iterable[Attribute]
+
+
 class Schema(Mapping[str, Attribute]):
     """The attributes of a record, declared before any data is seen.
 
@@ -165,7 +170,7 @@ class Schema(Mapping[str, Attribute]):
 
     FORMAT = "bruit.schema/1"
 
-    def __init__(self, attributes: Mapping[str, Any] | Iterable[Attribute]) -> None:
+    def __init__(self, attributes: Questions) -> None:
         columns = _as_attributes(attributes)
         if not columns:
             raise ParameterError("A schema needs at least one attribute.")
@@ -173,14 +178,14 @@ class Schema(Mapping[str, Attribute]):
         if len(self._attributes) < len(columns):
             raise ParameterError("Attribute names must be different from each other (after Unicode normalisation).")
 
-    def encode(self, table: Any) -> dict[str, Any]:
+    def encode(self, table: SourceLike) -> dict[str, Any]:
         """Codes of every attribute, from anything whose columns are read by ``table[name]``.
 
         Frames of pandas, polars and pyarrow are such, and dictionaries of arrays; a lazy frame is collected.
         """
         return {name: self[name].encode(column) for name, column in self.columns(table).items()}
 
-    def columns(self, table: Any) -> dict[str, Any]:
+    def columns(self, table: SourceLike) -> dict[str, Any]:
         """The declared columns of a table, as they are; one that is not there is an error."""
         rows = in_memory(table)
         return {name: self._own_column(rows, name) for name in self}
@@ -208,7 +213,9 @@ class Schema(Mapping[str, Attribute]):
         return frame({name: column.tolist() for name, column in decoded.items()}, backend)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, columns: Iterable[str] | None = None, most_values: int = 64) -> Schema:
+    def from_frame(
+        cls, frame: Frame | Mapping[str, ColumnLike], *, columns: Iterable[str] | None = None, most_values: int = 64
+    ) -> Schema:
         """A schema read from data, with a warning: what is read discloses something that no guarantee covers.
 
         Texts and booleans become categories, and so do whole numbers of which few are different; other numbers become

@@ -9,6 +9,7 @@ from bruit.engines.csv_options import TextOptions
 from bruit.engines.discover import read_schema
 from bruit.engines.running import all_metadata, fold, map, metadata_of
 from bruit.engines.sources import Source, batches, is_spark, read
+from bruit.engines.written import write_table
 
 __all__ = [
     "BATCH",
@@ -22,4 +23,5 @@ __all__ = [
     "metadata_of",
     "read",
     "read_schema",
+    "write_table",
 ]

@@ -3,20 +3,22 @@
 A person is known by a number or a text. Texts are compared in Unicode's normal form C, and a whole number is the same
 person as number, as float and as text: 3, 3.0 and "3". Nothing else is made alike: "007" is not 7.
 
-Rows of a person may stand anywhere in a table. Where they do not fit in memory at once, the source is read several
-times, and each time the rows of some of the people are kept: who is in which part follows from a keyed hash, so that
-parts are of about the same size, and each person is whole in one of them.
+Rows of a person may stand anywhere in a table. Where they do not fit in memory at once, `out_of_core` has DuckDB bring
+keys of rows together on disk. Without DuckDB the source is read several times, and each time the rows of some of the
+people are kept: who is in which part follows from a keyed hash, so that parts are of about the same size, and each
+person is whole in one of them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +34,6 @@ from bruit.errors import DataError, DataTypeError, LimitError, MissingError
 from bruit.kernels.siphash import siphash
 
 Words = NDArray[np.uint64]
-Result = TypeVar("Result")
 
 #: About so many rows are in memory at a time.
 MOST_ROWS = 1 << 23
@@ -51,6 +52,14 @@ class People(NamedTuple):
 
     codes: NDArray[np.int64]
     words: Words
+
+
+class Ranked(NamedTuple):
+    """What decides which rows of a person count: a keyed hash of what a row says, its group, and the group's rank."""
+
+    same: Words
+    groups: NDArray[np.int64]
+    group_ranks: Words
 
 
 def identify(column: Any) -> People:
@@ -75,6 +84,27 @@ def identify(column: Any) -> People:
     else:
         distinct, codes = column, np.arange(column.size)
     return _among([None if is_missing(value) else _key(value) for value in distinct.tolist()], codes)
+
+
+def column_words(column: Any) -> Words:
+    """Two words for each row of a column, which tell its values apart; 3 and "3" have the same, a gap has zeros."""
+    if isinstance(column, DictionaryColumn):
+        values, places = column.entries.tolist(), column.positions
+    else:
+        distinct, places = np.unique(column, return_inverse=True)
+        values = distinct.tolist()
+    words = [(0, 0) if is_missing(value) else words_of_text(_key(value)) for value in values]
+    return np.array([*words, (0, 0)], np.uint64)[places]
+
+
+def values_of(column: Any) -> NDArray[Any]:
+    """A column as an array; None where a text is missing."""
+    if not isinstance(column, DictionaryColumn):
+        return column  # type: ignore[no-any-return]
+    entries = np.empty(column.entries.size + 1, object)
+    entries[:-1] = column.entries
+    values: NDArray[Any] = entries[column.positions]
+    return values
 
 
 def _key(value: Any) -> str:
@@ -151,78 +181,103 @@ def _taken(column: Any, rows: NDArray[Any]) -> Any:
     return column[rows]
 
 
-def fold_people(
-    source: Any,
-    function: Callable[[Batch], Result],
-    *,
-    person: str,
-    columns: Iterable[str],
-    missing: str = "refuse",
-    key: bytes,
-) -> Result:
-    """The sum of what `function` makes of the rows of some people at a time, of each of them all rows.
+class PeopleTally(Protocol):
+    """What is counted of people: `bruit.releases.person.BoundedRows`, or several of them."""
+
+    @property
+    def column(self) -> str:
+        """The column that says whose row it is."""
+
+    @property
+    def missing(self) -> str:
+        """``"refuse"`` or ``"drop"`` rows that belong to nobody."""
+
+    @property
+    def part_key(self) -> bytes:
+        """16 secret bytes, by which people are parted."""
+
+    @property
+    def parts(self) -> Sequence[Bounding]:
+        """What bounds the rows of people, each for itself."""
+
+    @property
+    def joined(self) -> Callable[[list[Any]], Any]:
+        """From the tally of each part to that of all."""
+
+    def tally(self, batch: Batch) -> Any:
+        """What is counted of people who are in a batch with all their rows; it adds."""
+
+
+class Bounding(PeopleTally, Protocol):
+    """Which rows of people count, and what is counted of them."""
+
+    def ranked(self, batch: Batch, people: People) -> Ranked:
+        """What decides which rows of a batch count."""
+
+    def first(self, codes: NDArray[np.int64], people: int, ranked: Ranked) -> NDArray[np.int64]:
+        """The places of the rows that count, of so many people with all their rows."""
+
+    def count(self, batch: Batch) -> Any:
+        """What is counted of rows that count; it adds."""
+
+
+def fold_people(source: Any, people: PeopleTally, columns: Iterable[str]) -> Any:
+    """The sum of what is counted of people, each with all their rows, wherever these stand.
 
     Parameters
     ----------
     source
         As for `bruit.engines.fold`.
-    function
-        Takes a batch and returns something that adds. It must give the same sum however people are parted.
-    person
-        The column that says whose row it is.
+    people
+        Which rows of a person count, and what is counted of them.
     columns
-        The other columns to read.
-    missing
-        ``"refuse"`` or ``"drop"`` rows that belong to nobody.
-    key
-        16 secret bytes, by which people are parted.
+        The columns to read.
     """
-    names = list(dict.fromkeys([person, *columns]))
+    names = list(dict.fromkeys([people.column, *columns]))
     table = Source.of(source)
     if is_spark(table.data):
         from bruit.engines import spark
 
-        return spark.fold_people(table, function, names, person=person, missing=missing, key=key)  # type: ignore[no-any-return]
-    return _in_parts(table, function, names, _Parts(person, missing, key, _part_count(table, names)))
+        return spark.fold_people(table, people, names)
+    total = _total(table, names)
+    if total > MOST_ROWS and importlib.util.find_spec("duckdb"):
+        from bruit.engines import out_of_core
+
+        return people.joined([out_of_core.fold_people(table, part, names, total) for part in people.parts])
+    return _in_parts(table, people, names, min(MOST_PARTS, max(1, -(-total // MOST_ROWS))))
 
 
-def _part_count(table: Source, names: list[str]) -> int:
-    """In how many parts the people of a source fit in memory; 1 for a stream, which is read once."""
+def _total(table: Source, names: list[str]) -> int:
+    """How many rows a source has; 0 for a stream, which is read once."""
     if not _readable_again(table.data):
-        return 1
+        return 0
     reading = open_source(table, names)
-    total = reading.total
     with contextlib.closing(reading.batches) as batches:
-        if total is None:  # the rows of text are counted only if they are read
-            total = sum(map(batching.rows, batches))
-    return min(MOST_PARTS, max(1, -(-total // MOST_ROWS)))
+        # The rows of text are counted only if they are read.
+        return sum(map(batching.rows, batches)) if reading.total is None else reading.total
 
 
-class _Parts(NamedTuple):
-    person: str
-    missing: str
-    key: bytes
-    many: int
-
-    def rows(self, batch: Batch, part: int) -> Batch:
-        """The rows of a batch whose person is in this part."""
-        kept, people = present(batch, self.person, self.missing)
-        if self.many == 1:
-            return kept
-        place = hashes(people.words, self.key) % np.uint64(self.many)
-        return take(kept, np.flatnonzero(place[people.codes] == part))
-
-
-def _in_parts(table: Source, function: Callable[[Batch], Result], names: list[str], parts: _Parts) -> Result:
+def _in_parts(table: Source, bounding: PeopleTally, names: list[str], many: int) -> Any:
+    """Read a source so many times, each time for some of the people."""
     result: Any = None
-    for part in range(parts.many):
-        tally = function(_gathered(table, names, parts, part))
+    for part in range(many):
+        tally = bounding.tally(_gathered(table, bounding, names, (part, many)))
         result = tally if part == 0 else result + tally
-    return result  # type: ignore[no-any-return]
+    return result
 
 
-def _gathered(table: Source, names: list[str], parts: _Parts, part: int) -> Batch:
+def _of_part(batch: Batch, bounding: PeopleTally, part: int, many: int) -> Batch:
+    """The rows of a batch whose person is in this part."""
+    if many == 1:
+        return batch
+    kept, people = present(batch, bounding.column, bounding.missing)
+    place = hashes(people.words, bounding.part_key) % np.uint64(many)
+    return take(kept, np.flatnonzero(place[people.codes] == part))
+
+
+def _gathered(table: Source, bounding: PeopleTally, names: list[str], parts: tuple[int, int]) -> Batch:
     """All rows of one part."""
+    part, many = parts
     stream = not _readable_again(table.data)
     reading = open_source(table, names)
     pieces: list[Batch] = []
@@ -230,7 +285,7 @@ def _gathered(table: Source, names: list[str], parts: _Parts, part: int) -> Batc
     with contextlib.closing(reading.batches) as batches:
 
         def work(batch: Batch) -> tuple[int, Batch]:
-            return batching.rows(batch), parts.rows(batch, part)
+            return batching.rows(batch), _of_part(batch, bounding, part, many)
 
         with contextlib.closing(memory.in_order(work, batches)) as rows:
             for size, piece in rows:
@@ -244,7 +299,7 @@ def _gathered(table: Source, names: list[str], parts: _Parts, part: int) -> Batc
                     )
                 if table.progress:
                     total = reading.total
-                    table.progress(done + part * (total or 0), None if total is None else total * parts.many)
+                    table.progress(done + part * (total or 0), None if total is None else total * many)
     return batching.joined(pieces)
 
 
@@ -258,7 +313,7 @@ def _readable_again(data: Any) -> bool:
 def column_names(table: Source) -> list[str]:
     """The names of the columns of a source that can be read again; of Spark's frames and of streams, none."""
     data = table.data
-    if is_spark(data):
+    if isinstance(data, np.ndarray | list) or is_spark(data):
         return []
     if isinstance(data, Mapping):
         return [name for name in data if isinstance(name, str)]
@@ -266,6 +321,6 @@ def column_names(table: Source) -> list[str]:
         return []
     frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(in_memory(data))
     if frame is not None:
-        return list(frame.columns)
+        return [name for name in frame.columns if isinstance(name, str)]
     with contextlib.closing(open_source(table, None).batches) as batches:
         return list(next(batches, {}))

@@ -14,13 +14,14 @@ from bruit.engines import memory, sinks
 from bruit.engines.batch import Batch
 from bruit.engines.sources import Progress, Source, is_parquet, is_spark, open_source
 from bruit.entropy import Randomness, Words
+from bruit.typing import SourceLike
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def fold(
-    source: Any,
+    source: SourceLike | Source,
     function: Callable[[Batch], Result],
     *,
     columns: Iterable[str] | None = None,
@@ -71,7 +72,7 @@ def added(
 
 
 def map(  # the word of the trade; within this module the built-in is not used
-    source: Any,
+    source: SourceLike | Source,
     sink: Any,
     function: Callable[[Batch, Words], Batch],
     *,

@@ -19,6 +19,7 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
 from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.typing import SourceLike
 
 #: Told how many rows are done, and of how many where that is known.
 Progress: TypeAlias = Callable[[int, int | None], object]
@@ -40,13 +41,13 @@ class Source:
     progress: Progress | None = None
 
     @classmethod
-    def of(cls, source: Any) -> Source:
+    def of(cls, source: SourceLike | Source) -> Source:
         """The source itself, or data that are read with the usual options."""
         return source if isinstance(source, Source) else cls(source)
 
 
 def read(
-    data: Any,
+    data: SourceLike,
     *,
     delimiter: str = ",",
     encoding: str = "utf-8",
@@ -85,7 +86,7 @@ class Reading(NamedTuple):
     batches: Generator[Batch, None, None]
 
 
-def batches(source: Any, columns: Iterable[str] | None = None) -> Iterator[Batch]:
+def batches(source: SourceLike | Source, columns: Iterable[str] | None = None) -> Iterator[Batch]:
     """The rows of a source in batches of `BATCH` rows, in constant memory where the source is a file.
 
     Parameters

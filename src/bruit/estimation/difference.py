@@ -51,7 +51,12 @@ class Difference(Tabular):
         if len(kinds) > 1 or self.first.target != self.second.target:
             raise ParameterError("Estimates must be of one kind, and of one target, to be compared.")
         if not _is_number(self.first) and tuple(self.first.labels) != tuple(self.second.labels):
-            raise ParameterError("Estimates must have the same labels, in the same order, to be compared.")
+            shared = set(self.first.labels) & set(self.second.labels)
+            problem = "differ in their labels or in the order of them" if shared else "have no label in common"
+            raise ParameterError(
+                f"Estimates must have the same labels, in the same order, to be compared, and those of "
+                f"{self.first.name!r} {problem}."
+            )
         if self.first.model is self.second.model:
             raise ParameterError("An estimate cannot be compared with itself: the two must come from different people.")
 

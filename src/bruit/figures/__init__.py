@@ -10,6 +10,7 @@ from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
 from bruit.figures.regression import plot_regression
+from bruit.figures.result import plot_result
 from bruit.figures.series import plot_loss, plot_series
 from bruit.figures.variance import plot_variance
 
@@ -20,6 +21,7 @@ __all__ = [
     "plot_leak",
     "plot_loss",
     "plot_regression",
+    "plot_result",
     "plot_series",
     "plot_variance",
     "save",

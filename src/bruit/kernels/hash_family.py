@@ -15,6 +15,7 @@ hashing (independent in threes, but a seed has kilobytes).
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ def bucket_sizes(g: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (size + 1, longer), (size, g - longer)
 
 
+@lru_cache(maxsize=256)
 def agreement(g: int, hashes: int = 2) -> Fraction:
     """The probability that all of some independent uniform hashes are in one bucket: g^(1 − hashes), or a hair more.
 

@@ -2,8 +2,8 @@
 
 A number is a mantissa in [½, 1) and an exponent of two, or 0; an array of them is a pair of arrays. Nothing but sums
 and products of numbers that are not negative is computed, each rounded to 53 bits, so relative errors add up and never
-grow by cancellation; there is no logarithm, and nothing underflows. ``releases/quantiles.proof.md`` counts the
-roundings.
+grow by cancellation; there is no logarithm, and nothing underflows. ``quantiles.proof.md`` in
+``releases/quantiles`` counts the roundings.
 
 The ranks of quantile j that are looked at are its row. A quantile goes from rank r' to r > r' with weight
 f^|r − r' − gap|. This kernel is exponential on both sides, so its sums are running sums: one over all r' ≤ r − gap, and

@@ -10,26 +10,31 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import memory
-from bruit.entropy import Entropy
+from bruit.engines.people import fold_people
+from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import cut
+from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.statistic import CENTRAL
+from bruit.typing import FeatureBounds
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.
@@ -51,11 +56,14 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     """
 
     epsilon: float
-    bounds: Any
+    bounds: FeatureBounds | None
     neighbours: str
     ledger: Any
     rng: Any
     random_state: Any
+    #: Who is protected with all their rows, and how many of them count; a model without these protects a row.
+    person: Any = None
+    rows: Any = None
 
     #: Whether columns may be categories.
     _categorical: ClassVar[bool] = False
@@ -87,10 +95,45 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
             raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
         seed_of(self.rng, self.random_state, draw=False)
-        return Features.declared(self.bounds, categorical=self._categorical)
+        features = Features.declared(self.bounds, categorical=self._categorical)
+        _ = self._times
+        if self.person is not None and features.names is None:
+            raise ParameterError(
+                'With a person, name the columns that are learned from, as in bounds={"age": (0, 100)}: the others, '
+                "such as that of the person, are then left out."
+            )
+        return features
 
-    def _fold(self, X: Any, y: Any, features: Features, count: Count) -> Read:
-        """What `count` makes of all rows, added up; X is a matrix or frame with y beside it, or a source of batches."""
+    @property
+    def _times(self) -> int:
+        """By how many rows, added or removed, neighbours differ: 1, or all that count of a person, once or twice."""
+        person = Person.of(self.person, self.rows)
+        return 1 if person is None else person.contribution(None, replaced=self.neighbours == "replace").times
+
+    @property
+    def _row_neighbours(self) -> str:
+        """What the noise of one row is made for. Where people have several, the number of rows is never public."""
+        return self.neighbours if self.person is None else "add-remove"
+
+    def _promised(self, delta: float = 0.0) -> Guarantee:
+        """What the fit promises, of a record or of a person."""
+        neighbours: Any = self.neighbours if self.person is None else f"person-{self.neighbours}"
+        return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=neighbours)
+
+    def _warn_of_people(self, X: Any) -> None:
+        """Warn of a table that looks as if people had several rows, where no person is named; before it is booked."""
+        if self.person is None and _is_table(X):
+            warn_of_people(X)
+
+    def _fold(
+        self, X: Any, y: Any, features: Features, count: Count, target_codes: Callable[[Any], Any] | None = None
+    ) -> Read:
+        """What `count` makes of all rows, added up; X is a matrix or frame with y beside it, or a source of batches.
+
+        `target_codes` gives whole numbers that tell targets apart, for people with several rows.
+        """
+        if self.person is not None:
+            return self._people_reader(X, y, features, target_codes)(count)
         if is_mapping(X) and self._supervised and y is not None and not isinstance(y, str):
             X, y = _beside(X, y)
         if _is_source(X, y):
@@ -144,6 +187,45 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         self.feature_names_in_ = np.array(total.names, object)
         return Read(total.sums, len(total.names), total.names)
 
+    def _people_reader(
+        self, X: Any, y: Any, features: Features, target_codes: Callable[[Any], Any] | None = None
+    ) -> Callable[[Count], Read]:
+        """What folds the rows of people that count, the same ones whenever it is called."""
+        person: Any = Person.of(self.person, self.rows)
+        names = features.names or ()
+        if not (_is_table(X) or _is_source(X, y)):
+            raise ParameterError(
+                f"person={person.column!r} is the name of a column: give X as a frame, a mapping or a file that has it."
+            )
+        if self._supervised and not isinstance(y, str):
+            if y is None or not _is_table(X):
+                raise ParameterError('Name the target column of a table, as in fit("people.parquet", "income").')
+            X, y = _beside({name: column_of(X, name) for name in (*names, person.column)}, y)
+        target = y if self._supervised else None
+        if target is not None and target in (*names, person.column):
+            raise ParameterError(f"{target!r} is the target, so it must be neither the person nor declared in bounds.")
+        design = documents.digest({"model": type(self).__name__, **self._design(), "person": person.to_dict()})
+        key = Words.resolve(seed_of(self.rng, self.random_state), "people", design).stream().bytes(SECRET_BYTES)
+        columns = [*names, *([] if target is None else [target])]
+
+        def sort(batch: batching.Batch) -> Sorting:
+            rows = features.of_columns({name: batch[name] for name in names})
+            codes = [(column + 0.0).view(np.int64) for column in rows.numbers.T.copy()]  # −0 is 0
+            targets = [] if target is None or target_codes is None else [target_codes(batch[target])]
+            return Sorting(None, None, [*codes, *rows.codes, *targets])
+
+        def read(count: Count) -> Read:
+            def part(batch: batching.Batch) -> _Part:
+                rows = features.of_columns({name: batch[name] for name in names})
+                return _Part(names, count(rows, None if target is None else batch[target]))
+
+            total = fold_people(X, BoundedRows(person, key, sort, part), columns)
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, object)
+            return Read(total.sums, len(names), names)
+
+        return read
+
     def _rows(self, X: Any) -> Rows:
         """Rows to predict for, read as in fit: with a schema by its names, and else with the names that fit saw."""
         check_is_fitted(self)
@@ -187,10 +269,24 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
 
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
-        return {"epsilon": float(self.epsilon), "neighbours": self.neighbours}
+        person = Person.of(self.person, self.rows)
+        bounds = {} if person is None else {"person": person.to_dict()}
+        return {"epsilon": float(self.epsilon), "neighbours": self.neighbours, **bounds}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
+
+
+def watched_fit(model: PrivateModel, X: Any, y: Any, watching: Observer, seed: int) -> None:
+    """Fit a copy, without its ledger and with a seed, while somebody sees its releases; for audits."""
+    copied = clone(model).set_params(ledger=None, rng=Entropy(seed), random_state=None)
+    token = observer.set(watching)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about how good a model is that nobody gets
+            copied.fit(X, y)
+    finally:
+        observer.reset(token)
 
 
 def seed_of(rng: Any, random_state: Any, *, draw: bool = True) -> Entropy | int | None:
@@ -225,6 +321,12 @@ def _is_source(X: Any, y: Any) -> bool:
     if isinstance(X, list | tuple) and X and (is_mapping(X[0]) or hasattr(X[0], "columns")):
         return True
     return hasattr(X, "read") or type(X).__module__.startswith("pyspark.")
+
+
+def _is_table(X: Any) -> bool:
+    """Whether X has columns with names and can be read again: a mapping, a frame, or the path of a file."""
+    path = isinstance(X, str | os.PathLike) and os.fspath(X) != "-"
+    return is_mapping(X) or path or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def blocks_of(rows: int, size: int) -> list[tuple[int, slice]]:

@@ -8,10 +8,11 @@ whole vector: in L1 for Laplace noise, in L2 for Gaussian noise. See ``sums.proo
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.privacy.zcdp import epsilon_to_rho
+from bruit.releases.laws import SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise, add, cut, simplest_fraction
 
 Integers = NDArray[np.int64]
@@ -29,6 +31,18 @@ Floats = NDArray[np.float64]
 _SLACK = Fraction(1, 10**9)
 #: Numerators of scales have at most as many bits.
 _TOP_BITS = 50
+
+
+class Observer(Protocol):
+    """Sees every release of sums within a fit, for audits."""
+
+    def released(self, law: SumLaw, noisy: Integers) -> Integers:
+        """What the fit goes on with, from the law of the sums and the noisy sums that were drawn."""
+        ...
+
+
+#: Who sees the releases of the fit that runs here; nobody outside of audits.
+observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 _BEYOND = "The noise for this ε is beyond what is exact here: use a larger ε, or fewer columns."
 
@@ -48,6 +62,8 @@ class SumNoise:
         What the release may spend. With delta above 0 the noise is Gaussian under zCDP.
     share
         The part of ε, or of ρ, that is spent here, where several releases share them; their parts sum to 1.
+    times
+        By how many records neighbours differ: 1, or more where a person has several rows.
 
     Examples
     --------
@@ -61,6 +77,7 @@ class SumNoise:
     epsilon: float
     delta: float = 0.0
     share: Fraction = Fraction(1)
+    times: int = 1
 
     def __post_init__(self) -> None:
         _ = self.errors  # noise that cannot be drawn, or told, is refused here, before anything is booked
@@ -99,7 +116,12 @@ class SumNoise:
         for unit, noise in self.by_unit.items():
             here = units == unit
             noisy[here] = add(exact[here], noise.draw(int(here.sum()), entropy))
-        return noisy
+        watching = observer.get()
+        return noisy if watching is None else watching.released(self.law(exact), noisy)
+
+    def law(self, sums: Any) -> SumLaw:
+        """The law of the noisy sums."""
+        return SumLaw(tuple(cut(sums).tolist()), tuple(self.by_unit[unit] for unit in self.units))
 
     def loss_between(self, first: Any, second: Any) -> Fraction:
         """The exact loss between two vectors of sums: ε for Laplace noise, ρ for Gaussian noise."""
@@ -114,7 +136,7 @@ class SumNoise:
 
     def _laplace(self, unit: int) -> DiscreteLaplace:
         wanted = Fraction(_checks.positive(epsilon=self.epsilon)) * self.share
-        scale = unit * self.sensitivity / simplest_fraction(wanted * (1 - _SLACK), wanted)
+        scale = unit * self.times * self.sensitivity / simplest_fraction(wanted * (1 - _SLACK), wanted)
         if scale.numerator >> _TOP_BITS:  # no simple ε: a scale a little larger is one, and loses no more
             parts = 1 << max(0, _TOP_BITS - 1 - math.ceil(scale).bit_length())
             scale = Fraction(math.ceil(scale * parts), parts)
@@ -125,7 +147,7 @@ class SumNoise:
 
     def _gaussian(self, unit: int) -> DiscreteGaussian:
         # Σ Δᵢ²/(2σᵢ²) ≤ ρ with σᵢ = unitᵢ·σ: σ² = ‖Δ‖²/(2ρ), and σᵢ a whole number above that where it is large.
-        sigma2 = unit * unit * self.sensitivity / (2 * Fraction(self.rho) * self.share)
+        sigma2 = unit * unit * self.times**2 * self.sensitivity / (2 * Fraction(self.rho) * self.share)
         if sigma2 > 1 << 16:
             try:
                 return DiscreteGaussian(Fraction(math.isqrt(math.ceil(sigma2)) + 1) ** 2)

@@ -24,6 +24,7 @@ from bruit.errors import DataError, ParameterTypeError
 from bruit.laws.rounding import log_ceiling
 from bruit.learning.privatizer import LocalPrivatizer, _digest, _usual, check_plan, feature_columns
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, SourceLike
 
 
 class HonestSplit(NamedTuple):
@@ -57,7 +58,7 @@ class HonestSplit(NamedTuple):
         return f"HonestSplit({sizes}, train_guarantee={self.train_guarantee}, test_guarantee={self.test_guarantee})"
 
 
-def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = None) -> NDArray[Any]:
+def randomize_labels(y: ColumnLike, *, epsilon: float, classes: Any, rng: Randomness = None) -> NDArray[Any]:
     """Labels as people would report them themselves: by GRR, or for a `Grid` of numbers by the piecewise mechanism.
 
     Parameters
@@ -82,8 +83,8 @@ def randomize_labels(y: Any, *, epsilon: float, classes: Any, rng: Randomness = 
 
 
 def honest_split(
-    X: Any,
-    y: Any,
+    X: SourceLike,
+    y: ColumnLike,
     privatizer: LocalPrivatizer | Plan,
     *,
     classes: Any,

@@ -24,19 +24,25 @@ from bruit.estimation.tally import Tally
 from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 Floats = NDArray[np.float64]
+#: More cells than this no number of reports could fill.
+MOST_CELLS = 1024
 
 
 class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
-    """Classify records of categories, learnt from private reports of class and feature (LDP naive Bayes).
+    """Classify records of categories and numbers, learnt from private reports of class and feature (LDP naive Bayes).
 
     Parameters
     ----------
     epsilon
         The most that the reports of one person may tell about the whole record, class and features.
     bounds
-        The labels of each column, declared, as in ``{"smokes": ["no", "yes"]}``, or a `Schema` of categories.
+        Each column by name, declared: its labels, or the bounds of a number, as in ``{"smokes": ["no", "yes"], "age":
+        (17, 90)}``, or a `Schema`. Numbers outside count as the nearest bound.
+    cells
+        How many parts of equal width the range of a number is cut into; a person reports the part that it is in.
     classes
         All classes that there can be, declared.
     method
@@ -65,7 +71,8 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
 
     Error
     -----
-    A column of k labels and C classes is estimated as one attribute of C·k values: see ``plan_.variance``.
+    A column of k labels or cells and C classes is estimated as one attribute of C·k values: see ``plan_.variance``.
+    More cells follow a number more closely, and each has more noise.
 
     References
     ----------
@@ -87,9 +94,10 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         classes: Any = None,
         method: str = "SMP[ADP]",
+        cells: int = 5,
         rng: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -97,62 +105,72 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self.bounds = bounds
         self.classes = classes
         self.method = method
+        self.cells = cells
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: SourceLike, y: ColumnLike) -> Self:
         """Let every person report, and learn from the tally of the reports; once for each person, or ε adds up."""
         features, classes = self._declared(), declared_classes(self.classes)
         plan = self._plan(features, classes.size)
         codes = class_codes(y, classes)
-        rows = self._read(X, features)
-        if len(codes) != len(rows.codes[0]):
+        columns = self._read(X, features)
+        if len(codes) != len(next(iter(columns.values()))):
             raise DataError("There must be one class for each row.")
-        pairs = plan.encode(_pairs(features, rows, codes))
+        sizes = _sizes(features, self.cells)
+        pairs = plan.encode({name: codes * sizes[name] + column for name, column in columns.items()})
         seed = seed_of(self.rng, self.random_state)
         tally = plan.count(plan.randomize(pairs, self._words(plan, pairs, seed)))
         self.classes_, self._features, self.plan_, self.guarantee_ = classes, features, plan, plan.guarantee
+        self._cells = self.cells
         self.simulated_ = not (seed is None or (isinstance(seed, Entropy) and seed.secure))
-        self.n_features_in_ = len(features.categories)
+        self.n_features_in_ = len(columns)
         self._learn(plan, tally)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: SourceLike) -> NDArray[Any]:
         """The likeliest class of each row."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: SourceLike) -> Floats:
         """The probability of each class, for each row."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(np.exp(joint - special.logsumexp(joint, axis=1, keepdims=True)))
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of prior × likelihood, for each row and class."""
         check_is_fitted(self)
-        rows = self._read(X, self._features)
-        tables = zip(self.tables_.values(), rows.codes, strict=True)
-        logs = [np.log(table)[:, codes].T for table, codes in tables]
+        columns = self._read(X, self._features, self._cells)
+        logs = [np.log(self.tables_[name])[:, codes].T for name, codes in columns.items()]
         return np.asarray(np.log(self.class_prior_) + np.sum(logs, axis=0))
 
     def _declared(self) -> Features:
         features = Features.declared(self.bounds, categorical=True)
         _checks.epsilon(epsilon=self.epsilon)
-        if features.names is None or len(features.categories) < len(features.names):
-            raise ParameterError("This model takes categories only: declare the labels of every column in bounds.")
+        _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
+        if features.names is None:
+            raise ParameterError(
+                'This model takes columns by name, as in bounds={"smokes": ["no", "yes"], "age": (17, 90)}.'
+            )
         return features
 
     def _plan(self, features: Features, classes: int) -> Plan:
-        schema = Schema({name: Categories(k=classes * size) for name, size in _sizes(features).items()})
+        schema = Schema({name: Categories(k=classes * size) for name, size in _sizes(features, self.cells).items()})
         if len(schema) == 1:
             # There is nothing to choose: the one pair has its mechanism, and all of ε.
             return Plan(schema, self.epsilon, methods.parse(self.method).base)
         return Plan(schema, self.epsilon, self.method)
 
-    def _read(self, X: Any, features: Features) -> Rows:
+    def _read(self, X: Any, features: Features, cells: int | None = None) -> dict[str, Codes]:
+        """The codes of every column, by name: of its label, or of the cell that its number is in."""
         names = features.names or ()
-        return features.of_columns({name: column_of(X, name) for name in names} if is_mapping(X) else features.table(X))
+        table = {name: column_of(X, name) for name in names} if is_mapping(X) else features.table(X)
+        rows = features.of_columns(table)
+        labels: Any = iter(rows.codes)
+        numbers: Any = iter(_in_cells(features, rows, cells or self.cells).T)
+        return {name: next(labels if place in features.categories else numbers) for place, name in enumerate(names)}
 
     def _words(self, plan: Plan, pairs: dict[str, Codes], seed: Entropy | int | None) -> Words:
         """New words; those from a seed are mixed with the table, as in all models, so that folds have their own."""
@@ -166,7 +184,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self.joint_error_: dict[str, Floats] = {}
         nearest: dict[str, Floats] = {}
         answers = plan.estimate(tally)
-        for name, size in _sizes(self._features).items():
+        for name, size in _sizes(self._features, self._cells).items():
             shape = (self.classes_.size, size)
             if not plan.design.reported(name, tally):
                 # Nobody was asked for this column, which happens among few people: nothing is known of it.
@@ -183,13 +201,16 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self.tables_ = {name: table / table.sum(axis=1, keepdims=True) for name, table in nearest.items()}
 
 
-def _sizes(features: Features) -> dict[str, int]:
-    """How many labels each column has, by name."""
-    names = features.names or ()
-    return {names[place]: domain.size for place, domain in sorted(features.categories.items())}
+def _sizes(features: Features, cells: int) -> dict[str, int]:
+    """How many labels or cells each column has, by name."""
+    categories = features.categories
+    return {name: categories[place].size if place in categories else cells
+            for place, name in enumerate(features.names or ())}  # fmt: skip
 
 
-def _pairs(features: Features, rows: Rows, classes: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    """For each column the pair of class and label as one number."""
-    columns = zip(_sizes(features).items(), rows.codes, strict=True)
-    return {name: classes * size + codes for (name, size), codes in columns}
+def _in_cells(features: Features, rows: Rows, cells: int) -> NDArray[np.int64]:
+    """The cell of each number between its bounds; a column per numeric column."""
+    low, high = features.low, features.high
+    # Divided before they are subtracted: bounds may be as far apart as floats go.
+    share = (np.clip(rows.numbers, low, high) / 2 - low / 2) / (high / 2 - low / 2)
+    return np.minimum((share * cells).astype(np.int64), cells - 1)

@@ -31,6 +31,7 @@ from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, column_of, two_dimensional
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 #: What becomes of a report: the value it names, or a score whose mean, given the person's own value, is that value.
 Output: TypeAlias = Literal["values", "unbiased"]
@@ -121,7 +122,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         plan: Plan | None = None,
         *,
         epsilon: float | None = None,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         method: str = "SPL",
         unit: str = "person",
         budgets: Mapping[str, float] | None = None,
@@ -143,7 +144,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None) -> Self:
         """Check what is declared and note the names of the columns; nothing is learnt, and no value is used."""
         declared = self._declared()
         seed = seed_of(self.rng, self.random_state, draw=False)
@@ -154,7 +155,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         self._seen = _Seen()
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: SourceLike) -> Any:
         """Randomised reports of these people, as features. Each call is new noise, and a new spend.
 
         Rows keep their order. A frame of pandas gets a new index: that of X has no noise and is left behind.
@@ -166,7 +167,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             self.ledger.spend(self.guarantee_, type(self).__name__)
         return self._table(self.plan_.randomize(codes, self._words(codes)))
 
-    def fit_transform(self, X: Any, y: Any = None, **unused: Any) -> Any:
+    def fit_transform(self, X: SourceLike, y: ColumnLike | str | None = None, **unused: Any) -> Any:
         """`fit`, then `transform`: one randomisation."""
         return self.fit(X, y).transform(X)
 

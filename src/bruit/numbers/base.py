@@ -30,6 +30,7 @@ from bruit.estimation.support import Target
 from bruit.estimation.tally import Counts, Tally
 from bruit.mechanism import Gives, MessageReports
 from bruit.registry import Registry
+from bruit.typing import ColumnLike
 
 __all__ = ["Number"]
 
@@ -97,7 +98,7 @@ class Number(MessageReports):
 
     # What a person does.
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
         """What `randomize` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
         if self.rounding == "nearest":
             return super().encode(values, clip=clip)

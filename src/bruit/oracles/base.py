@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Categories, Missing
-from bruit.domains.categories import Label
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
 from bruit.errors import ParameterError
@@ -27,6 +26,7 @@ from bruit.estimation.support import Model, SupportModel, Target, support_varian
 from bruit.estimation.tally import Counts, Tally
 from bruit.mechanism import FakeKind, LocalMechanism
 from bruit.registry import Registry
+from bruit.typing import Label
 
 #: The exact probabilities that a report supports two values: the own one and another, and two others.
 Joint: TypeAlias = tuple[Fraction, Fraction]

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.categories import Label
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
 from bruit.engines import memory
@@ -33,6 +32,7 @@ from bruit.laws.words import WORD_BITS
 from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
 from bruit.oracles.refreshing import refresh_messages, simulate_messages
+from bruit.typing import Label, Labels
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -87,7 +87,7 @@ class RandomizedResponse(MessageReports, SupportOracle):
 
     @classmethod
     def with_odds(
-        cls, inside: int, outside: int, *, k: int = 0, labels: Any = None, missing: Missing = "refuse"
+        cls, inside: int, outside: int, *, k: int = 0, labels: Labels | None = None, missing: Missing = "refuse"
     ) -> Self:
         """Exactly these odds of the true value against each other one; ε is their logarithm."""
         odds = _clean_odds((inside, outside))

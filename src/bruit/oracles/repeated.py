@@ -37,6 +37,7 @@ from bruit.oracles.named import from_dict
 from bruit.oracles.series import Series
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike
 
 #: The most rounds of an epoch whose ε is computed from whole numbers; what more cost is at most that of the epoch.
 ROUNDS_LIMIT = 4096
@@ -173,7 +174,7 @@ class Repeated:
         """The dtype and bytes of a memo or report."""
         return self.oracle.form
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: ColumnLike) -> Codes:
         """Codes of values, as the oracle reads them."""
         return self.oracle.encode(values)
 

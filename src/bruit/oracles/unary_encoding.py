@@ -34,6 +34,7 @@ from bruit.mechanism import FakeKind
 from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.oracles.refreshing import decide
+from bruit.typing import Labels
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]
@@ -109,7 +110,7 @@ class UnaryEncoding(PackedOracle):
         q: Fraction | float,
         *,
         k: int = 0,
-        labels: Any = None,
+        labels: Labels | None = None,
         missing: Missing = "refuse",
     ) -> Self:
         """These probabilities, p rounded down and q up to units of 2⁻⁶⁴; ε follows from them.

@@ -4,6 +4,7 @@ from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
+from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
@@ -19,10 +20,12 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
+    "ChoiceLaw",
     "Count",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
+    "FirstAboveLaw",
     "Groups",
     "Histogram",
     "HistogramQuantiles",
@@ -30,7 +33,9 @@ __all__ = [
     "LengthFunction",
     "Mean",
     "Median",
+    "NamedLaw",
     "Noise",
+    "OutcomeLaw",
     "PeopleWarning",
     "Person",
     "Quantiles",
@@ -40,7 +45,10 @@ __all__ = [
     "SelectionNoise",
     "StaircaseNoise",
     "Statistic",
+    "Stretch",
     "Sum",
+    "SumLaw",
+    "TreeLaw",
     "Variance",
     "release",
 ]

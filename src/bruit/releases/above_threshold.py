@@ -30,7 +30,9 @@ from bruit.entropy import Randomness, Words
 from bruit.errors import DataTypeError, LedgerError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import pure_rho
+from bruit.releases.laws import FirstAboveLaw
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
+from bruit.releases.person import MOST_ROWS
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
@@ -60,6 +62,10 @@ class AboveThreshold:
         up to 1.5 ε.
     neighbours
         Under which neighbours the two statements above hold: ``"add-remove"`` or ``"replace"``.
+    rows
+        Where people have several rows, how many of a person count in the answers: `Person.bounded` gives such rows.
+        The two statements above are then about one *row* that is added or removed, whatever the neighbours, and the
+        guarantee is about a person.
 
     Guarantee
     ---------
@@ -96,6 +102,7 @@ class AboveThreshold:
     sensitivity: int = 1
     monotone: bool = False
     neighbours: CentralNeighbours = "add-remove"
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
@@ -103,12 +110,14 @@ class AboveThreshold:
         object.__setattr__(self, "sensitivity", _checks.integer(low=1, sensitivity=self.sensitivity))
         object.__setattr__(self, "monotone", bool(self.monotone))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
+        if self.rows is not None:
+            object.__setattr__(self, "rows", _checks.integer(low=1, high=MOST_ROWS, rows=self.rows))
         _ = self.threshold_noise, self.answer_noise  # what cannot be drawn exactly is refused here
 
     @cached_property
     def threshold_noise(self) -> DiscreteLaplace:
         """The noise on the threshold."""
-        return DiscreteLaplace.calibrate(self.sensitivity, self.epsilon / 2)
+        return DiscreteLaplace.calibrate(self._change, self.epsilon / 2)
 
     @cached_property
     def answer_noise(self) -> DiscreteLaplace:
@@ -116,19 +125,27 @@ class AboveThreshold:
         return DiscreteLaplace.calibrate(self._gap, self.epsilon / 2)
 
     @property
+    def _change(self) -> int:
+        """The most that an answer changes between neighbours: `sensitivity` for each row that comes or goes."""
+        if self.rows is None:
+            return self.sensitivity
+        return self.sensitivity * self.rows * (2 if self.neighbours == "replace" else 1)
+
+    @property
     def _gap(self) -> int:
-        """The most by which one record's changes of two answers differ."""
-        return self.sensitivity if self.monotone else 2 * self.sensitivity
+        """The most by which the changes of two answers differ."""
+        return self._change if self.monotone else 2 * self._change
 
     @property
     def loss(self) -> Fraction:
         """The exact privacy loss of a session."""
-        return self.threshold_noise.loss(self.sensitivity) + self.answer_noise.loss(self._gap)
+        return self.threshold_noise.loss(self._change) + self.answer_noise.loss(self._gap)
 
     @property
     def guarantee(self) -> Guarantee:
         """What a whole session promises: the ε asked; the exact `loss` is at most that, and at most 10⁻⁹ of it less."""
-        return Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)
+        neighbours: Any = self.neighbours if self.rows is None else f"person-{self.neighbours}"
+        return Guarantee(epsilon=self.epsilon, neighbours=neighbours)
 
     @property
     def rho(self) -> float:
@@ -167,6 +184,11 @@ class AboveThreshold:
             ledger.spend(self.guarantee, label or "first above threshold", rho=self.rho)
         return AboveThresholdSession(self, words)
 
+    def law(self, answers: Iterable[int]) -> FirstAboveLaw:
+        """Which of these answers is the first above; for audits, and as secret as the answers."""
+        exact = _whole_numbers(list(answers))
+        return FirstAboveLaw(tuple(exact.tolist()), self.threshold, self.threshold_noise, self.answer_noise)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
         return {
@@ -176,6 +198,7 @@ class AboveThreshold:
             "sensitivity": self.sensitivity,
             "monotone": self.monotone,
             "neighbours": self.neighbours,
+            **({} if self.rows is None else {"rows": self.rows}),
         }
 
     @cached_property

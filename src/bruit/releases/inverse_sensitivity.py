@@ -16,6 +16,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.entropy import Words
@@ -24,9 +26,11 @@ from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases.exponential import Exponential
+from bruit.releases.laws import ChoiceLaw
 from bruit.releases.lengths import Axis, Integers, Length, MeanLength, QuantileLength, VarianceLength, length_from_dict
 from bruit.releases.result import Result
 from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of
+from bruit.typing import Bounds
 
 __all__ = ["InverseSensitivity"]
 
@@ -89,7 +93,7 @@ class InverseSensitivity(Statistic):
     column: str | None = None
     _: KW_ONLY
     statistic: Any
-    bounds: Any
+    bounds: Bounds | Grid
     epsilon: float
     smoothing: float = 0.0
 
@@ -177,6 +181,12 @@ class InverseSensitivity(Statistic):
     def loss_between(self, first: Counts, second: Counts) -> Fraction:
         """The exact loss, rounded up."""
         return Fraction(log_ceiling(self.choice.ratio(self.lengths(first), self.lengths(second))))
+
+    def law(self, counts: Counts) -> tuple[ChoiceLaw]:
+        """The choice among results, by their numbers: see `value_at`."""
+        lengths = self.lengths(np.asarray(counts))
+        weights = self.choice.weights(int(lengths.max()))
+        return (ChoiceLaw.of(weights[min(length, len(weights) - 1)] for length in lengths.tolist()),)
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell."""

@@ -96,6 +96,12 @@ class Noise(ABC):
         """The kernel that draws, and its parameters."""
 
 
+@lru_cache(maxsize=256)
+def _simplest_below(epsilon: float) -> Fraction:
+    """The simplest fraction of at most ε, and ε within one part in 10⁹."""
+    return simplest_fraction(Fraction(epsilon) * (1 - SLACK), Fraction(epsilon))
+
+
 @dataclass(frozen=True)
 class DiscreteLaplace(Noise):
     """Two-sided geometric noise: P(x) ∝ exp(−|x|/scale).
@@ -140,8 +146,7 @@ class DiscreteLaplace(Noise):
     def calibrate(cls, sensitivity: int, epsilon: float) -> DiscreteLaplace:
         """The noise for a sensitivity in whole numbers, whose `loss` is at most ε, and ε within one part in 10⁹."""
         change = _checks.integer(low=1, sensitivity=sensitivity)
-        wanted = Fraction(_checks.positive(epsilon=epsilon))
-        scale = change / simplest_fraction(wanted * (1 - SLACK), wanted)
+        scale = change / _simplest_below(_checks.positive(epsilon=epsilon))
         if scale > MOST_SCALE or scale.numerator >> _TOP_BITS:
             raise LimitError(
                 f"Noise for a sensitivity of {change:,} steps at this ε is beyond what is exact here: "

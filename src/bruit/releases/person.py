@@ -15,18 +15,20 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, engines
+from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import people as engine
 from bruit.engines.people import KEY_BYTES, People, column_names, identify
+from bruit.entropy import Randomness, Words
 from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
+from bruit.kernels import bounding as kernels
 from bruit.tables import counted
 
 __all__ = ["Contribution", "PeopleWarning", "Person"]
@@ -35,6 +37,7 @@ __all__ = ["Contribution", "PeopleWarning", "Person"]
 MOST_ROWS = 2**30
 #: How many bytes choose the rows of all people: a key for rows, one for copies, one for groups and one for parts.
 SECRET_BYTES = 4 * KEY_BYTES
+_UNBOUNDED = 2**62
 
 Integers = NDArray[np.int64]
 
@@ -169,6 +172,31 @@ class Person:
         full, rest = divmod(rows, bound)
         return Contribution(rows, full * bound**2 + rest**2, bound, replaced)
 
+    def bounded(self, source: Any, columns: Sequence[str] | None = None, rng: Randomness = None) -> dict[str, Any]:
+        """The rows that count, for a computation of your own: columns by name, as arrays. They are as secret as all.
+
+        Parameters
+        ----------
+        source
+            A table, as for `bruit.engines.batches`; it must fit in memory.
+        columns
+            The columns to read, all by default.
+        rng
+            Where the key comes from by which rows are chosen.
+
+        Examples
+        --------
+        >>> rows = Person("user", rows=2).bounded({"user": [1, 1, 1, 2], "fare": [5, 7, 9, 4]}, rng=7)
+        >>> sorted(rows["user"].tolist())
+        [1, 1, 2]
+        """
+        self.contribution(None, replaced=False)
+        names = None if columns is None else list(dict.fromkeys([self.column, *map(batching.clean_name, columns)]))
+        batch, people = engine.present(batching.joined(list(engines.batches(source, names))), self.column, self.missing)
+        key = Words.resolve(rng, "people", documents.digest(self.to_dict())).stream().bytes(SECRET_BYTES)
+        rows = self.choose(people, None, [engine.column_words(column) for column in batch.values()], key)
+        return {name: engine.values_of(column) for name, column in engine.take(batch, rows).items()}
+
     def choose(
         self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes, group_words: Any = None
     ) -> Any:
@@ -187,22 +215,36 @@ class Person:
         group_words
             A word by which each group is ranked, the same wherever its rows are; by default its number.
         """
-        by_row, by_copy, by_group = (key[place : place + KEY_BYTES] for place in (0, KEY_BYTES, 2 * KEY_BYTES))
+        words = groups if groups is None or group_words is None else group_words[groups]
+        return self.first(people.codes, len(people.words), self.ranked(people, groups, words, codes, key), key)
+
+    def ranked(
+        self, people: People, groups: Integers | None, group_words: Any, codes: Sequence[Any], key: bytes
+    ) -> engine.Ranked:
+        """What decides which rows count, apart from whose they are; `group_words` has one word for each row."""
         whose = people.words[people.codes]
-        hashed = groups if groups is None or group_words is None else group_words[groups]
-        within = [] if hashed is None else [hashed]
-        same = engine.hashes(_messages(whose, *within, *codes), by_row)
-        ranks = engine.hashes(_messages(same, _places(people.codes, same)), by_copy)
-        rows = np.arange(people.codes.size)
-        if groups is not None:
-            order = engine.hashes(_messages(whose, hashed), by_group)
-            if self.groups is not None:
-                rows = rows[_group_places(people.codes, order, groups) < self.groups]
-            if self.rows_per_group is not None:
-                rows = rows[_places_in(people.codes[rows], groups[rows], ranks[rows]) < self.rows_per_group]
-        if self.rows is not None:
-            rows = rows[_places_in(people.codes[rows], None, ranks[rows]) < self.rows]
-        return rows
+        within = [] if group_words is None else [group_words]
+        same = engine.hashes(_messages(whose, *within, *codes), key[:KEY_BYTES])
+        if groups is None:
+            nothing = np.zeros(same.size, np.int64)
+            return engine.Ranked(same, nothing, nothing.view(np.uint64))
+        by_group = key[2 * KEY_BYTES : 3 * KEY_BYTES]
+        order = (
+            engine.hashes(_messages(whose, group_words), by_group) if self.groups else np.zeros(same.size, np.uint64)
+        )
+        return engine.Ranked(same, groups.astype(np.int64, copy=False), order)
+
+    def first(self, codes: Integers, people: int, ranked: engine.Ranked, key: bytes) -> Any:
+        """The places of the rows that count, in order, of so many people with all their rows."""
+        starts, order = np.zeros(people + 1, np.int64), np.empty(codes.size, np.int64)
+        kernels.by_person(codes, starts, order)
+        copies = np.empty(codes.size, np.int64)
+        kernels.copy_numbers(starts, order, ranked.same, copies)
+        ranks = engine.hashes(_messages(ranked.same, copies), key[KEY_BYTES : 2 * KEY_BYTES])
+        bounds = np.array([bound or _UNBOUNDED for bound in (self.groups, self.rows_per_group, self.rows)], np.int64)
+        kept = np.zeros(codes.size, np.bool_)
+        kernels.keep_first(starts, order, ranks, ranked.groups, ranked.group_ranks, bounds, kept)
+        return np.flatnonzero(kept)
 
     def describe(self) -> str:
         """The bounds in words, for readers of a result."""
@@ -227,6 +269,114 @@ class Person:
             return cls(**body)
 
 
+class Sorting(NamedTuple):
+    """What decides which rows of a batch count: the group of each row, the word of that group, codes of the columns.
+
+    Groups are None where there are none, and words where groups are ranked by their number.
+    """
+
+    groups: Integers | None
+    words: Any
+    codes: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class BoundedRows:
+    """The rows of people that count, for engines: which they are, and what is counted of them.
+
+    Parameters
+    ----------
+    person
+        Whose rows count, and how many.
+    key
+        64 secret bytes.
+    sort
+        What decides about the rows of a batch. Groups have the same number in every batch.
+    count
+        What is counted of a batch of rows that count.
+    """
+
+    person: Person
+    key: bytes
+    sort: Callable[[batching.Batch], Sorting]
+    count: Callable[[batching.Batch], Any]
+
+    @property
+    def column(self) -> str:
+        """The column that says whose row it is."""
+        return self.person.column
+
+    @property
+    def missing(self) -> str:
+        """What happens to rows of nobody."""
+        return self.person.missing
+
+    @property
+    def part_key(self) -> bytes:
+        """16 secret bytes, by which people are parted."""
+        return self.key[-KEY_BYTES:]
+
+    @property
+    def parts(self) -> tuple[BoundedRows, ...]:
+        """What is bounded: this alone."""
+        return (self,)
+
+    def joined(self, tallies: list[Any]) -> Any:
+        """The one tally."""
+        (tally,) = tallies
+        return tally
+
+    def ranked(self, batch: batching.Batch, people: People) -> engine.Ranked:
+        """What decides which rows of a batch count."""
+        groups, words, codes = self.sort(batch)
+        return self.person.ranked(people, groups, groups if words is None else words, codes, self.key)
+
+    def first(self, codes: Integers, people: int, ranked: engine.Ranked) -> Any:
+        """The places of the rows that count, of so many people with all their rows."""
+        return self.person.first(codes, people, ranked, self.key)
+
+    def tally(self, batch: batching.Batch) -> Any:
+        """What is counted of people who are in this batch with all their rows."""
+        batch, people = engine.present(batch, self.column, self.missing)
+        rows = self.first(people.codes, len(people.words), self.ranked(batch, people))
+        return self.count(engine.take(batch, rows))
+
+
+@dataclass(frozen=True)
+class BoundedParts:
+    """Several releases about the same people, each with its own bounds and its own key.
+
+    Parameters
+    ----------
+    parts
+        The rows that count in each.
+    joined
+        From the tally of each to that of all.
+    """
+
+    parts: tuple[BoundedRows, ...]
+    joined: Callable[[list[Any]], Any]
+
+    @property
+    def column(self) -> str:
+        """The column that says whose row it is."""
+        return self.parts[0].column
+
+    @property
+    def missing(self) -> str:
+        """What happens to rows of nobody."""
+        return self.parts[0].missing
+
+    @property
+    def part_key(self) -> bytes:
+        """16 secret bytes, by which people are parted."""
+        return self.parts[0].part_key
+
+    def tally(self, batch: batching.Batch) -> Any:
+        """What is counted of people who are in this batch with all their rows."""
+        return self.joined([part.tally(batch) for part in self.parts])
+
+
 def warn_of_people(source: Any) -> None:
     """Warn of a table that looks as if people had several rows; it is read before anything is booked.
 
@@ -235,8 +385,8 @@ def warn_of_people(source: Any) -> None:
     name = repeated_identifier(source)
     if name is not None:
         warnings.warn(
-            f"Column {name!r} looks like an identifier, and occurs several times: this release protects a row, and not "
-            f"a person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
+            f"Column {name!r} looks like an identifier, and occurs several times: this protects a row, and not a "
+            f"person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
             "that a person has.",
             PeopleWarning,
             stacklevel=3,
@@ -258,45 +408,3 @@ def _messages(*columns: Any) -> Any:
     """Rows of 64-bit words, from columns of whole numbers."""
     words = [np.asarray(column).astype(np.int64, copy=False).view(np.uint64) for column in columns]
     return np.concatenate([column if column.ndim == 2 else column[:, None] for column in words], axis=1)
-
-
-def _running(order: Any, starts: Any) -> Integers:
-    """For each row, how many stand before it since the last start, in this order."""
-    places = np.arange(order.size)
-    first = np.maximum.accumulate(np.where(starts, places, 0))
-    out = np.empty(order.size, np.int64)
-    out[order] = places - first
-    return out
-
-
-def _places(people: Integers, same: Any) -> Integers:
-    """Which copy a row is among those of its person that say the same."""
-    order = np.lexsort((same, people))
-    return _running(order, _differs(people[order]) | _differs(same[order]))
-
-
-def _places_in(people: Integers, groups: Integers | None, ranks: Any) -> Integers:
-    """The place of a row by rank, among those of its person (and group)."""
-    if groups is None:
-        order = np.lexsort((ranks, people))
-        return _running(order, _differs(people[order]))
-    order = np.lexsort((ranks, groups, people))
-    return _running(order, _differs(people[order]) | _differs(groups[order]))
-
-
-def _group_places(people: Integers, ranks: Any, groups: Integers) -> Integers:
-    """The place of a row's group by rank, among the groups of its person."""
-    order = np.lexsort((groups, ranks, people))
-    whose = _differs(people[order])
-    number = np.cumsum(whose | _differs(groups[order]))
-    first = np.maximum.accumulate(np.where(whose, number, 0))
-    out = np.empty(order.size, np.int64)
-    out[order] = number - first
-    return out
-
-
-def _differs(column: Any) -> Any:
-    """Whether each entry differs from the one before it; the first does."""
-    starts = np.ones(column.size, bool)
-    starts[1:] = column[1:] != column[:-1]
-    return starts

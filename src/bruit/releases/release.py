@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import math
 import os
@@ -26,7 +25,7 @@ from bruit import documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.domains.domain import in_memory
 from bruit.engines import batch as batching
-from bruit.engines.people import KEY_BYTES, fold_people, present, take
+from bruit.engines.people import fold_people, take
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
     DataTypeError,
@@ -43,10 +42,12 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
-from bruit.releases.person import SECRET_BYTES, Person, warn_of_people
+from bruit.releases.laws import OutcomeLaw
+from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.result import Result, Results, by_group
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
+from bruit.typing import SourceLike
 
 __all__ = ["Release", "release"]
 
@@ -157,6 +158,11 @@ class Release:
         }
 
     @property
+    def drawn(self) -> dict[str, Statistic]:
+        """The statistics as their noise is drawn: with a person, for all that a person contributes."""
+        return dict(self._drawn)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         by = () if self._by is None else tuple(map(batching.clean_name, self._by))
@@ -164,7 +170,7 @@ class Release:
         read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by, person)
         return tuple(dict.fromkeys(read))
 
-    def fold(self, source: Any, rng: Randomness = None) -> RawTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> RawTally:
         """What all statistics need of the data, in one pass: whole numbers without noise, which add and show nothing.
 
         Tallies of a release with a person add only if no person has rows in two of them.
@@ -183,15 +189,26 @@ class Release:
         opened = engines.Source(table, whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=columns)
+        tally: RawTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
+        return tally
+
+    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+        """The rows of people that count, by a key that is drawn, and what is counted of them."""
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return fold_people(
-            opened,
-            functools.partial(self._tally_of_people, key),
-            person=self._person.column,
-            columns=self.columns,
-            missing=self._person.missing,
-            key=key[-KEY_BYTES:],
-        )
+        return BoundedRows(person, key, self._sort, self._tally)
+
+    @property
+    def size(self) -> int:
+        """How many whole numbers are counted, for all statistics and groups."""
+        return sum(statistic.size for statistic in self._drawn.values()) * max(1, len(self.groups))
+
+    def tally_batch(self, batch: dict[str, Any]) -> RawTally:
+        """The counts of a batch of rows that all count."""
+        return self._tally(batch)
+
+    def check(self, raw: RawTally) -> None:
+        """Refuse what `publish` would refuse, such as a public number of records that is 0; nothing is spent."""
+        self._prepared(raw)
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -245,6 +262,20 @@ class Release:
         ]
         return None if any(loss is None for loss in losses) else sum(losses)
 
+    def law(self, raw: RawTally) -> dict[str, tuple[OutcomeLaw, ...]]:
+        """The laws of what each statistic draws, independent of each other, given what `fold` returns; for audits.
+
+        They know the data, and are as secret. Where there are groups, those of the first group come first, and so on.
+
+        >>> from bruit.releases import Count
+        >>> about = Release(Count(epsilon=0.5))
+        >>> (law,) = about.law(about.fold([3, 1, 4]))["count"]
+        >>> law.sums, law.noises[0].scale
+        ((3,), Fraction(2, 1))
+        """
+        counts = zip(self._drawn.items(), self._split(raw.reveal(design=self.digest)), strict=True)
+        return {name: tuple(law for part in parts for law in item.law(part)) for (name, item), parts in counts}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""
         statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self._statistics.items()]
@@ -294,13 +325,10 @@ class Release:
         by = "" if self._by is None else f", by {', '.join(self._by)}"
         return f"<Release: {', '.join(self._statistics)}{by}; {self.guarantee}>"
 
-    def _tally_of_people(self, key: bytes, batch: dict[str, Any]) -> RawTally:
-        """The counts of the rows that count, of people who are in this batch with all their rows."""
-        person: Any = self._person
-        batch, people = present(batch, person.column, person.missing)
+    def _sort(self, batch: dict[str, Any]) -> Sorting:
+        """What decides which rows of people count: their group, and what the statistics see of them."""
         groups = None if self._by is None else self._group_codes(batch)
-        codes = [code for item in self._statistics.values() for code in self._codes(item, batch)]
-        return self._tally(take(batch, person.choose(people, groups, codes, key)))
+        return Sorting(groups, None, [code for item in self._statistics.values() for code in self._codes(item, batch)])
 
     def _codes(self, statistic: Statistic, batch: dict[str, Any]) -> list[Any]:
         named = len(statistic.columns) == 1
@@ -389,7 +417,7 @@ class Release:
 
 @overload
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Statistic,
     *,
     by: Any = ...,
@@ -405,7 +433,7 @@ def release(
 
 @overload
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Any,
     *,
     by: Any = ...,
@@ -420,7 +448,7 @@ def release(
 
 
 def release(
-    source: Any,
+    source: SourceLike | engines.Source,
     what: Any,
     *,
     by: Any = None,

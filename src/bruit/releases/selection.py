@@ -12,9 +12,10 @@ and has .0134); and a threshold on rows, which somebody with many rows passes al
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,19 +29,20 @@ from bruit.domains.categories import spelling
 from bruit.domains.domain import DictionaryColumn, in_memory
 from bruit.domains.missing import MISSING_LABEL, is_missing
 from bruit.engines import batch as batching
-from bruit.engines import people as engine
-from bruit.engines.people import KEY_BYTES
+from bruit.engines.people import fold_people, words_of_text
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
 from bruit.releases.exponential import decay
+from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
-from bruit.releases.person import SECRET_BYTES, Person
+from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.result import Result, Results
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 from bruit.tables import counted
+from bruit.typing import SourceLike
 
 __all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
 
@@ -139,6 +141,16 @@ class SelectionNoise:
         above = sum(self.weights[abs(value)] for value in range(max(least, -self.threshold), self.threshold + 1))
         return Fraction(above, self.total)
 
+    @property
+    def reach(self) -> int:
+        """The largest noise there is."""
+        return self.threshold
+
+    def log_probability(self, value: int) -> float:
+        """The logarithm of P(value)."""
+        inside = abs(value) <= self.threshold
+        return math.log(self.weights[abs(value)]) - math.log(self.total) if inside else -math.inf
+
     @cached_property
     def error(self) -> float:
         """The standard deviation of the noise."""
@@ -225,6 +237,15 @@ class GaussianSelection:
     def noise(self) -> DiscreteGaussian:
         """The law of the noise."""
         return DiscreteGaussian(self.sigma2)
+
+    @property
+    def reach(self) -> int:
+        """Noise beyond this has less than e⁻⁷⁰⁰ of the mass."""
+        return math.ceil(38 * math.sqrt(self.sigma2))
+
+    def log_probability(self, value: int) -> float:
+        """The logarithm of P(value), in double precision."""
+        return self.noise.log_probability(value)
 
     @property
     def error(self) -> float:
@@ -422,7 +443,7 @@ class Groups:
         """A group is named if its number of people, with noise, is above this."""
         return self.noise.threshold
 
-    def fold(self, source: Any, rng: Randomness = None) -> GroupTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
         if engines.is_spark(whole.data):
@@ -432,15 +453,17 @@ class Groups:
         opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=self.columns)
+        tally: GroupTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
+        return tally
+
+    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+        """The rows of people that count, by a key that is drawn, and what is counted of them."""
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return engine.fold_people(
-            opened,
-            functools.partial(self._tally_of_people, key),
-            person=self._person.column,
-            columns=self.columns,
-            missing=self._person.missing,
-            key=key[-KEY_BYTES:],
-        )
+        return BoundedRows(person, key, functools.partial(self._sort, {}, itertools.count()), self._tally)
+
+    def tally_batch(self, batch: dict[str, Any]) -> GroupTally:
+        """The people of a batch of rows that all count, by group."""
+        return self._tally(batch)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -458,6 +481,10 @@ class Groups:
         noisy = cut([counts[name] for name in labels]) + self.noise.draw(len(labels), words.stream())
         named = np.flatnonzero(noisy > self.threshold)
         return Results({"count": self._result([labels[place] for place in named], noisy[named], not words.secure)})
+
+    def law(self, raw: GroupTally) -> dict[str, NamedLaw]:
+        """The law of each group that has people, by its label; for audits, and as secret as the table."""
+        return {label: NamedLaw(count, self.noise) for label, count in sorted(raw.reveal(design=self.digest).items())}
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""
@@ -512,13 +539,13 @@ class Groups:
         present = {label: count for label, count in zip(labels, counts, strict=True) if count}
         return GroupTally(design=self.digest, counts=present)
 
-    def _tally_of_people(self, key: bytes, batch: dict[str, Any]) -> GroupTally:
-        person: Any = self._person
-        batch, people = engine.present(batch, person.column, person.missing)
+    def _sort(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
+        """The group of each row, by a number that its label has in every batch, and a word of each group."""
         codes, labels = self._labels(batch)
-        words = np.array([engine.words_of_text(label)[0] for label in labels], np.uint64)
-        rows = person.choose(people, codes, [], key, words)
-        return self._counted(codes[rows], labels)
+        # Batches are sorted by several threads: each label gets a number that no other has, and keeps the first one.
+        table = np.array([known.setdefault(label, next(numbers)) for label in labels], np.int64)
+        words = np.array([words_of_text(label)[0] for label in labels], np.uint64)
+        return Sorting(table[codes] if table.size else codes, words[codes] if words.size else codes, [])
 
     def _labels(self, batch: dict[str, Any]) -> tuple[Integers, list[str]]:
         """The group of each row, and the labels of the groups; of several columns, with commas between them."""

@@ -30,9 +30,12 @@ from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
+from bruit.tables import number
+from bruit.typing import SourceLike
 
 if TYPE_CHECKING:
     from bruit.releases.release import Release
@@ -193,12 +196,26 @@ class Statistic(ABC):
         """The standard deviation of the noise in each value, where it does not depend on the number of records."""
         return self.expected_error()
 
+    def describe_error(self, n: int) -> str:
+        """The expected error in words, from declared parameters, for n records where it depends on them."""
+        error = float(np.max(self.expected_error(n)))
+        return f"± {number(float(f'{error:.3g}'))}" if math.isfinite(error) else "depends on the data"
+
     def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
         """The largest privacy loss between two counts: of ln P(outcome | first)/P(outcome | second), either way.
 
         For checks, which know both. None where it has no closed form.
         """
         return None
+
+    def law(self, counts: Counts) -> tuple[OutcomeLaw, ...]:
+        """The laws of what is drawn, independent of each other, given the counts of a table; for audits.
+
+        They know the data and are as secret. `counts` are those of `count`, added up over all records.
+        """
+        raise ParameterError(
+            f"The law of {self.name} is not written down: compare samples, with bruit.audit.empirical."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: the kind, and every field that is declared; a δ of 0 is left out."""
@@ -221,7 +238,7 @@ class Statistic(ABC):
         """32 hexadecimal digits that identify the release of this statistic alone; its raw tallies carry it."""
         return self.alone.digest
 
-    def fold(self, source: Any) -> RawTally:
+    def fold(self, source: SourceLike) -> RawTally:
         """The counts of all records, as in `Release.fold`, for a release of this statistic alone."""
         return self.alone.fold(source)
 
@@ -329,6 +346,11 @@ class AdditiveStatistic(Statistic):
             return None
         pairs = zip(cut(self.sums(first)), cut(self.sums(second)), strict=True)
         return sum(abs(int(ours) - int(theirs)) for ours, theirs in pairs) / noise.scale
+
+    def law(self, counts: Counts) -> tuple[SumLaw]:
+        """The noisy sums, of which everything published is computed."""
+        exact = cut(self.sums(np.asarray(counts)))
+        return (SumLaw(tuple(exact.tolist()), (self.noise(self.public_size(np.asarray(counts))),) * exact.size),)
 
     def prepare(self, counts: Counts) -> Counts:
         """The counts; a public number of records that is impossible, or has no noise, is refused."""

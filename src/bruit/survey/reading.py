@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,11 +12,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
-from bruit import _checks
+from bruit import _checks, documents
 from bruit.cards.question import MOST_CELLS
 from bruit.collection import Plan, methods
 from bruit.domains import Schema
-from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.errors import ParameterError, ParameterTypeError
 from bruit.survey import wording
 from bruit.survey.question import Kind, Question, Texts
 from bruit.survey.survey import Survey
@@ -53,7 +52,7 @@ _QUESTION_KEYS = {
 def read(path: Path) -> Survey:
     """The survey in a file."""
     file = _load(path)
-    _known_keys(file, _SURVEY_KEYS, "")
+    _checks.known_keys(file, _SURVEY_KEYS)
     languages = _languages(file)
     own = tuple(language for language in languages if wording.shipped(language) is None)
     words = {language: wording.shipped(language) or wording.beside(path.parent, language) for language in languages}
@@ -74,26 +73,8 @@ def read(path: Path) -> Survey:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    text = path.read_bytes()
     rule = 'must be TOML in UTF-8: lines such as title = "Alcohol at school", and [[question]] before each question.'
-
-    def explain(error: Exception) -> BruitError:
-        where = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        place = f", line {where[1]}, column {where[2]}" if where else ""
-        return FormatError(f"{path.name}{place}: a survey {rule}")
-
-    with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):
-        return tomllib.loads(text.decode())
-
-
-def _known_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise ParameterError(f"{where}{key!r} is no key here.{_checks.suggestion(key, known)} {_one_of(known)}")
-
-
-def _one_of(known: tuple[str, ...]) -> str:
-    return f"There are {', '.join(known)}."
+    return documents.read_toml(path, f"a survey {rule}")
 
 
 # Texts.
@@ -245,7 +226,7 @@ def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[
         suggestion = _checks.suggestion(table.get("kind"), kinds)
         raise ParameterError(f'{where}kind must be one of {", ".join(kinds)}, as in kind = "choice".{suggestion}')
     kind: Kind = table["kind"]
-    _known_keys(table, ("name", "kind", "text", "help", "clear", *_QUESTION_KEYS[kind]), where)
+    _checks.known_keys(table, ("name", "kind", "text", "help", "clear", *_QUESTION_KEYS[kind]), where)
     clear = _flag(table, "clear", where)
     if clear and kind == "several":
         raise ParameterError(f"{where}several choices are not sent in clear: make it a choice, or leave clear out.")

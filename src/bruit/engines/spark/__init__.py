@@ -32,6 +32,7 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Rows
+from bruit.engines.people import PeopleTally
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words
@@ -81,15 +82,7 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
-def fold_people(
-    source: Source,
-    function: Callable[[Batch], Any],
-    columns: list[str],
-    *,
-    person: str,
-    missing: str,
-    key: bytes,
-) -> Any:
+def fold_people(source: Source, bounding: PeopleTally, columns: list[str]) -> Any:
     """As `bruit.engines.people.fold_people`, for a DataFrame: rows are brought together by a hash of their person.
 
     The hash is ours and not Spark's, which takes é for another person than e with an accent. A task that runs again
@@ -98,12 +91,12 @@ def fold_people(
     from pyspark.sql.types import LongType, StructField, StructType
 
     narrow = _narrow(source, columns)
-    job = tasks.Job(pickling.function(function), narrow.names, source.text.missing_elsewhere)
-    whose = functools.partial(tasks.keyed, job, person, missing, key)
+    job = tasks.Job(pickling.function(bounding.tally), narrow.names, source.text.missing_elsewhere)
+    whose = functools.partial(tasks.keyed, job, bounding.column, bounding.missing, bounding.part_key)
     schema = StructType([*narrow.frame.schema.fields, StructField(tasks.PERSON, LongType(), False)])
     together = narrow.frame.mapInArrow(whose, schema).repartition(tasks.PERSON)
     parts = together.mapInArrow(functools.partial(tasks.folded_whole, job), tasks.PART_SCHEMA)
-    return _summed(narrow.frame, parts, lambda: function(narrow.empty), source.progress)
+    return _summed(narrow.frame, parts, lambda: bounding.tally(narrow.empty), source.progress)
 
 
 def _folded(frame: Any, job: tasks.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:

@@ -87,12 +87,20 @@ class Step:
 
     @classmethod
     def of(
-        cls, weights: Floats, clusters: int, *, epsilon: float, delta: float, neighbours: str, share: Fraction
+        cls,
+        weights: Floats,
+        clusters: int,
+        *,
+        epsilon: float,
+        delta: float,
+        neighbours: str,
+        share: Fraction,
+        times: int = 1,
     ) -> Step:
-        """A step that spends a share of ε, or of the ρ of (ε, δ)."""
+        """A step that spends a share of ε, or of the ρ of (ε, δ), for neighbours that differ by so many records."""
         of_cluster = units(weights, gaussian=delta > 0)
         change = sensitivity(of_cluster, neighbours, gaussian=delta > 0)
-        return cls(weights, clusters, SumNoise(of_cluster * clusters, change, epsilon, delta, share))
+        return cls(weights, clusters, SumNoise(of_cluster * clusters, change, epsilon, delta, share, times))
 
     @cached_property
     def errors(self) -> Floats:

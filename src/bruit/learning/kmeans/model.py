@@ -37,6 +37,7 @@ from bruit.learning._validation import validated
 from bruit.learning.kmeans.cells import Cells
 from bruit.learning.kmeans.lloyd import OTHER_COLUMNS, Step, lost, nearest_sums, packed
 from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["KMeans"]
 
@@ -83,6 +84,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         0 for pure ε with Laplace noise; above 0 for Gaussian noise under zCDP, with ``"joint"`` only.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
+    person, rows
+        Where people have several rows: the column that says whose row it is, and how many rows of a person count; or a
+        `Person`. X is then a table that has this column, and `bounds` names the columns that are learned from. Without
+        a person the guarantee speaks of a record.
     ledger
         A `Ledger` that each fit books ε in, once.
     rng, random_state
@@ -135,11 +140,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         n_clusters: int = 8,
         *,
         epsilon: float = 1.0,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         method: Literal["joint", "lloyd"] = "joint",
         iterations: int | None = None,
         delta: float = 0.0,
         neighbours: Literal["add-remove", "replace"] = "add-remove",
+        person: Any = None,
+        rows: int | None = None,
         ledger: Any = None,
         rng: Any = None,
         random_state: Any = None,
@@ -151,39 +158,42 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self.iterations = iterations
         self.delta = delta
         self.neighbours = neighbours
+        self.person = person
+        self.rows = rows
         self.ledger = ledger
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> KMeans:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> KMeans:
         """Find the centres, and book what that spends; y is not used.
 
         X is a matrix, a frame, a mapping, a path, a Spark DataFrame or a list of batches: it is read several times.
         """
         features = self._declared(unsupported)
+        self._warn_of_people(X)
         read = _same_columns(self._reader(X, features))
         in_vain = self._printed(read, features) if self.method == "lloyd" else self._joint(read, features)
         if in_vain and self.n_clusters > 1:
             warnings.warn(_LOST, UserWarning, stacklevel=2)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **unsupported: Any) -> NDArray[np.int32]:
+    def fit_predict(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> NDArray[np.int32]:
         """The number of the nearest centre of each row, for whoever holds the rows; it is not kept.
 
         Only the centres are private: a row's label tells where that row is.
         """
         return self.fit(X, y, **unsupported).predict(X)
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: SourceLike) -> NDArray[np.int32]:
         """The number of the nearest centre of each row."""
         nearest: NDArray[np.int32] = self._distances(X).argmin(axis=1).astype(np.int32)
         return nearest
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: SourceLike) -> Floats:
         """The distance of each row from each centre."""
         return self._distances(X)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike | str | None = None) -> float:
         """Minus the sum of squared distances of the rows of X from their centres; of X itself, without noise."""
         return -float((self._distances(X).min(axis=1) ** 2).sum())
 
@@ -210,7 +220,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         entropy = self._book(self._guarantee, first.sums, features)
 
         exact = first.sums.astype(object)  # sums of sums may leave 64 bits
-        size = _size(exact, by_size, entropy) if self.neighbours == "add-remove" else max(float(exact.sum()), 1.0)
+        size = _size(exact, by_size, entropy) if self._row_neighbours == "add-remove" else max(float(exact.sum()), 1.0)
         level = cells.level(size, by_cell.scale, self.n_clusters)
         noisy = self._noise((1,) * (1 << level), _FOR_CELLS).draw(exact.reshape(1 << level, -1).sum(axis=1), entropy)
         start = cells.start(noisy, size, by_cell.scale, self.n_clusters, entropy)
@@ -229,7 +239,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     def _printed(self, read: Callable[[Count], Read], features: Features) -> bool:
         """The printed algorithm: counts at ε/2t with sensitivity 1, sums at ε/2t with sensitivity d·r, t times."""
         times = self.iterations or _PRINTED_STEPS
-        share, twice = Fraction(1, 2 * times), 1 if self.neighbours == "add-remove" else 2
+        share, twice = Fraction(1, 2 * times), 1 if self._row_neighbours == "add-remove" else 2
         clusters = self.n_clusters  # the model itself, with its ledger, does not go where rows are counted
 
         def count(rows: Rows, at: Floats | None) -> Counts:
@@ -240,8 +250,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         first = read(lambda rows, _: count(rows, None))
         weights = _weights(features, first.columns)
         many = self.n_clusters * first.columns
-        of_counts = SumNoise((1,) * self.n_clusters, Fraction(twice), self.epsilon, 0.0, share)
-        of_sums = SumNoise((2 * STEPS,) * many, Fraction(twice * first.columns), self.epsilon, 0.0, share)
+        of_counts = SumNoise((1,) * self.n_clusters, Fraction(twice), self.epsilon, 0.0, share, self._times)
+        of_sums = SumNoise((2 * STEPS,) * many, Fraction(twice * first.columns), self.epsilon, 0.0, share, self._times)
         entropy = self._book(self._guarantee, first.sums, features)
 
         centres, exact = packed(tuple(weights), self.n_clusters), first.sums
@@ -275,7 +285,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     @property
     def _guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
+        return self._promised(self.delta)
 
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
@@ -286,6 +296,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """What reads all rows, as often as it is called; a matrix is checked once."""
         if isinstance(X, Iterator) or hasattr(X, "read") or (isinstance(X, str) and X == "-"):
             raise DataTypeError(_ONE_SHOT)
+        if self.person is not None:
+            return self._people_reader(X, None, features)
         if _is_batches(X):
             return lambda count: self._fold_source(X, None, features, count)
         if features.names is not None or _is_source(X, None):
@@ -302,10 +314,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     def _noise(self, units: tuple[int, ...], share: Fraction) -> SumNoise:
         """Noise for counts of which one record changes one."""
-        change = Fraction(1 if self.neighbours == "add-remove" else 2)
-        if self.neighbours == "replace" and share == _FOR_CELLS:
+        change = Fraction(1 if self._row_neighbours == "add-remove" else 2)
+        if self._row_neighbours == "replace" and share == _FOR_CELLS:
             share += _FOR_SIZE  # the number of records is public
-        return SumNoise(units, change, self.epsilon, self.delta, share)
+        return SumNoise(units, change, self.epsilon, self.delta, share, self._times)
 
     def _step(self, weights: Floats, share: Fraction) -> Step:
         return Step.of(
@@ -313,8 +325,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
             self.n_clusters,
             epsilon=self.epsilon,
             delta=self.delta,
-            neighbours=self.neighbours,
+            neighbours=self._row_neighbours,
             share=share,
+            times=self._times,
         )
 
     def _chosen(self, weights: Floats, size: float, inertia: float) -> Step:

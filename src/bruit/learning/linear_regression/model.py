@@ -27,7 +27,7 @@ from bruit.learning._sums import SumNoise
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.linear_regression.objective import Objective
 from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting, middle_and_half
-from bruit.privacy.guarantee import Guarantee
+from bruit.typing import Bounds, ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["LinearRegression"]
 
@@ -66,6 +66,10 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         0 for pure ε with Laplace noise; above 0 for Gaussian noise, with ``"sufficient"`` only.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
+    person, rows
+        Where people have several rows: the column that says whose row it is, and how many rows of a person count; or a
+        `Person`. X is then a table that has this column, and `bounds` names the columns that are learned from. Without
+        a person the guarantee speaks of a record.
     ledger
         A `Ledger` that each fit books ε in.
     rng, random_state
@@ -114,12 +118,14 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
-        target_bounds: Any = None,
+        bounds: FeatureBounds | None = None,
+        target_bounds: Bounds | None = None,
         method: Literal["sufficient", "functional"] = "sufficient",
         fit_intercept: bool = True,
         delta: float = 0.0,
         neighbours: Literal["add-remove", "replace"] = "add-remove",
+        person: Any = None,
+        rows: int | None = None,
         ledger: Any = None,
         rng: Any = None,
         random_state: Any = None,
@@ -131,17 +137,20 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self.fit_intercept = fit_intercept
         self.delta = delta
         self.neighbours = neighbours
+        self.person = person
+        self.rows = rows
         self.ledger = ledger
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> LinearRegression:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> LinearRegression:
         """Learn the line, and book what that spends.
 
         X is a matrix or a frame, and y its targets; or X is a file, a mapping or batches, and y the name of its
         target column.
         """
         features = self._declared(unsupported)
+        self._warn_of_people(X)
         layout_of = self._layouts(features)
         known: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
 
@@ -151,9 +160,9 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
                 known[columns] = layout_of(columns)
             return known[columns].count(rows.numbers, as_numbers(target, "the target"))
 
-        read = self._fold(X, y, features, count)
+        read = self._fold(X, y, features, count, _target_bits)
         layout = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
-        guarantee = Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
+        guarantee = self._promised(self.delta)
         entropy = self._book(guarantee, read.sums, features)
         noisy = layout.noise.draw(read.sums, entropy)
         self.coef_, self.intercept_ = layout.line(noisy)
@@ -161,11 +170,11 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         self._promise(guarantee, features, entropy)
         return self
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: SourceLike) -> Floats:
         """The line at the rows of X; not cut to the declared target bounds."""
         return np.asarray(self._rows(X).numbers @ self.coef_ + self.intercept_, np.float64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
         """R², the share of the targets' variance that is predicted; of X and y themselves, without noise."""
         predicted = self.predict(X)
         with scikit_learn_errors():
@@ -191,7 +200,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             features=features,
             target=_target_bounds(self.target_bounds),
             method=_METHODS[self.method],
-            promise=(float(self.epsilon), float(self.delta), self.neighbours),
+            promise=(float(self.epsilon), float(self.delta), self._row_neighbours, self._times),
             intercept=bool(self.fit_intercept),
         )
 
@@ -258,13 +267,18 @@ def _layout(
     features: Features,
     target: tuple[float, float],
     method: type[Products],
-    promise: tuple[float, float, str],
+    promise: tuple[float, float, str, int],
     intercept: bool,
 ) -> _Layout:
     low, high = (np.append(*ends) for ends in zip(features.ends(columns), target, strict=True))
     middle, half = middle_and_half(low, high, intercept)
     products, noise = fitting(method, promise, columns=columns, intercept=intercept, euclidean=promise[1] > 0)
     return _Layout(products, noise, middle, half)
+
+
+def _target_bits(target: Any) -> Any:
+    """Whole numbers that tell targets apart."""
+    return (as_numbers(target, "the target") + 0.0).view(np.int64)
 
 
 def _target_bounds(bounds: Any) -> tuple[float, float]:

@@ -9,6 +9,7 @@ accuracy at small ε).
 
 from __future__ import annotations
 
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,7 +29,7 @@ from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.learning.naive_bayes.estimates import joint_laws, vaidya_laws
 from bruit.learning.naive_bayes.sums import JointSums, layout
-from bruit.privacy.guarantee import Guarantee
+from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 __all__ = ["NaiveBayes"]
 
@@ -52,6 +53,10 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         Vaidya et al., with a share ε/(d + 1) for the classes and for each of d columns, its sensitivities corrected.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
+    person, rows
+        Where people have several rows: the column that says whose row it is, and how many rows of a person count; or a
+        `Person`. X is then a table that has this column, and `bounds` names the columns that are learned from. Without
+        a person the guarantee speaks of a record.
     ledger
         A `Ledger` that each fit books ε in.
     rng, random_state
@@ -110,10 +115,12 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: FeatureBounds | None = None,
         classes: Any = None,
         method: Literal["joint", "vaidya"] = "joint",
         neighbours: Literal["add-remove", "replace"] = "add-remove",
+        person: Any = None,
+        rows: int | None = None,
         ledger: Any = None,
         rng: Any = None,
         random_state: Any = None,
@@ -123,17 +130,20 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self.classes = classes
         self.method = method
         self.neighbours = neighbours
+        self.person = person
+        self.rows = rows
         self.ledger = ledger
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> NaiveBayes:
+    def fit(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> NaiveBayes:
         """Learn the laws of each class, and book what that spends.
 
         X is a matrix or a frame, and y its classes; or X is a file, a mapping or batches, and y the name of its
         target column.
         """
         features = self._declared(unsupported)
+        self._warn_of_people(X)
         classes, method = declared_classes(self.classes), self.method
 
         def count(rows: Rows, target: Any) -> Counts:
@@ -143,11 +153,11 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
             columns = rows.numbers.shape[1] + len(rows.codes)
             return _layout(method, classes, features, columns).count(rows, codes, *features.ends(columns))
 
-        read = self._fold(X, y, features, count)
+        read = self._fold(X, y, features, count, partial(class_codes, classes=classes))
         design = _layout(method, classes, features, read.columns)
-        noise = design.noise(self.epsilon, self.neighbours)
+        noise = design.noise(self.epsilon, self._row_neighbours, self._times)
         sums = design.released(read.sums)
-        guarantee = Guarantee(epsilon=self.epsilon, neighbours=self.neighbours)  # type: ignore[arg-type]
+        guarantee = self._promised()
         entropy = self._book(guarantee, sums, features)
         parts, errors = design.parts(noise.draw(sums, entropy)), design.errors(noise)
         self.classes_ = classes
@@ -157,19 +167,19 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self._promise(guarantee, features, entropy)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: SourceLike) -> NDArray[Any]:
         """The likeliest class of each row."""
         best: NDArray[Any] = self.predict_joint_log_proba(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; of X and y themselves, without noise."""
         predicted = self.predict(X)
         with scikit_learn_errors():
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of prior × likelihood, for each row and class."""
         check_is_fitted(self)
         rows = self._rows(X)
@@ -179,12 +189,12 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         joint = joint_log_likelihood(Rows(scaled, rows.codes), self._laws)
         return np.asarray(joint - np.log(half).sum(), np.float64)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: SourceLike) -> Floats:
         """The logarithm of the probability of each class, for each row."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True), np.float64)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: SourceLike) -> Floats:
         """The probability of each class, for each row."""
         return np.exp(self.predict_log_proba(X))
 

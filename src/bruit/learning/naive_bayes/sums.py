@@ -81,11 +81,11 @@ class JointSums:
         number = Fraction(STEPS, total) + Fraction(HALF_SQUARE, square)
         return Fraction(1, count) + Fraction(len(self.cells), cell) + self.numbers * number
 
-    def noise(self, epsilon: float, neighbours: str) -> SumNoise:
-        """The noise of one release; replacing a record takes one away and adds another."""
+    def noise(self, epsilon: float, neighbours: str, times: int = 1) -> SumNoise:
+        """The noise of one release for so many records; replacing a record takes one away and adds another."""
         units = [unit for unit, times in zip(self.units, self.kinds, strict=True) for _ in range(times)]
         factor = 2 if neighbours == "replace" else 1
-        return SumNoise(tuple(units) * self.classes, factor * self.sensitivity, epsilon)
+        return SumNoise(tuple(units) * self.classes, factor * self.sensitivity, epsilon, times=times)
 
     def count(self, rows: Rows, codes: NDArray[np.int64], low: Floats, high: Floats) -> Counts:
         """The sums of some rows whose classes are known, class after class."""

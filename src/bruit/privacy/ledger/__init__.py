@@ -12,7 +12,8 @@ and these decimals are added exactly. The books differ from the doubles by at mo
 10¹⁶, and no rounding piles up: ten times 0.1 fits in 1.0, eleven times does not.
 
 ``storage.py`` says how the file survives kills and full disks. It protects against
-accidents, not against somebody who edits it on purpose: the digests have no key.
+accidents, not against somebody who edits it on purpose: the digests have no key. A signed head
+(``heads.py``) that is kept elsewhere does.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger import storage
 from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
 from bruit.privacy.zcdp import pure_rho
 from bruit.tables import Column, Table, digits
 
-__all__ = ["Booking", "Entry", "Ledger", "Line", "Part", "Parts", "Remaining"]
+__all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]
 
 _LONGEST_LABEL = 200
 #: What stands for a result that is booked, and whose file is not there.
@@ -209,6 +211,36 @@ class Ledger(_Shared):
             raise ParameterError("result must be the name of a .json file: letters, digits, - and _.")
         return Booking(self, result)
 
+    def check(self, lines: Sequence[Line]) -> None:
+        """Refuse what `book` would refuse now; nothing is booked."""
+        with self._current() as (books, _):
+            self._check_budget(books, self._checked(books, lines))
+
+    def foresee(self, lines: Sequence[Line]) -> str:
+        """What `book` would leave of the budget, in a sentence; nothing is booked."""
+        with self._current() as (books, _):
+            entries = self._checked(books, lines)
+            try:
+                self._check_budget(books, entries)
+            except BudgetError as error:
+                return f"{self._name} would refuse: {error}"
+            after = Books(self.neighbours)
+            for entry in (*books.entries, *entries):
+                after.add(entry)
+        left = self._remaining(after)
+        text = f"{self._name} would have ε = {left.epsilon!r} of {self.epsilon!r} left"
+        return text + (f", and δ = {left.delta!r} of {self.delta!r}." if self.delta else ".")
+
+    @contextlib.contextmanager
+    def alone_with_results(self) -> Iterator[Path]:
+        """The folder of results, made if there is none, alone with it among those who ask so, until the block ends."""
+        folder = self.results
+        if folder is None:
+            raise LedgerError("A ledger in memory keeps no results. Use Ledger.open(path, epsilon=...).")
+        folder.mkdir(exist_ok=True)
+        with storage.locked_folder(folder):
+            yield folder
+
     @property
     def epsilon(self) -> float:
         """The whole budget of ε."""
@@ -251,6 +283,24 @@ class Ledger(_Shared):
         """All releases, oldest first."""
         with self._current() as (books, _):
             return tuple(books.entries)
+
+    @property
+    def head(self) -> Head:
+        """How far the ledger is, to be signed and kept elsewhere; see `Head.sign` and `SignedHead.check`."""
+        return self.head_at(len(self))
+
+    def head_at(self, entries: int) -> Head:
+        """How far the ledger was after so many entries; the file is read and checked anew from its first line."""
+        if self._file is None:
+            raise LedgerError("A ledger in memory has no head: keep it in a file, with Ledger.open(path, epsilon=...).")
+        with self._current() as (books, handle):
+            _checks.integer(low=0, high=len(books.entries), entries=entries)
+            lines = self._file.lines_after(handle, 0)
+        _, first = storage.read_header(lines[:1])
+        last = first
+        for number, line in enumerate(lines[1 : entries + 1], 2):
+            _, last = storage.read_entry(line, number, last)
+        return Head(first, entries, last)
 
     def report(self) -> list[dict[str, Any]]:
         """One row of plain values per release, for a table or a data frame."""
@@ -336,22 +386,31 @@ class Ledger(_Shared):
         self, lines: Sequence[Line], parts: Parts | None = None, part: str | None = None, result: str | None = None
     ) -> tuple[Entry, ...]:
         """Book all lines, or refuse them all."""
-        for line in lines:
-            self._check_kind(line.guarantee)
-        checked = [(line.guarantee, _checked_label(line.label), _proven(line.guarantee, line.rho)) for line in lines]
         with self._current(write=True) as (books, handle):
             index = len(books.entries)
             # A group is named after its first entry, so two blocks with one label stay two groups.
             group = (parts._group or f"{parts.label} #{index}") if parts else None
-            entries = [
-                Entry(index=place, label=label, guarantee=guarantee, rho=rho, group=group, part=part, result=result)
-                for place, (guarantee, label, rho) in enumerate(checked, index)
-            ]
+            entries = self._checked(books, lines, group=group, part=part, result=result)
             self._check_budget(books, entries)
             self._keep(books, handle, entries)
             if parts:
                 parts._group = group
             return tuple(books.entries[index:])
+
+    def _checked(self, books: Books, lines: Sequence[Line], **place: str | None) -> list[Entry]:
+        """The entries that lines would become."""
+        for line in lines:
+            self._check_kind(line.guarantee)
+        return [
+            Entry(
+                index=index,
+                label=_checked_label(line.label),
+                guarantee=line.guarantee,
+                rho=_proven(line.guarantee, line.rho),
+                **place,
+            )
+            for index, line in enumerate(lines, len(books.entries))
+        ]
 
     def _check_kind(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):

@@ -129,6 +129,20 @@ class LedgerFile:
         self._identity = identity
 
 
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Alone with a folder, among those who ask so; a kill frees it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle, exclusive=True)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
+        os.close(handle)
+
+
 def create(path: Path, header: bytes) -> None:
     """Start a ledger at `path`, whole or not at all; if somebody else just did, leave theirs."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")

@@ -30,9 +30,11 @@ from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import pure_rho
+from bruit.releases.laws import FirstAboveLaw
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace
 from bruit.releases.result import Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
+from bruit.tables import digits
 
 __all__ = ["DECILES", "HistogramQuantiles"]
 
@@ -190,6 +192,10 @@ class HistogramQuantiles(Statistic):
         ]
         return np.array(widths) / [q.denominator for q in self.fractions]
 
+    def describe_error(self, n: int) -> str:
+        """By how many records a count can miss, but for one time in twenty."""
+        return f"within {digits(3)(float(np.max(self.rank_error())))} ranks (95 %)"
+
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each step."""
         return histogram_of(self._steps(batch), self.size)
@@ -236,6 +242,15 @@ class HistogramQuantiles(Statistic):
         ]
         values = np.array([self._edge(index) for index in edges])
         return self._result(values, not words.secure, labels=self.quantiles, notes=self.notes)
+
+    def law(self, counts: Counts) -> tuple[FirstAboveLaw, ...]:
+        """For each quantile, which edge is the first above: number i is edge i + 1, and none the upper bound."""
+        kept = self.prepare(np.asarray(counts))
+        n, below = int(kept.sum()), np.cumsum(kept)[: self.cells]
+        return tuple(
+            FirstAboveLaw(tuple((q.denominator * below - q.numerator * n).tolist()), 0, pair.threshold, pair.answers)
+            for q, pair in zip(self.fractions, self.noises, strict=True)
+        )
 
     #: What a reader of a result must know.
     notes: ClassVar[tuple[str, ...]] = ()

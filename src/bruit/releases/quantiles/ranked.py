@@ -33,6 +33,7 @@ from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
 from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
+from bruit.releases.laws import ChoiceLaw, TreeLaw
 from bruit.releases.quantiles import joint as joints
 from bruit.releases.quantiles import tree as trees
 from bruit.releases.quantiles.histogram import checked_quantiles
@@ -41,6 +42,8 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
+from bruit.tables import digits
+from bruit.typing import Bounds
 
 __all__ = ["Median", "Quantiles"]
 
@@ -122,7 +125,7 @@ class Quantiles(Statistic):
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
-    bounds: Any
+    bounds: Bounds | Grid
     epsilon: float
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
@@ -208,6 +211,11 @@ class Quantiles(Statistic):
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
 
+    def describe_error(self, n: int) -> str:
+        """The standard deviation of the ranks where records lie densely; of ``"joint"`` it is not known."""
+        deviation = float(np.max(self.rank_deviation))
+        return f"± {digits(3)(deviation)} ranks" if math.isfinite(deviation) else "depends on the data"
+
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
         if self.joint is not None:
@@ -233,6 +241,22 @@ class Quantiles(Statistic):
         ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
         return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
 
+    def law(self, counts: Counts) -> tuple[ChoiceLaw | TreeLaw, ...]:
+        """The exact laws of the places of the different quantiles, in increasing order; see `values_at`.
+
+        Quantiles that are drawn independently have a law each, and what is published is sorted afterwards; those drawn
+        one after the other have one law together. The law of ``"joint"`` is not written down.
+        """
+        if not self.forest:
+            return super().law(counts)  # type: ignore[return-value] # it says why there is none
+        points = Points(np.asarray(counts))
+        if all(tree.left is None and tree.right is None for tree in self.forest):
+            return tuple(
+                trees.node_choice(tree, points, points.whole, whole_cells=self.whole_cells(tree))
+                for tree in self.forest
+            )
+        return tuple(trees.tree_choice(tree, points, points.whole, self.whole_cells) for tree in self.forest)
+
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The cell of each number."""
         return [codes_by(self.grid, self.values(batch))]
@@ -249,7 +273,7 @@ class Quantiles(Statistic):
 
     def publish(self, counts: Counts, words: Words) -> Result:
         """The drawn places as numbers."""
-        values = self._numbers(self.draw_places(Points(counts), words.stream()))
+        values = self.values_at(self.draw_places(Points(counts), words.stream()))
         ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
         return self._result(self._asked_order(values), not words.secure, labels=self._labels, ends=ends)
 
@@ -257,7 +281,7 @@ class Quantiles(Statistic):
     def _labels(self) -> tuple[Any, ...]:
         return self.quantiles
 
-    def _numbers(self, places: Integers) -> Floats:
+    def values_at(self, places: Integers) -> Floats:
         """The numbers at places: points of the declared grid, or within the half step to both sides of a multiple."""
         if self.on_points:
             return np.asarray(self.grid.decode(places >> PLACE_BITS))
@@ -265,7 +289,9 @@ class Quantiles(Statistic):
 
     @property
     def _ends_of_bounds(self) -> tuple[float, float]:
-        return (float(self.grid.low), float(self.grid.high)) if self.on_points else self.bounds
+        if isinstance(self.bounds, Grid):
+            return float(self.grid.low), float(self.grid.high)
+        return float(self.bounds[0]), float(self.bounds[1])
 
     def _ends(self, values: Floats, n: int) -> Ends:
         """Intervals from the neighbours among the released: their ranks are known but for `rank_error`.

@@ -20,6 +20,7 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.releases.exponential import Exponential
+from bruit.releases.laws import ChoiceLaw, Stretch, TreeLaw
 from bruit.releases.quantiles.plan import Branch, best
 from bruit.releases.quantiles.points import Integers, Part, Points
 from bruit.releases.statistic import CentralNeighbours
@@ -198,6 +199,32 @@ def node_law(node: Node, points: Points, part: Part, *, whole_cells: bool) -> It
     everywhere = np.arange(part.low, part.high + 1)
     for place, score in zip(everywhere.tolist(), _scores(low, high, everywhere).tolist(), strict=True):
         yield place, Fraction(weights[score], total)
+
+
+def node_choice(node: Node, points: Points, part: Part, *, whole_cells: bool) -> ChoiceLaw:
+    """The exact law of the place of one node, in stretches of places that have the same score."""
+    low, high = rings(node, points, part, whole_cells=whole_cells)
+    weights, starts, stops = node.choice.weights(low.size - 1), low.tolist(), high.tolist()
+    stretches = [Stretch(starts[0], stops[0], weights[0])]
+    for score in range(1, low.size):
+        stretches.append(Stretch(starts[score], starts[score - 1] - 1, weights[score]))
+        stretches.append(Stretch(stops[score - 1] + 1, stops[score], weights[score]))
+    return ChoiceLaw(tuple(sorted(stretch for stretch in stretches if stretch.first <= stretch.last)))
+
+
+def tree_choice(node: Node, points: Points, part: Part, whole_cells: Callable[[Node], bool]) -> TreeLaw:
+    """The exact law of all places of a tree."""
+
+    def after(place: int) -> tuple[TreeLaw | None, TreeLaw | None]:
+        below, above = points.split(part, place)
+        left, right = node.left, node.right
+        return (
+            None if left is None else tree_choice(left, points, below, whole_cells),
+            None if right is None else tree_choice(right, points, above, whole_cells),
+        )
+
+    law = node_choice(node, points, part, whole_cells=whole_cells(node))
+    return TreeLaw(law, node.place - _first(node), _size(node), after)
 
 
 def _scores(low: Integers, high: Integers, places: Integers) -> Integers:

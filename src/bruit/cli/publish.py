@@ -1,0 +1,80 @@
+"""`bruit publish`: a whole publication from one file, booked once, saved for readers, and shown again for nothing."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit.cli import console
+
+if TYPE_CHECKING:
+    from bruit.publications import Publication, Published
+
+#: How many values of each statistic are shown; the files have all.
+SHOWN_ROWS = 12
+
+
+def publish(
+    file: Annotated[Path, typer.Argument(help="The TOML file of the publication.")],
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Publish what a file says: read the table once, book once, and save JSON, CSV, Parquet and a page with figures.
+
+    Run again, it shows what was published and spends nothing. After a kill it goes on where it can: what is booked is
+    not booked again.
+    """
+    from bruit.publications import Publication
+
+    publication = Publication.open(file)
+    if dry_run:
+        _foresee(publication, as_json=as_json)
+        return
+    published = _published(publication)
+    if as_json:
+        console.print_json(published.to_json())
+        return
+    _show(publication, published)
+
+
+def _foresee(publication: Publication, *, as_json: bool) -> None:
+    table = publication.prospects()
+    if as_json:
+        console.print_json(table.to_json())
+        return
+    console.show(table)
+    for remark in publication.budget_remarks():
+        console.say(remark, "dim")
+
+
+def _published(publication: Publication) -> Published:
+    from bruit.publications import publish as publish_now
+    from bruit.releases import PeopleWarning
+
+    with warnings.catch_warnings(record=True) as caught, console.progress("publish") as report:
+        warnings.simplefilter("always", PeopleWarning)
+        published = publish_now(publication, progress=report)
+    if caught:
+        console.warn(
+            "a column looks like an identifier, and occurs several times: this protects a row, and not a person with "
+            'all their rows. For that, write person = { column = "…", rows = 10 } into the file.'
+        )
+    return published
+
+
+def _show(publication: Publication, published: Published) -> None:
+    date = published.date[:16].replace("T", " ")
+    news = "Published now" if published.is_new else f"Published before, on {date} UTC: nothing was spent"
+    console.say(f"{published.title}. {news}.")
+    console.out().print()
+    console.show(*published.tables(), rows=SHOWN_ROWS, hint="the files have all")
+    console.out().print()
+    for remark in publication.budget_remarks(done=True):
+        console.say(remark, "dim")
+    console.note(f"files: {published.folder}")

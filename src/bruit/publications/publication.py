@@ -1,0 +1,344 @@
+"""What is published of a table: its statistics, their shares of one ε and δ, and the releases that they become.
+
+Everything here follows from what is declared, so that the split, the expected errors and the identity of a publication
+are known, and the same, before any data are read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bruit import _checks, documents
+from bruit.domains import Schema
+from bruit.domains.domain import Domain
+from bruit.errors import LimitError, ParameterError
+from bruit.privacy import Ledger
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger.accounts import decimal, down
+from bruit.releases.bundle import Bundle
+from bruit.releases.declared import QUARTILES, declared
+from bruit.releases.person import Person
+from bruit.releases.release import Release
+from bruit.releases.selection import Groups
+from bruit.releases.statistic import CentralNeighbours, Statistic
+from bruit.tables import Column, Table, counted, digits, number
+
+__all__ = ["Publication", "Request"]
+
+#: Which noise sums have: the one of less error, or the one that is named.
+Choice = Literal["auto", "laplace", "gaussian"]
+CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
+#: The statistics that are sums, and can have Gaussian noise.
+SUMS = ("count", "histogram", "sum", "mean", "variance")
+#: For so many rows the errors of means are said where the file does not say how many it expects.
+USUAL_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Request:
+    """One statistic of a publication, before ε is divided.
+
+    Parameters
+    ----------
+    name
+        What it is called in the results.
+    kind
+        ``"count"``, ``"histogram"``, ``"sum"``, ``"mean"``, ``"variance"``, ``"median"`` or ``"quantiles"``.
+    of
+        The column and its values, as in ``age=0..120``; nothing for a count.
+    by
+        The columns of groups with their domains; None for a domain that nobody declares.
+    weight
+        Its part of ε and δ, in proportion to those of the others.
+    noise
+        For sums with a δ: ``"laplace"``, ``"gaussian"``, or ``"auto"``, whichever has less error.
+    missing, method, quantiles
+        As for the statistics.
+    person
+        Whose rows are bounded, and how many count.
+    """
+
+    name: str
+    kind: str
+    of: str = ""
+    by: Mapping[str, Domain | None] = field(default_factory=dict)
+    weight: Fraction = Fraction(1)
+    noise: Choice = "auto"
+    missing: str = "refuse"
+    method: str | None = None
+    quantiles: tuple[float, ...] = QUARTILES
+    person: Person | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether its groups are those of many people, which nobody declares."""
+        return None in self.by.values()
+
+    @property
+    def takes_delta(self) -> bool:
+        """Whether it may, or must, use a part of δ."""
+        return self.selects or (self.kind in SUMS and self.noise != "laplace")
+
+    def statistic(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Statistic:
+        """The statistic at its part of ε and δ."""
+        options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": self.quantiles}
+        privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
+        if delta:
+            privacy["delta"] = delta
+        return declared(self.kind, self.of, option="of = ", **options, **privacy)
+
+    def groups(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Groups:
+        """The selection of its groups."""
+        return Groups(list(self.by), epsilon=epsilon, delta=delta, neighbours=neighbours, person=self.person)
+
+    def error(self, epsilon: float, delta: float, neighbours: CentralNeighbours, n: int) -> float:
+        """The largest expected error of its values; infinite where the noise is beyond all limits."""
+        try:
+            release = Release(self.statistic(epsilon, delta, neighbours), dict(self.by) or None, self.person)
+        except LimitError:
+            return math.inf
+        (statistic,) = release.drawn.values()
+        return float(np.max(statistic.expected_error(n)))
+
+
+@dataclass(frozen=True)
+class Publication:
+    """Statistics of one table that are published together, once.
+
+    `Publication.open` reads one from a TOML file; see the page *Publish*.
+
+    Parameters
+    ----------
+    title
+        What readers see, and what stands before each line in the ledger.
+    table
+        The file of the table, as it is written.
+    requests
+        The statistics.
+    epsilon, delta
+        The most that all results together may tell about a record, or a person.
+    ledger
+        The file of the ledger, in which the publication is booked once.
+    neighbours
+        ``"add-remove"`` (default) or ``"replace"``.
+    budget
+        The budget with which the ledger is started where there is none.
+    output
+        The folder that is written for readers.
+    edition
+        A text that makes another publication of the same statistics of the same table, which is paid for again.
+    expected_rows
+        How many rows are expected, for the errors of means before anything is read.
+    csv
+        How text is written: ``delimiter``, ``encoding``, ``missing``, ``quote``.
+    page
+        Whether a page with figures is written, which needs the extra ``figures``.
+    folder
+        The folder that paths are relative to.
+
+    Guarantee
+    ---------
+    (ε, δ) for all results together: the parts add up to no more, in the decimals that a ledger adds. What is drawn
+    again after a kill was never shown, and is booked once; see ``publishing.proof.md``.
+    """
+
+    title: str
+    table: str
+    requests: Sequence[Request]
+    epsilon: float
+    ledger: Path
+    delta: float = 0.0
+    neighbours: CentralNeighbours = "add-remove"
+    budget: Mapping[str, float] | None = None
+    output: Path = Path("publication")
+    edition: str = ""
+    expected_rows: int | None = None
+    csv: Mapping[str, Any] = field(default_factory=dict)
+    page: bool = True
+    folder: Path = Path()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
+        _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
+        for request in self.requests:
+            if not self.delta and (request.selects or request.noise == "gaussian"):
+                what = "groups that nobody declares" if request.selects else 'noise = "gaussian"'
+                raise ParameterError(
+                    f"Statistic {request.name!r}: {what} needs a δ for the whole publication: delta = 1e-6, far below "
+                    "one over the number of people."
+                )
+        if self.delta and not any(request.takes_delta for request in self.requests):
+            raise ParameterError("No statistic of this publication uses delta: leave it out.")
+        _ = self.bundle
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Publication:
+        """The publication that a TOML file describes."""
+        from bruit.publications.reading import read
+
+        return read(Path(path))
+
+    @cached_property
+    def shares(self) -> dict[str, tuple[float, float]]:
+        """The ε and δ of each statistic; their sums are at most those of the publication."""
+        epsilons = _divided(self.epsilon, {request.name: request.weight for request in self.requests})
+        if not self.delta:
+            return {name: (epsilon, 0.0) for name, epsilon in epsilons.items()}
+        deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.takes_delta})
+        users = [item for item in self.requests if item.name in deltas and self._gains(item, epsilons, deltas)]
+        deltas = _divided(self.delta, {item.name: item.weight for item in users})
+        return {name: (epsilon, deltas.get(name, 0.0)) for name, epsilon in epsilons.items()}
+
+    def _gains(self, request: Request, epsilons: Mapping[str, float], deltas: Mapping[str, float]) -> bool:
+        """Whether a statistic is published with a δ: because it must, or with less noise."""
+        if request.selects or request.noise == "gaussian":
+            return True
+        epsilon, n = epsilons[request.name], self._rows(request)
+        gaussian, laplace = (request.error(epsilon, delta, self.neighbours, n) for delta in (deltas[request.name], 0.0))
+        return gaussian < laplace
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """The releases: statistics of the same groups and person are one release, and are counted together."""
+        alike: dict[str, list[Request]] = {}
+        selections: dict[str, Groups] = {}
+        for request in self.requests:
+            if request.selects:
+                selections[request.name] = request.groups(*self.shares[request.name], self.neighbours)
+            else:
+                alike.setdefault(_likeness(request), []).append(request)
+        releases = [
+            Release(
+                {item.name: item.statistic(*self.shares[item.name], self.neighbours) for item in items},
+                dict(items[0].by) or None,
+                items[0].person,
+            )
+            for items in alike.values()
+        ]
+        return Bundle(releases, selections)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all results together promise."""
+        return self.bundle.guarantee
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits of what is published: the compiled statistics, the table's name and the edition.
+
+        Neither comments, nor the order of statistics, nor the title change it.
+        """
+        return documents.digest(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: what identifies the publication."""
+        return {"table": self.table, "edition": self.edition, "statistics": self.bundle.to_dict()}
+
+    def prospects(self) -> Table:
+        """The split and the expected errors, from declared parameters only."""
+        rows = [self._prospect(request) for request in self.requests]
+        names = ("statistic", "noise", "epsilon", "delta", "values", "error")
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        title = f"What {self.title!r} would publish, and how exactly"
+        return Table(
+            title,
+            [
+                Column("statistic", columns["statistic"], kind="label", write=str),
+                Column("noise", columns["noise"], kind="text", write=str),
+                Column("epsilon", columns["epsilon"], "ε", write=digits(4)),
+                Column("delta", columns["delta"], "δ", write=digits(3), hidden=not self.delta),
+                Column("values", columns["values"], write=str),
+                Column("error", columns["error"], "expected error", kind="text", write=str),
+            ],
+            self._remarks(),
+            {"publication": self.digest, "guarantee": self.guarantee.to_dict()},
+            noun="prospect",
+        )
+
+    def _prospect(self, request: Request) -> tuple[Any, ...]:
+        epsilon, delta = self.shares[request.name]
+        if request.selects:
+            groups = self.bundle.selections[request.name]
+            error = f"± {number(float(f'{groups.noise.error:.3g}'))}, above {counted(groups.threshold, 'person')}"
+            return request.name, "selection", epsilon, delta, "?", error
+        release = next(item for item in self.bundle.releases if request.name in item.statistics)
+        statistic = release.drawn[request.name]
+        noise = "exponential" if request.kind not in SUMS else "Gaussian" if delta else "Laplace"
+        many = len(release.groups) or 1
+        values = many * len(getattr(statistic, "labels", ())) or many * len(getattr(statistic, "quantiles", (0,)))
+        return request.name, noise, epsilon, delta, values, statistic.describe_error(self._rows(request))
+
+    def _rows(self, request: Request) -> int:
+        """How many rows a value is made of, if groups are of the same size."""
+        groups = 1 if request.selects else math.prod(domain.size for domain in request.by.values() if domain)
+        return max(1, (self.expected_rows or USUAL_ROWS) // groups)
+
+    def _remarks(self) -> list[str]:
+        notes = [f"guarantee of all together: {self.guarantee}"]
+        if any(request.kind in ("mean", "variance") for request in self.requests):
+            rows = counted(self.expected_rows or USUAL_ROWS, "row")
+            known = f"of {rows}" if self.expected_rows else f"of {rows}, as expected_rows is not declared"
+            equal = ", in groups of the same size" if any(item.by for item in self.requests) else ""
+            notes.append(f"errors of means and variances are those {known}{equal}")
+        persons = {item.person.describe() for item in self.requests if item.person}
+        return [*notes, *sorted(persons)]
+
+    def open_ledger(self, *, start: bool = True) -> Ledger | None:
+        """The ledger; started with the budget where there is none, unless that is not wanted."""
+        path = self.folder / self.ledger
+        if not os.path.lexists(path):
+            if self.budget is None:
+                raise ParameterError(
+                    f"There is no ledger {self.ledger}: say with which budget it starts, as in "
+                    f"budget = {{ epsilon = {self.epsilon!r}, delta = {self.delta!r} }}."
+                )
+            if not start:
+                return None
+        neighbours: Any = self.guarantee.neighbours
+        if self.budget is None or os.path.lexists(path):
+            return Ledger.open(path, neighbours=neighbours)
+        return Ledger.open(path, neighbours=neighbours, **self.budget)
+
+    def budget_remarks(self, *, done: bool = False) -> list[str]:
+        """What is left of the budget; before the publication, what it would leave."""
+        ledger = self.open_ledger(start=False)
+        if ledger is None:
+            ledger = Ledger(neighbours=self.guarantee.neighbours, **(self.budget or {}))
+        if done:
+            return [repr(ledger)[1:-1]]
+        return [ledger.foresee(self.bundle.lines())]
+
+    def in_folder(self, folder: str | os.PathLike[str]) -> Publication:
+        """The same publication, with paths relative to another folder."""
+        return replace(self, folder=Path(folder))
+
+
+def _likeness(request: Request) -> str:
+    """A text that is the same for requests of the same groups and person."""
+    by = [attribute.to_dict() for attribute in Schema(dict(request.by)).values()] if request.by else []
+    return documents.canonical({"by": by, "person": request.person and request.person.to_dict()})
+
+
+def _divided(total: float, weights: Mapping[str, Fraction]) -> dict[str, float]:
+    """Parts in proportion to weights, rounded down in decimals, so that a ledger adds them to no more than the total.
+
+    >>> parts = _divided(1.0, {"a": Fraction(1), "b": Fraction(2)})
+    >>> parts["a"], sum(map(decimal, parts.values())) <= 1
+    (0.3333333333333333, True)
+    """
+    whole = _sum(weights.values())
+    return {name: down(decimal(total) * weight / whole) for name, weight in weights.items()}
+
+
+def _sum(numbers: Iterable[Fraction]) -> Fraction:
+    return sum(numbers, Fraction(0))

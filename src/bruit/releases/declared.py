@@ -1,0 +1,101 @@
+"""Statistics by the spelling of a question: ``"mean"`` and ``age=0..120``.
+
+The command line and the file of a publication declare statistics in this way.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bruit import _checks
+from bruit.domains import Bins, Grid
+from bruit.domains.declare import number_question, question
+from bruit.errors import ParameterError
+from bruit.releases.counts import Count, Histogram
+from bruit.releases.moments import Mean, Sum, Variance
+from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
+from bruit.releases.statistic import Statistic
+
+__all__ = ["KINDS", "QUARTILES", "declared"]
+
+#: The kinds of statistics that can be declared by a text.
+KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles")
+#: The quantiles where none are named.
+QUARTILES = (0.25, 0.5, 0.75)
+
+_MOMENTS: dict[str, Any] = {"sum": Sum, "mean": Mean, "variance": Variance}
+
+
+def declared(
+    kind: str,
+    text: str = "",
+    *,
+    missing: Any = "refuse",
+    method: str | None = None,
+    quantiles: tuple[float, ...] = QUARTILES,
+    option: str = "",
+    **privacy: Any,
+) -> Statistic:
+    """The statistic of this kind of the column and the values that a text declares.
+
+    Parameters
+    ----------
+    kind
+        One of `KINDS`; a count needs no text.
+    text
+        The question, as in ``age=0..120``.
+    missing, method, quantiles
+        As for the statistics that have them.
+    option
+        What stands before the question where it is written, for messages.
+    privacy
+        ``epsilon``, ``delta`` and ``neighbours``.
+
+    Examples
+    --------
+    >>> declared("mean", "age=0..120", epsilon=0.5).bounds
+    (0.0, 120.0)
+    """
+    _checks.one_of(KINDS, kind=kind)
+    if kind == "count":
+        return Count(**privacy)
+    if kind == "histogram":
+        return _histogram(text, missing, option, privacy)
+    if kind in ("median", "quantiles"):
+        points = (0.5,) if kind == "median" else quantiles
+        return _quantiles(kind, text, missing=missing, method=method, points=points, **privacy)
+    name, bounds, cells, step = number_question(text)
+    if cells is not None:
+        raise ParameterError(
+            f"{option.strip() or kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
+        )
+    statistic: Statistic = _MOMENTS[kind](name, bounds=bounds, step=step, missing=missing, **privacy)
+    return statistic
+
+
+def _histogram(text: str, missing: Any, option: str, privacy: dict[str, Any]) -> Histogram:
+    if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
+        bins = number_question(text)
+        return Histogram(bins.name, domain=Bins.even(bins.bounds, bins.cells or 1, missing), **privacy)
+    name, domain = question(text, missing)
+    if domain is None:
+        raise ParameterError(
+            f"The values of {name!r} must be declared, as in {option}{name}=no,yes: reading them from the "
+            "data would tell which values occur, and that is not covered by any noise."
+        )
+    return Histogram(name, domain=domain, **privacy)
+
+
+def _quantiles(
+    kind: str, text: str, *, missing: Any, method: str | None, points: tuple[float, ...], **privacy: Any
+) -> Statistic:
+    name, bounds, cells, step = number_question(text)
+    if method == "histogram":
+        return HistogramQuantiles(name, quantiles=points, bounds=bounds, cells=cells or 1000, **privacy)
+    options: dict[str, Any] = {"bounds": bounds, "method": method or "auto", "missing": missing, **privacy}
+    if step is not None:
+        options["bounds"] = question(text, missing).domain
+    elif cells is not None:
+        options["bounds"] = Grid(*bounds, cells=cells, missing=missing)
+    return Median(name, **options) if kind == "median" else Quantiles(name, quantiles=points, **options)

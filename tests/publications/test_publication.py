@@ -1,0 +1,111 @@
+"""What a publication compiles to, from declared parameters only."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bruit.errors import FormatError, ParameterError, ParameterTypeError
+from bruit.privacy.ledger.accounts import decimal
+from bruit.publications import Publication
+from bruit.releases import Release
+
+HEAD = 'title = "T"\ntable = "t.csv"\nepsilon = 1.0\nledger = "t.ledger"\n'
+COUNT = '[[statistic]]\nname = "people"\nkind = "count"\n'
+MEAN = '[[statistic]]\nname = "age"\nkind = "mean"\nof = "age=0..100"\n'
+
+
+def opened(tmp_path, text):
+    (tmp_path / "plan.toml").write_text(text)
+    return Publication.open(tmp_path / "plan.toml")
+
+
+def test_parts_of_epsilon_follow_the_weights_and_never_sum_to_more(tmp_path):
+    thirds = opened(tmp_path, HEAD + COUNT + MEAN + "weight = 2\n")
+    assert thirds.shares == {"people": (0.3333333333333333, 0.0), "age": (0.6666666666666666, 0.0)}
+    many = COUNT + "".join(MEAN.replace('"age"', f'"age {i}"', 1) + f"weight = {i}.1\n" for i in range(1, 30))
+    shares = opened(tmp_path, HEAD + many).shares.values()
+    assert Fraction(9999, 10000) < sum(decimal(epsilon) for epsilon, _ in shares) <= 1
+
+
+def test_shares_of_all_statistics_sum_to_one(tmp_path):
+    plan = opened(tmp_path, HEAD + COUNT + "share = 0.3\n" + MEAN + "share = 0.7\n")
+    assert plan.shares == {"people": (0.3, 0.0), "age": (0.7, 0.0)}
+    with pytest.raises(ParameterError, match=r"sum to 1, and these sum to 0\.9"):
+        opened(tmp_path, HEAD + COUNT + "share = 0.3\n" + MEAN + "share = 0.6\n")
+    with pytest.raises(ParameterError, match="all statistics, or to none"):
+        opened(tmp_path, HEAD + COUNT + MEAN + "share = 0.6\n")
+
+
+def test_gaussian_noise_is_taken_where_it_has_less_error_and_delta_is_divided_among_those_who_use_it(tmp_path):
+    head = (
+        HEAD.replace("ledger", "delta = 1e-6\nledger", 1) + '[person]\ncolumn = "id"\nrows = 60\nrows_per_group = 1\n'
+    )
+    labels = ",".join(f"z{i}" for i in range(60))
+    plan = opened(tmp_path, head + COUNT + COUNT.replace("people", "by zone") + f'by = "zone={labels}"\n')
+    assert plan.shares == {"people": (0.5, 0.0), "by zone": (0.5, 1e-6)}
+    release = next(item for item in plan.bundle.releases if "by zone" in item.statistics)
+    laplace = Release({"by zone": type(release.statistics["by zone"])(epsilon=0.5)}, release.by, release.person)
+    errors = [np.max(item.drawn["by zone"].expected_error()) for item in (release, laplace)]
+    assert errors[0] < errors[1]
+    forced = opened(tmp_path, head + COUNT + 'noise = "gaussian"\n')
+    assert forced.shares == {"people": (1.0, 1e-6)}
+
+
+def test_the_dry_run_says_the_split_and_the_errors_of_the_releases(tmp_path):
+    plan = opened(tmp_path, HEAD + "expected_rows = 5000\n" + COUNT + MEAN + 'by = "sex=F,M"\n')
+    rows = plan.prospects().to_dict()["prospects"]
+    assert [row["epsilon"] for row in rows] == [0.5, 0.5]
+    mean = plan.bundle.releases[1].statistics["age"]
+    assert rows[1]["error"] == f"± {mean.expected_error(n=2500):.3g}"
+    assert rows[1]["values"] == 2
+
+
+def test_statistics_of_the_same_groups_are_one_release_and_labels_come_from_the_folder_of_the_file(tmp_path):
+    (tmp_path / "towns.txt").write_text("Paris\nVesoul\n")
+    by = 'by = ["town=@towns.txt"]\n'
+    plan = opened(tmp_path, HEAD + COUNT + by + MEAN + by + MEAN.replace('"age"', '"all ages"', 1))
+    assert [len(release.statistics) for release in plan.bundle.releases] == [2, 1]
+    assert plan.bundle.releases[0].groups == ("Paris", "Vesoul")
+
+
+WRONG = [
+    ("epsilon = 1.0", "epsilom = 1.0", r"'epsilom' is no key here\. Did you mean 'epsilon'\?"),
+    ("kind", "kint", r"Statistic 'people': kind must be there"),
+    ('"count"', '"cuont"', r"Statistic 'people': kind must be one of .* Did you mean 'count'\?"),
+    ("of =", "off =", r"Statistic 'age': 'off' is no key here\. Did you mean 'of'\?"),
+    ("age=0..100", "age", r"age=0\.\.100"),
+    ("age=0..100", "age=0-100", r"write age=0\.\.100"),
+    ("age=0..100", "age=100..0", r"write age=0\.\.100"),
+    ('"age"', '"People"', r"different names"),
+    ("1.0", '"1"', r"epsilon must be a finite number above 0"),
+    ('title = "T"', "title = T", r"plan\.toml, line 1, column 9: a publication must be TOML"),
+    ("[[statistic]]", "[statistics]", "plan.toml|double brackets"),
+    ('ledger = "t.ledger"\n', "", r'ledger must be there, as in ledger = "hospital\.ledger"'),
+    ('ledger = "t.ledger"', 'ledger = "t.ledger"\nbudget = 2', r"budget must be a table, as in budget = \{ epsilon"),
+    ('ledger = "t.ledger"', 'ledger = "t.ledger"\ndelta = 1e-6', None),
+    ('kind = "count"', 'kind = "count"\nrows = 3', r"person = \{ column = \"user_id\", rows = 10 \}"),
+    ('kind = "count"', 'kind = "count"\nby = "zone=?"', r"delta = 1e-6"),
+    (
+        'kind = "mean"',
+        'kind = "mean"\nby = "zone=?"',
+        r"groups of a mean must be declared, as in by = \[\"zone=a,b\"\]",
+    ),
+    ('kind = "count"', 'kind = "count"\nweight = 0', r"Statistic 'people': weight must be a finite number above 0"),
+    ('kind = "count"', 'kind = "count"\nmissing = "drop"', r"'missing' is no key here"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "message"), WRONG, ids=[after for _, after, _ in WRONG])
+def test_what_is_wrong_in_a_file_is_said_with_the_spelling_that_is_right(tmp_path, before, after, message):
+    text = (HEAD + COUNT + MEAN).replace(before, after)
+    if message is None:
+        opened(tmp_path, text)
+        return
+    with pytest.raises((ParameterError, ParameterTypeError, FormatError), match=message):
+        opened(tmp_path, text)
+
+
+def test_a_ledger_that_is_not_there_needs_a_budget(tmp_path):
+    with pytest.raises(ParameterError, match=r"budget = \{ epsilon = 1\.0, delta = 0\.0 \}"):
+        opened(tmp_path, HEAD + COUNT).open_ledger()

@@ -1,0 +1,327 @@
+"""Write docs/vectors/*.json: what bruit gives for stated words, bytes, seeds and texts; docs/vectors.md is their page.
+
+Run ``python tools/vectors.py`` after adding a case; a test compares the files with what this writes. A vector that is
+there already may change only with the format that it belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bruit import Categories, Grid, Plan, documents
+from bruit.cards import Card
+from bruit.entropy import Entropy, Words
+from bruit.kernels import noise as kernels
+from bruit.numbers import number
+from bruit.oracles import LocalHashing, oracle
+from bruit.releases import Count, DiscreteGaussian, DiscreteLaplace, Histogram, Median, Quantiles, Release
+from bruit.releases.exponential import Exponential
+from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.tree import Node
+from bruit.releases.staircase import StaircaseNoise
+
+FOLDER = Path(__file__).parents[1] / "docs" / "vectors"
+FORMAT = "bruit.vectors/1"
+SEED = 20
+#: Words at which something else begins in the draws of noise: signs, shares of 1/k!, and the two ends.
+EDGES = (
+    0,
+    2**63 - 1,
+    2**63,
+    *(int(kernels._SHARES[k]) + near for k in (1, 2, 3, 4, 5, 15) for near in (-1, 0)),
+    (2**64 - 1) // 3,
+    (2**64 - 1) // 3 * 3,
+    2**64 - 1,
+)
+PLACES = 3
+
+
+class RecordedBytes:
+    """A keystream that begins with stated bytes and keeps those it gave."""
+
+    def __init__(self, start: bytes, entropy: Entropy) -> None:
+        self.start, self.entropy, self.used = start, entropy, b""
+
+    def bytes(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        head, self.start = self.start[:size], self.start[size:]
+        drawn = head + self.entropy.bytes(size - len(head))
+        self.used += drawn
+        return drawn
+
+
+def keystream() -> list[dict[str, Any]]:
+    """Seeds to keys, keys to keys below them, and keys to words."""
+    vectors = []
+    for seed in (0, 7, 255, 256, 2**64, 10**30):
+        for purpose in ("", "draw/DiscreteLaplace(scale=Fraction(2, 1))", "privatize/0123456789abcdef0123456789abcdef"):
+            for path in ((), (0,), (1, 300)):
+                root = Words(seed) if not purpose else Words.resolve(seed, *purpose.split("/", 1))
+                for place in path:
+                    root = root.part(place)
+                key = root._key
+                words = root.stream().words(3)
+                vectors.append(
+                    {
+                        "seed": str(seed),
+                        "purpose": purpose,
+                        "path": texts(path),
+                        "key": key.hex(),
+                        "words": texts(words),
+                    }
+                )
+    return vectors
+
+
+def digests() -> list[dict[str, Any]]:
+    """Texts of values to their canonical text and their digest, and sealed documents."""
+    bodies = (
+        '{ "b": 1152921504606846976, "a": [1.5, null] }',
+        '{"b": true, "B": false, "é": "é\\u00e9\\n\\"\\\\", "": {}}',
+        "[0.1, 1.0, -0.0, 1e22, 1e16, 123456789012345.0, 1e15, 0.0001, 0.00001, 2.5e-7, 1e-323, 3]",
+        "[9007199254740991, 9007199254740992, -9007199254740991, -9007199254740992]",
+        '{"text": "9007199254740993", "z": [], "control": "\\u0001\\u001f\\u007f\\u2028", "pair": "\\ud83d\\ude00"}',
+    )
+    plain = []
+    for body in bodies:
+        value = json.loads(body)
+        plain.append({"text": body, "canonical": documents.canonical(value), "digest": documents.digest(value)})
+    plan = Plan({"smokes": ["no", "yes"], "age": ["young", "old", "älter"]}, 1.0, "SMP[GRR]")
+    asked = oracle("GRR", epsilon=1.0, labels=["a", "b"])
+    release = Release({"n": Count(epsilon=0.5), "sexes": Histogram("sex", domain=["F", "M"], epsilon=0.25)})
+    sealed = [
+        plan.to_json(),
+        asked.tally(asked.privatize(["a"] * 30 + ["b"] * 20, rng=SEED)).to_json(),
+        release.to_json(),
+    ]
+    designs = [oracle(name, epsilon=1.0, k=2 if name == "Warner" else 6) for name in ("Warner", "GRR", "OUE", "OLH")]
+    designs += [number("laplace", epsilon=1.0, bounds=(0, 40)), release]
+    plain += [
+        {
+            "text": json.dumps(design.to_dict()),
+            "canonical": documents.canonical(design.to_dict()),
+            "digest": design.digest,
+        }
+        for design in designs
+    ]
+    return plain + [{"sealed": text, "digest": json.loads(text)["digest"]} for text in sealed]
+
+
+def reports() -> list[dict[str, Any]]:
+    """Cards, and words to reports: boundaries of each law, and random words."""
+    city = [f"city {place}" for place in range(11)]
+    labels = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": city}
+    prior = {"sex": [0.7, 0.3], "colour": [5, 1, 1], "city": list(range(1, 12))}
+    again: dict[str, Any] = {"epoch_epsilon": 2.5, "rounds": 12, "epochs": 4}
+    singles: tuple[Any, ...] = (
+        oracle("Warner", epsilon=1.5),
+        oracle("GRR", epsilon=1.0, k=13),
+        oracle("SUE", epsilon=1.0, k=11),
+        oracle("OUE", epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
+        oracle("OLH", epsilon=1.0, k=20),
+        LocalHashing(epsilon=1.0, k=20, pool=5),
+        oracle("SS", epsilon=1.0, k=13),
+        oracle("HR", epsilon=1.0, k=20),
+        oracle("PGR", epsilon=1.0, k=100),
+        *(number(name, epsilon=1.0, bounds=(0, 40)) for name in ("laplace", "duchi", "piecewise", "hybrid")),
+        number("staircase", epsilon=1.0, bounds=(0, 40), clamped=True),
+        number("square-wave", epsilon=1.0, bounds=(0, 40)),
+    )
+    plans = (
+        Plan(labels, 1.2, "SPL[ADP]"),
+        Plan(labels, 1.2, "SMP[GRR]", weights={"sex": 1, "colour": 2, "city": 7}),
+        Plan(labels, 1.2, "RS+FD[OUE-z]"),
+        Plan(labels, 1.2, "RS+FD[GRR]"),
+        Plan(labels, 1.2, "RS+RFD[OUE-r]", prior=prior),
+        Plan({"city": city}, 1.2, "OLH", **again),
+        Plan(labels, 1.2, "SMP[OUE]", **again),
+        Plan({"smokes": Categories(labels=[False, True], missing="category")}, 1.0, "GRR", public={"sex": ["F", "M"]}),
+    )
+    cards = [design.card("answer") for design in singles] + [plan.card() for plan in plans]
+    return [{"card": card.content.decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
+
+
+def _chosen(card: Card) -> list[dict[str, Any]]:
+    """Every so-manieth vector with a boundary, and some with random words."""
+    vectors = card.vectors(4, rng=SEED)
+    edged = vectors[:-4]
+    return [vector.to_dict() for vector in (*edged[:: max(1, len(edged) // 24)], *vectors[-4:])]
+
+
+def noise() -> list[dict[str, Any]]:
+    """Words to noise, and seeds to noise."""
+    laws: tuple[Any, ...] = (
+        *(DiscreteLaplace(Fraction(*scale)) for scale in ((1, 1), (2, 1), (7, 3), (1, 3), (10**6 + 3, 7), (2**40, 1))),
+        *(DiscreteGaussian(Fraction(*sigma2)) for sigma2 in ((1, 1), (25, 4), (1, 9), (10**10, 1), (2, 7), (30, 1))),
+        StaircaseNoise(step=1, inner=1, outside=2**63, decay=2**62),
+        StaircaseNoise.calibrate(sensitivity=100, epsilon=1.0),
+        StaircaseNoise.calibrate(sensitivity=100, epsilon=5.0),
+    )
+    return [{**_law(law), "draws": list(_edge_draws(law)), "seeded": _seeded(law)} for law in laws]
+
+
+def _law(law: Any) -> dict[str, Any]:
+    if isinstance(law, DiscreteLaplace):
+        return {"law": "laplace", "scale": ratio(law.scale)}
+    if isinstance(law, DiscreteGaussian):
+        return {"law": "gaussian", "sigma2": ratio(law.sigma2)}
+    fields = {name: str(getattr(law, name)) for name in ("step", "inner", "outside", "decay")}
+    return {"law": "staircase", **fields}
+
+
+def _edge_draws(law: Any) -> Iterator[dict[str, Any]]:
+    entropy = Entropy(SEED)
+    kernel, parameters = law._kernel()
+    starts = [[*entropy.words(place).tolist(), edge] for edge in EDGES for place in range(PLACES)] + [[]] * 6
+    for start in starts:
+        words = np.array([*start, *entropy.words(4096).tolist()], np.uint64)
+        out = np.zeros(1, np.int64)
+        done, used = kernel(words, 0, out, *parameters)
+        if not done:
+            raise RuntimeError("One draw of noise took more than 4096 words.")
+        yield {"words": texts(words[:used]), "noise": str(out[0])}
+
+
+def _seeded(law: Any) -> dict[str, Any]:
+    return {"seed": str(SEED), "design": repr(law), "noise": texts(law.draw(20, rng=SEED))}
+
+
+def choices() -> list[dict[str, Any]]:
+    """Steps to weights, and bytes to choices."""
+    vectors = []
+    steps = (Fraction(1), Fraction(1, 2), Fraction(1, 40), Fraction(7, 3), Fraction(100))
+    cases = ((5,), (1, 0, 2), (0, 0, 0, 1), (3, 10**15, 7, 2**70, 1))
+    for step in steps:
+        choice = Exponential(step)
+        entropy = Entropy(SEED)
+        draws = []
+        for sizes in cases:
+            many = len(choice.weights(len(sizes) - 1))
+            kept = [*sizes[: many - 1], sum(sizes[many - 1 :])]
+            for start in (b"", bytes(64), b"\xff" * 14, b""):
+                source = RecordedBytes(start, entropy)
+                score, offset = choice.draw(kept, source)  # type: ignore[arg-type]
+                draws.append(
+                    {"sizes": texts(sizes), "bytes": source.used.hex(), "score": str(score), "offset": str(offset)}
+                )
+        weights = choice.weights(3000)
+        places = sorted({0, 1, 2, 3, 10, len(weights) - 1})
+        table = {str(place): str(weights[place]) for place in places if place < len(weights)}
+        vectors.append({"step": ratio(step), "weights": table, "settled": len(weights) < 3001, "draws": draws})
+    return vectors
+
+
+def places() -> list[dict[str, Any]]:
+    """Histograms and trees of quantiles to places."""
+    counts: tuple[tuple[int, ...], ...] = (
+        (0, 3, 1, 0, 0, 9, 2, 2, 0, 1),
+        (0, 0, 0, 0),
+        (50, 0, 1, 49, 700, 3),
+    )
+    grid = {10: (0, 9), 4: (0, 3), 6: (0, 5)}
+    quartiles = (0.25, 0.5, 0.75)
+    vectors = []
+    for cells in counts:
+        bounds = Grid(*grid[len(cells)])
+        statistics: tuple[Any, ...] = (
+            Median(bounds=bounds, epsilon=1.0),
+            Quantiles(quantiles=quartiles, bounds=bounds, epsilon=1.0, method="approximate"),
+            Quantiles(quantiles=quartiles, bounds=bounds, epsilon=0.1, method="approximate", neighbours="replace"),
+            Quantiles(quantiles=(0.1, 0.9), bounds=bounds, epsilon=2.0, method="exponential"),
+            Quantiles(quantiles=(0.0, 1 / 3), bounds=(0.0, 1.0), cells=len(cells), epsilon=1.0, method="exponential"),
+        )
+        for statistic in statistics:
+            entropy = Entropy(SEED)
+            draws = []
+            for start in (b"", bytes(96), b"\xff" * 40, b"", b""):
+                source = RecordedBytes(start, entropy)
+                drawn = statistic.draw_places(Points(np.array(cells)), source)
+                draws.append({"bytes": source.used.hex(), "places": texts(drawn)})
+            vectors.append(
+                {
+                    "counts": texts(cells),
+                    "points": statistic.on_points,
+                    "forest": [_tree(tree) for tree in statistic.forest],
+                    "draws": draws,
+                }
+            )
+    return vectors
+
+
+def _tree(node: Node | None) -> dict[str, Any] | None:
+    if node is None:
+        return None
+    return {
+        "quantile": str(node.place),
+        "share": ratio(node.share),
+        "grain": str(node.grain),
+        "step": ratio(node.choice.step),
+        "left": _tree(node.left),
+        "right": _tree(node.right),
+    }
+
+
+def releases() -> list[dict[str, Any]]:
+    """Whole releases: a document, counts and a seed to what is published."""
+    vectors = []
+    table = {"sex": ["F", "M", "F"] * 400, "wage": [float(place % 11) for place in range(1200)]}
+    for epsilon in (0.05, 0.5, 0.314):
+        middle = Median("wage", bounds=Grid(0, 10), epsilon=epsilon)
+        sexes = Histogram("sex", domain=["F", "M"], epsilon=epsilon)
+        release = Release({"n": Count(epsilon=epsilon), "sexes": sexes, "middle": middle})
+        raw = release.fold(table)
+        results = release.publish(raw, rng=SEED)
+        vectors.append(
+            {
+                "document": release.to_json(),
+                "seed": str(SEED),
+                "counts": {"n": ["1200"], "sexes": ["800", "400"], "middle": texts(np.bincount(np.arange(1200) % 11))},
+                "published": {
+                    "n": texts(results["n"].values),
+                    "sexes": texts(results["sexes"].values),
+                    "middle": texts(results["middle"].values.astype(int)),
+                },
+                "forest": [_tree(tree) for tree in middle.forest],
+            }
+        )
+    return vectors
+
+
+def texts(numbers: Any) -> list[str]:
+    """Whole numbers as decimal texts."""
+    return [str(int(value)) for value in numbers]
+
+
+def ratio(value: Fraction) -> list[str]:
+    """Numerator and denominator."""
+    return [str(value.numerator), str(value.denominator)]
+
+
+FILES = {
+    "keystream": keystream,
+    "digests": digests,
+    "reports": reports,
+    "noise": noise,
+    "choices": choices,
+    "places": places,
+    "releases": releases,
+}
+
+
+def text(name: str) -> str:
+    """The text of one file, with a line for each vector."""
+    head = json.dumps({"format": FORMAT, "about": name})[:-1]
+    lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in FILES[name]())
+    return f'{head}, "vectors": [\n{lines}\n]}}\n'
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in FILES:
+        (FOLDER / f"{name}.json").write_text(text(name), encoding="utf-8")
