@@ -95,6 +95,23 @@ labels = [
 """
 
 
+#: A pair of answers is reported.
+TABLES = """
+title = "Habits"
+epsilon = 2.0
+method = "TAB[GRR]"
+[[question]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+[[question]]
+name = "sport"
+text = "How often do you do sport?"
+kind = "choice"
+labels = ["never", "sometimes", "often"]
+"""
+
+
 @pytest.fixture
 def write(tmp_path):
     """Writes a survey and reads it."""

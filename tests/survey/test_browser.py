@@ -8,7 +8,7 @@ import re
 import pytest
 
 from . import browser as browsers
-from .conftest import LONG, MANY, ONE
+from .conftest import LONG, MANY, ONE, TABLES
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -92,6 +92,24 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert "Your device picked this question:" in text(tab)
     tab.get_by_role("button", name="Was that my true answer?").click()
     assert re.search("That is (not )?your true answer|That (includes|does not include) your true answer", text(tab))
+
+
+def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
+    survey = write(TABLES)
+    tab = visit(page_of(survey))
+    assert "Two answers are sent as a pair" in text(tab)
+    assert "If your true answer is “No + never”, 60 of 100 people like you send “No + never”." in text(tab)
+    take_part(tab)
+    choose(tab, "Yes")
+    choose(tab, "often")
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    cell = int(survey.parse(collector.bodies[0]).columns["report"])
+    smokes, sport = divmod(cell, 3)
+    sent = f"{('No', 'Yes')[smokes]} + {('never', 'sometimes', 'often')[sport]}"
+    assert f"Your device sent: “{sent}”." in text(tab)
+    tab.get_by_role("button", name="Was that my true answer?").click()
+    assert ("That is your true answer." if cell == 5 else "not your true answer, “Yes + often”") in text(tab)
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_answers(many, visit):

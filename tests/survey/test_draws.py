@@ -11,6 +11,7 @@ import pytest
 from scipy import special
 
 from . import browser as browsers
+from .conftest import TABLES
 from .test_body import ANSWERS
 
 NODE = shutil.which("node")
@@ -202,3 +203,14 @@ def _in_browser(tab, code, draws, script="/script.mjs"):
       return count({{ survey: JSON.parse(document.getElementById("data").textContent), ...job }});
     }}"""
     return tab.evaluate(source, {"codes": [code], "places": {}, "draws": draws})
+
+
+@needs_node
+def test_the_cell_of_a_table_is_the_one_that_python_reads(write, tmp_path):
+    survey = write(TABLES)
+    cells = survey.card.questions[0].values
+    answers = [[first, second] for first in range(2) for second in range(3)]
+    expression = "job.answers.map((answer) => codesOf(job.survey, answer)[0])"
+    assert in_node(survey.page(), {"answers": answers}, tmp_path, expression) == list(range(6))
+    labels = (("No", "Yes"), ("never", "sometimes", "often"))
+    assert [f"{labels[0][first]}, {labels[1][second]}" for first, second in answers] == list(cells)

@@ -104,31 +104,37 @@ def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
     """What is tested of a tally: the supports of every attribute, and how often each attribute was drawn."""
     if not is_tested(plan):
         return
-    if plan.kind == "SMP":
+    if plan.kind in ("SMP", "TAB"):
         weights = np.array(plan.design.draws, float)
         chances = weights / weights.sum()
         for (name, reports), chance in zip(_reported(plan, tally), chances.tolist(), strict=True):
             yield _Span(name, [""], np.array([reports]), tally.n, np.array([chance]), np.array([chance]))
     for name, reports in _reported(plan, tally):
         mechanism: Any = plan.mechanisms[name]
-        part = Tally(design=mechanism.digest, counts=tally.counts[plan.design.places[name]], n=reports)
+        part = Tally(design=mechanism.digest, counts=tally.counts[_design(plan).places[name]], n=reports)
         if mechanism.gives == "mean":
             chances = mechanism.probabilities()
             labels = [""] * part.counts.size
             yield _Span(name, labels, part.counts, reports, chances.min(axis=0), chances.max(axis=0))
         elif hasattr(mechanism, "support"):
-            names = [str(label) for label in plan.schema[name].labels]
+            names = list(plan.design.question(name).values)
             ends = [np.full(len(names), float(chance)) for chance in (mechanism.q, mechanism.p)]
             yield _Span(name, names, mechanism.support(part), reports, *ends)
 
 
 def is_tested(plan: Plan) -> bool:
     """Whether there is a test; fakes hide which reports are true, so that plans with them have none."""
-    return plan.kind in ("one", "SPL", "SMP")
+    return plan.kind in ("one", "SPL", "SMP", "TAB")
 
 
 def _reported(plan: Plan, tally: Tally) -> list[tuple[str, int]]:
-    return [(name, plan.design.reported(name, tally)) for name in plan.schema]
+    return [(name, _design(plan).reported(name, tally)) for name in plan.mechanisms]
+
+
+def _design(plan: Plan) -> Any:
+    """The design whose attributes are what a report is on: of tables, that of the tables."""
+    design: Any = plan.design
+    return design.drawn if plan.kind == "TAB" else design
 
 
 def largest_shift(plan: Plan, name: str) -> float:

@@ -44,6 +44,9 @@ def _rows(results: Results) -> Iterator[tuple[Any, ...]]:
             for group, member, n, answer in parts:
                 for values in _values(answer):
                     yield (number, question.name, group, member, n, *values)
+    for crossed in results.crossed:
+        for label, *numbers in _values(crossed.cells):
+            yield (1, " × ".join(crossed.names), "", "", crossed.n, label, *numbers)
 
 
 def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:
@@ -53,7 +56,9 @@ def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2).tolist()
     if hasattr(answer, "frequency"):
         numbers = zip(answer.labels, answer.frequency.tolist(), answer.standard_error.tolist(), ends, strict=True)
-        yield from ((str(label), share, error, *pair) for label, share, error, pair in numbers)
+        for label, share, error, pair in numbers:
+            name = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+            yield (name, share, error, *pair)
     else:
         yield ("mean", answer.mean, answer.standard_error, *ends[0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections import Counter
@@ -18,7 +19,7 @@ from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
 from bruit.collector.store import Links, Store, Totals
-from bruit.estimation import Estimate, NumberEstimate, Tally
+from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
 from bruit.tables import Table
@@ -59,7 +60,7 @@ class Question:
     forged
         How many of the answers are taken to be forged.
     moved
-        By how much these could have moved an estimate.
+        By how much these could have moved an estimate; None for the margin of tables, of which no bound is stated.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Question:
     now: float | None
     promised: float | None
     forged: int
-    moved: float
+    moved: float | None
 
     @property
     def table(self) -> Table | None:
@@ -96,6 +97,8 @@ class Results:
         What is shown, by stratum and round.
     rounds
         The questions of each round that has answers.
+    crossed
+        How answers go together, where the plan asks for tables: those with enough answers.
     deviations
         The counts that do not follow the law; none in honest surveys, but for one look in a million.
     """
@@ -107,6 +110,7 @@ class Results:
     closed: bool
     tallies: Mapping[tuple[int, int], Tally]
     rounds: Mapping[int, tuple[Question, ...]]
+    crossed: tuple[TableEstimate, ...]
     deviations: tuple[Deviation, ...]
 
     @property
@@ -124,7 +128,8 @@ class Results:
         """The estimates of all questions; with rounds, those of each, their mean, and the last less the first."""
         if self.series:
             return (table for series in self.series.values() for table in series.tables(LEVEL))
-        return (question.table for known in self.rounds.values() for question in known if question.table is not None)
+        single = (question.table for known in self.rounds.values() for question in known if question.table is not None)
+        return itertools.chain(single, (table.table(LEVEL) for table in self.crossed))
 
     @cached_property
     def series(self) -> dict[str, Series]:
@@ -170,6 +175,7 @@ def results(store: Store, desk: Desk) -> Results:
         closed=opened.closed,
         tallies=tallies,
         rounds=rounds,
+        crossed=tuple(_crossed(desk.survey, _sum(whole))) if whole else (),
         deviations=tuple(alarm.deviations(plan, whole)),
     )
 
@@ -197,6 +203,17 @@ def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:
     return tuple(_question(survey, name, tally, groups) for name in survey.plan.schema)
 
 
+def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
+    """The tables of a plan that asks for tables, of those on which enough people reported."""
+    if survey.plan.kind != "TAB":
+        return
+    design: Any = survey.plan.design
+    answers = survey.plan.estimate(tally)
+    for asked, names in survey.asked.items():
+        if design.drawn.reported(asked, tally) >= survey.shown_from:
+            yield answers.table(*names)
+
+
 def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally]]) -> Question:
     plan = survey.plan
     n = plan.design.reported(name, tally)
@@ -213,7 +230,7 @@ def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[st
         now=None if answer is None else _half_width(answer),
         promised=_promised(survey, name),
         forged=forged,
-        moved=alarm.largest_shift(plan, name) * forged / n if n else math.inf,
+        moved=alarm.largest_shift(plan, name) * forged / n if n and plan.kind != "TAB" else None,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
+from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 
 __all__ = ["page"]
@@ -56,6 +57,7 @@ def page(results: Results) -> bytes:
         tested=is_tested(survey.plan),
         title=survey.title[own],
         alarms=[_alarm(deviation, words) for deviation in results.deviations],
+        crossed=[_crossed(results, table, words, own) for table in results.crossed],
         over=[_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1],
         over_heading=words["over"].format(count=len(results.rounds)),
         rounds=[_round(results, number, words, language) for number in results.rounds],
@@ -80,6 +82,29 @@ def _round(results: Results, number: int, words: Mapping[str, str], language: st
     heading = words["round"].format(number=number) if results.survey.rounds > 1 else ""
     questions = [_question(results, question, words, language) for question in results.rounds[number]]
     return {"heading": heading, "questions": questions}
+
+
+def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], own: str) -> dict[str, Any]:
+    """A table of two attributes: a row for each value of the first, each cell with its share and interval."""
+    first, second = table.names
+    ends = np.asarray(table.interval(LEVEL), float).reshape(*table.shape, 2)
+    test = table.independence(LEVEL)
+    cells = [
+        [
+            {"value": f"{_signed(100 * share)} %", "interval": f"{_signed(100 * low)} … {_signed(100 * high)}"}
+            for share, (low, high) in zip(shares, pairs, strict=True)
+        ]
+        for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
+    ]
+    return {
+        "heading": words["together"].format(first=_text(results, first, own), second=_text(results, second, own)),
+        "reports": words["reports"].format(n=table.n),
+        "across": [_label(results, second, str(label), own) for label in table.axes[1]],
+        "rows": [
+            (_label(results, first, str(label), own), row) for label, row in zip(table.axes[0], cells, strict=True)
+        ],
+        "test": words["together_yes" if test.p_value < 1 - LEVEL else "together_no"].format(p=f"{test.p_value:.2g}"),
+    }
 
 
 def _over(results: Results, series: Series, words: Mapping[str, str], own: str) -> dict[str, Any]:
@@ -135,7 +160,7 @@ def _notes(results: Results, question: Question, words: Mapping[str, str]) -> It
         yield words["promised"].format(
             people=results.survey.expected, promised=_amount(question.promised, share, words)
         )
-    if question.n:
+    if question.n and question.moved is not None:
         moved = words["beyond"] if share and question.moved > 1 else _amount(question.moved, share, words)
         yield words["forged" if share else "forged_mean"].format(forged=question.forged, n=question.n, moved=moved)
 

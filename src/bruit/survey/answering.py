@@ -62,8 +62,13 @@ def _coded(survey: Survey, values: Mapping[str, Any]) -> tuple[list[int], tuple[
     """The codes of the sensitive answers, and the places of those that are sent in clear."""
     if set(values) != {question.name for question in survey.questions}:
         raise DataError("values must have an answer to every question of the survey, and to no other.")
-    codes = [code for question in survey.sensitive for code in _codes(question, values[question.name])]
-    return codes, tuple(_place(question, values[question.name]) for question in survey.questions if question.clear)
+    codes = {
+        name: code
+        for question in survey.sensitive
+        for name, code in zip(question.attribute_names, _codes(question, values[question.name]), strict=True)
+    }
+    cells = [_cell(survey, codes, names) for names in survey.asked.values()]
+    return cells, tuple(_place(question, values[question.name]) for question in survey.questions if question.clear)
 
 
 def _codes(question: Question, value: Any) -> list[int]:
@@ -82,3 +87,11 @@ def _place(question: Question, value: Any) -> int:
     if value not in question.values:
         raise DataError(f"The answer to {question.name!r} must be one of its labels.")
     return question.values.index(value)
+
+
+def _cell(survey: Survey, codes: Mapping[str, int], names: tuple[str, ...]) -> int:
+    """The code of an attribute, or the cell of several in their table, the last one fastest."""
+    cell = 0
+    for name in names:
+        cell = cell * survey.plan.schema[name].size + codes[name]
+    return cell

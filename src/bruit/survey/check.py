@@ -78,8 +78,19 @@ class Check:
     @cached_property
     def prospects(self) -> list[Prospect]:
         """What is to be expected of each attribute, in the order of the plan."""
-        variances = self.survey.plan.variance(self.people)
-        return [self._prospect(name, float(np.max(variances[name]))) for name in self.survey.plan.mechanisms]
+        plan = self.survey.plan
+        variances = plan.variance(self.people)
+        if plan.kind == "TAB":
+            return [self._margin(name, float(np.max(variances[name]))) for name in plan.schema]
+        return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
+
+    def _margin(self, name: str, variance: float) -> Prospect:
+        """An attribute that is asked for in tables; how often a cell is sent is said on the page."""
+        plan, half_width = self.survey.plan, intervals.normal_quantile(0.95) * math.sqrt(variance)
+        tables: list[Any] = [plan.mechanisms[asked] for asked, names in self.survey.asked.items() if name in names]
+        votes = max(float(mechanism.votes_per_cheater) for mechanism in tables) / plan.design.chance(name)
+        kind, size = plan.design.mechanism_name(name), plan.schema[name].size
+        return Prospect(name, kind, size, None, None, half_width, half_width, votes)
 
     def _prospect(self, name: str, variance: float) -> Prospect:
         plan = self.survey.plan
@@ -212,7 +223,12 @@ class Check:
         ]
 
     def _method(self) -> list[str]:
-        count = len(self.prospects)
+        count = len(self.survey.asked)
+        if self.survey.plan.kind == "TAB":
+            return [
+                f"Each person reports one of {counted(count, 'table')} of answers, whole: about "
+                f"{self.people / count:.0f} on each."
+            ]
         if self.survey.plan.kind != "SMP":
             return []
         return [

@@ -42,11 +42,12 @@ function randomId() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The codes that the card takes: several choices are a yes or no for each label. */
+/** The codes that the card takes: several choices are a yes or no for each label, and a table has a code per cell. */
 export function codesOf(survey, answers) {
-  return survey.attributes.map(({ question, label }) => (
+  const code = ({ question, label }) => (
     label === null ? answers[question] : Number(answers[question].includes(label))
-  ));
+  );
+  return survey.attributes.map(({ parts }) => parts.reduce((cell, part) => cell * part.size + code(part), 0));
 }
 
 /** What a report says: for each attribute that it speaks of, the codes that the message points to. */
@@ -143,6 +144,7 @@ function start(survey) {
   const place = document.getElementById("survey");
   const card = read(survey.card);
   const sampled = card.method === "SMP";
+  const tables = survey.attributes.some(({ parts }) => parts.length > 1); // pairs of answers are reported
   let language = preferred(survey.languages);
   let screen = null;
   let answers = null; // the true ones
@@ -182,14 +184,22 @@ function start(survey) {
     return question.kind === "number" ? figure(known) : known;
   }
 
-  /** The labels of an attribute: of several choices, no and yes. */
-  function attributeLabel({ question, label: own }, code) {
-    return own === null ? label(survey.questions[question], code) : words()[code ? "yes" : "no"];
+  /** The labels of an attribute: of several choices, no and yes; of a table, those of the cell. */
+  function attributeLabel({ parts }, code) {
+    let rest = code;
+    const labels = [...parts].reverse().map(({ question, label: own, size }) => {
+      const place = rest % size;
+      rest = (rest - place) / size;
+      return own === null ? label(survey.questions[question], place) : words()[place ? "yes" : "no"];
+    });
+    return labels.reverse().join(" + ");
   }
 
-  function attributeName({ question, label: own }) {
-    const { text, labels } = survey.questions[question];
-    return own === null ? text[language] : `${text[language]} – ${labels[language][own]}`;
+  function attributeName({ parts }) {
+    return parts.map(({ question, label: own }) => {
+      const { text, labels } = survey.questions[question];
+      return own === null ? text[language] : `${text[language]} – ${labels[language][own]}`;
+    }).join(" + ");
   }
 
   // Screens.
@@ -251,7 +261,7 @@ function start(survey) {
       subheading(say("protection")),
       paragraph("protection_text"),
       ...(panel ? rounds() : []),
-      ...(attributes.length > 1 ? pick() : []),
+      ...(attributes.length > 1 || tables ? pick() : []),
       odds(0, true),
       attributes.length > 1 ? others() : null,
       ...conclusions(),
@@ -273,8 +283,9 @@ function start(survey) {
   /** One answer of several is picked, or all are sent; the odds are then shown for the first. */
   function pick() {
     const { attributes } = survey;
+    const kind = tables ? (attributes.length > 1 ? "protection_tables" : "protection_table") : null;
     return [
-      paragraph(sampled ? "protection_several" : "protection_all", { count: figure(attributes.length) }),
+      paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) }),
       paragraph("example_of", { question: quote(attributeName(attributes[0])) }, { class: "quiet" }),
     ];
   }
@@ -290,7 +301,9 @@ function start(survey) {
   function oddsTexts(row) {
     const attribute = survey.attributes[row];
     const size = card.questions[row].values.length;
-    const example = size === 2 || survey.questions[attribute.question].kind === "yes-no" ? 1 : 0;
+    const [{ question }] = attribute.parts;
+    const isYesNo = attribute.parts.length === 1 && survey.questions[question].kind === "yes-no";
+    const example = size === 2 || isYesNo ? 1 : 0;
     const values = {
       answer: () => quote(attributeLabel(attribute, example)),
       other: () => quote(attributeLabel(attribute, 0)),
@@ -301,7 +314,7 @@ function start(survey) {
     if (attribute.reading === "value") {
       return [say("own_answer", values), say(size === 2 ? "other_answer" : "other_answers", values)];
     }
-    const { labels } = survey.questions[attribute.question];
+    const { labels } = survey.questions[question];
     const [low, high] = [labels[language][0], labels[language][size - 1]].map(Number);
     const ends = { ...values, low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
     return [say("low_number", ends), say("high_number", ends)];
@@ -710,7 +723,7 @@ function start(survey) {
     const question = (row) => quote(attributeName(survey.attributes[row]));
     const lines = readings.map((reading) => element(
       "div", { class: "meaning" },
-      sampled ? paragraph("says_question", { question: question(reading.attribute) }) : null,
+      sampled ? paragraph(tables ? "says_pair" : "says_question", { question: question(reading.attribute) }) : null,
       readings.length > 1 ? paragraph("says_all", { question: question(reading.attribute) }) : null,
       element("p", { class: "lead" }, spoken(reading)),
       shown.told && answers ? element("p", { role: "status" }, truth(reading)) : null,

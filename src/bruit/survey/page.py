@@ -174,14 +174,18 @@ def _percent(share: Share) -> str:
 
 
 def _attributes(survey: Survey) -> list[dict[str, Any]]:
-    """For each attribute of the plan: whose answer it is, how a message reads, and its odds."""
-    places = {question.name: place for place, question in enumerate(survey.questions)}
+    """For each attribute or table that may be reported on: whose answers it is, how a message reads, and its odds."""
+    places = {
+        name: {"question": place, "label": label if question.kind == "several" else None}
+        for place, question in enumerate(survey.questions)
+        if not question.clear
+        for label, name in enumerate(question.attribute_names)
+    }
     entries = []
-    for question in survey.sensitive:
-        for label, name in enumerate(question.attribute_names):
-            mechanism = survey.plan.mechanisms[name]
-            entry = {"question": places[question.name], "label": label if question.kind == "several" else None}
-            entries.append({**entry, **(_number(mechanism) if mechanism.gives == "mean" else _category(mechanism))})
+    for asked, names in survey.asked.items():
+        mechanism = survey.plan.mechanisms[asked]
+        parts = [{**places[name], "size": survey.plan.schema[name].size} for name in names]
+        entries.append({"parts": parts, **(_number(mechanism) if mechanism.gives == "mean" else _category(mechanism))})
     return entries
 
 

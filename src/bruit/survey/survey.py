@@ -118,6 +118,13 @@ class Survey:
         """The questions whose answers are randomised, in the order of the plan."""
         return tuple(question for question in self.questions if not question.clear)
 
+    @cached_property
+    def asked(self) -> dict[str, tuple[str, ...]]:
+        """What a device may be asked to report on: the attributes of each, several where tables are asked for."""
+        design: Any = self.plan.design
+        tables = design.counted_tables if self.plan.kind == "TAB" else [(name,) for name in self.plan.schema]
+        return dict(zip(self.plan.mechanisms, tables, strict=True))
+
     @property
     def has_rounds(self) -> bool:
         """Whether the same people are asked again, each with a memo and a personal link."""

@@ -55,7 +55,7 @@ def results(
     for number, questions in shown.rounds.items():
         which = f"round {number}, " if shown.survey.has_rounds else ""
         for question in questions:
-            if question.n:
+            if question.n and question.moved is not None:
                 console.say(
                     f"{which}{question.name}: {question.forged} forged of {question.n} could have moved an estimate by "
                     f"{question.moved:.3g}.",
