@@ -14,6 +14,7 @@ from bruit.releases.result import Result, Results
 from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
+from bruit.releases.tables import Tables, TablesResult
 
 __all__ = [
     "AboveThreshold",
@@ -41,6 +42,8 @@ __all__ = [
     "StaircaseNoise",
     "Statistic",
     "Sum",
+    "Tables",
+    "TablesResult",
     "Variance",
     "release",
 ]
