@@ -510,3 +510,36 @@ def test_a_person_is_bounded_booked_and_asked_for_when_a_file_repeats_an_identif
     assert "--person user_id" in run(*ask, "--rows", 3, code=2).err
     assert "--rows 10" in run(*ask, "--person", "visitor", code=2).err
     assert "person-add-remove" in run(*ask, "--ledger", "l.jsonl", code=5).err
+
+
+def test_tables_of_counts_are_published_and_shown_again(run, tmp_path):
+    rows = "F,no,31\nM,no,62\nF,yes,22\nM,no,57\n" * 50
+    (tmp_path / "people.csv").write_text("sex,smokes,age\n" + rows)
+    columns = ("--cross", "sex=F,M", "--cross", "smokes=no,yes", "--cross", "age=0..90/3")
+    booked = ("-e", "1", "--delta", "1e-6", "--ledger", "l.jsonl", "--budget", "1", "--budget-delta", "1e-5")
+    shown = run("release", "people.csv", *columns, *booked).out
+    assert "sex × smokes" in shown
+    assert "tables agree" in shown
+    document = run("result", "l.jsonl", "0", "--json").json()
+    assert len(document["values"]) == 4 + 6 + 6
+    assert document["values"][0]["group"] == "sex × smokes"
+    assert "tables of sex, smokes, age" in run("ledger", "show", "l.jsonl").out
+    chosen = run(
+        "release", "people.csv", *columns, "--table", "sex,age", "--table", "smokes", "-e", "1", "--json"
+    ).json()
+    assert [row["group"] for row in chosen["values"]] == ["sex × age"] * 6 + ["smokes"] * 2
+
+
+def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
+    (tmp_path / "people.csv").write_text("sex,smokes\nF,no\nM,\n")
+    known = ("release", "people.csv", "-e", "1", "--cross", "sex=F,M")
+    assert "--table must name columns of --cross" in run(*known, "--table", "sex,smoke", code=2).err
+    assert "declares a column twice" in run(*known, "--cross", "sex=F,M", code=2).err
+    assert "must be declared, as in --cross smokes=no,yes" in run(*known, "--cross", "smokes=?", code=2).err
+    assert "--missing drop is not for --cross" in run(*known, "--missing", "drop", code=2).err
+    assert "'smokes': some records have no value. Add --missing category" in " ".join(
+        run(*known, "--cross", "smokes=no,yes", code=3).err.split()
+    )
+    run(*known, "--cross", "smokes=no,yes", "--missing", "category")
+    alone = ("release", "people.csv", "-e", "1", "--table", "sex,smokes")
+    assert "--table names columns of --cross" in run(*alone, code=2).err

@@ -157,6 +157,48 @@ def test_intervals_of_three_tables_of_the_same_people_cover(table, target) -> No
     assert (np.abs(np.mean(values, axis=0) - truth) < 5.5 * np.std(values, axis=0) / runs**0.5).all()
 
 
+@pytest.mark.parametrize("method", ["TAB[GRR]", "TAB[SS]", "TAB[OUE]"])
+@pytest.mark.parametrize("target", ["population", "people"])
+def test_the_variance_of_a_margin_is_a_function_of_its_frequency(method, target) -> None:
+    plan = Plan({"a": Categories(k=4), "b": Categories(k=3), "c": ["no", "yes"]}, 2.0, method)
+    model = plan.estimate(plan.simulate(np.full((4, 3, 2), 30), rng=1), target)["a"].model
+    constant, slope, drawn = model._noise_by_frequency(target)
+    share, others = np.array([0.9, 0.07, 0.03, 0.0]), {3: np.array([0.5, 0.3, 0.2]), 2: np.array([0.8, 0.2])}
+    total = np.zeros(4)
+    for part in model.parts:
+        cells = np.outer(share, others[part.shape[1]]).ravel()
+        total += part.weight**2 * np.diagonal(part.margin_covariance(cells, target))
+    if target == "people":
+        total -= (1 - sum(part.weight**2 for part in model.parts)) * share * (1 - share) / (model.people - 1)
+    assert np.allclose(constant + slope * share + drawn * share * (1 - share), total, rtol=1e-9)
+
+
+def test_the_interval_of_a_margin_from_one_report_is_wide() -> None:
+    plan = Plan(SCHEMA, 1.0, "TAB[GRR]")
+    answers = plan.estimate(plan.tally({"attribute": np.zeros(1, np.uint8), "report": np.zeros(1, np.uint8)}))
+    ends = answers["sex"].interval()
+    assert (ends[:, 1] - ends[:, 0] > 1).all()
+    assert (ends[:, 0] <= 0.5).all()
+    assert (ends[:, 1] >= 0.5).all()
+    assert np.ptp(answers["sex"].interval(method="wald"), axis=1).max() < 1e-6  # which standard errors alone would say
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("target", ["population", "people"])
+def test_the_intervals_of_margins_cover_rare_values(target) -> None:
+    plan = Plan({"a": Categories(k=4), "b": Categories(k=3), "c": ["no", "yes"]}, 4.0, "TAB[GRR]")
+    share = np.multiply.outer(np.multiply.outer([0.97, 0.02, 0.01, 0.0], [0.5, 0.3, 0.2]), [0.7, 0.3])
+    rng, covered = np.random.default_rng(3), []
+    fixed = rng.multinomial(400, share.ravel()).reshape(share.shape)
+    truth = (fixed / 400 if target == "people" else share).sum(axis=(1, 2))
+    for seed in range(3000):
+        joint = fixed if target == "people" else rng.multinomial(400, share.ravel()).reshape(share.shape)
+        ends = plan.estimate(plan.simulate(joint, rng=seed), target)["a"].interval()
+        covered.append((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    print(f"\nmargins, {target}: {np.mean(covered, axis=0).round(4)}")
+    assert 0.94 <= np.mean(covered) <= 0.965
+
+
 def test_the_variance_planned_is_the_variance_stated() -> None:
     plan = Plan(SCHEMA, 1.0, "TAB[ADP]")
     even = np.full((2, 2, 3), 5000)

@@ -370,6 +370,8 @@ def _of_releases() -> Iterator[tuple[str, Verb, list[Any]]]:
     words = releases.Histogram("x", domain=["no", "yes"], epsilon=1.0)
     yield "a count", lambda column: releases.release({"x": column}, releases.Count(epsilon=1.0)), NUMBERS
     yield "a histogram", lambda column: releases.release({"x": column}, words), WORDS
+    crossed = releases.Tables({"x": ["no", "yes"], "y": ["no", "yes"]}, epsilon=1.0)
+    yield "tables", lambda column: releases.release({"x": column, "y": _beside(column, WORDS)}, crossed), WORDS
     for kind in (releases.Sum, releases.Mean, releases.Variance, releases.Median):
         statistic = kind("x", **bounded)
         yield f"a {statistic.name}", lambda column, s=statistic: releases.release({"x": column}, s), NUMBERS

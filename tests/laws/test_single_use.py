@@ -101,6 +101,7 @@ DISTRIBUTION = NUMBER.distribution()
 QUANTILES = releases.Quantiles(bounds=(0, 10), epsilon=1.0, quantiles=(0.5,), cells=100)
 COUNTS = QUANTILES.count({"values": np.linspace(0.0, 10.0, 20)})
 EDGES = releases.HistogramQuantiles(bounds=(0, 10), epsilon=1.0, cells=100)
+CROSSED = releases.Tables({"a": ["0", "1"], "b": ["x", "y", "z"]}, epsilon=1.0, delta=1e-6)
 MEAN = releases.InverseSensitivity(statistic="mean", bounds=(0, 10), epsilon=1.0)
 FAKES = Plan(CATEGORIES, 2.0, "RS+FD[GRR]")
 TABLE = {"a": ["0", "1", "2"] * 4, "b": ["x", "y"] * 6}
@@ -207,6 +208,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.statistic.Statistic.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
     "releases.quantiles.ranked.Quantiles.publish": lambda e: QUANTILES.publish(COUNTS, words_of(e)),
     "releases.quantiles.histogram.HistogramQuantiles.publish": lambda e: EDGES.publish(np.arange(100), words_of(e)),
+    "releases.tables.Tables.publish": lambda e: CROSSED.publish(np.arange(6), words_of(e)),
     "releases.inverse_sensitivity.InverseSensitivity.publish": lambda e: MEAN.publish(np.arange(1025), words_of(e)),
     "releases.release.Release.publish": lambda e: Count(epsilon=1.0).alone.publish(RAW, rng=e),
     "releases.release.release": lambda e: releases.release(AGES, Count(epsilon=1.0), rng=e),

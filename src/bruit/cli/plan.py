@@ -350,8 +350,8 @@ class _Expected:
         """The least chance with which a person reports on what is compared."""
         design: Any = self.plan.design
         if self.plan.kind == "TAB":
-            return min(design.drawn.chance(name) for name in design.questions)
-        return 1.0 if self.plan.kind == "one" else min(design.chance(name) for name in self.plan.schema)
+            return float(min(design.drawn.chance(name) for name in design.questions))
+        return 1.0 if self.plan.kind == "one" else float(min(design.chance(name) for name in self.plan.schema))
 
     @property
     def _promises(self) -> list[str]:

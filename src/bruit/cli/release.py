@@ -6,6 +6,7 @@ finds it again; so nothing here needs to be run twice.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import secrets
@@ -79,6 +80,17 @@ def release(
     at: Annotated[
         str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
     ] = "0.25,0.5,0.75",
+    cross: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION",
+            help="A column of tables of counts, as in sex=F,M; repeat it: every two columns make a table.",
+        ),
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="With --cross: only this table, as in sex,smokes; may be repeated."),
+    ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,7 +124,7 @@ def release(
         typer.Option(help="For quantiles: auto (if none is named), exponential, approximate, joint or histogram."),
     ] = None,
     missing: Annotated[
-        str, typer.Option(help="A missing value: refuse, drop, or category for --histogram.")
+        str, typer.Option(help="A missing value: refuse, drop, or category for --histogram and --cross.")
     ] = "refuse",
     csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
@@ -135,7 +147,7 @@ def release(
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Publish statistics of a file with noise: counts, histograms, sums, means, variances, medians and quantiles.
+    """Publish statistics of a file with noise: counts, histograms, tables, sums, means, variances and quantiles.
 
     Options for statistics may be repeated: the file is read once, and all are booked together in the ledger before any
     noise is drawn, or refused if the budget does not allow it; then nothing is spent and nothing is written. The
@@ -149,7 +161,8 @@ def release(
     values = (histogram, total, mean, variance, median, quantiles)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
     bounds = _Person(person, rows, groups, rows_per_group, nobody)
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta)
+    tables = _Cross(cross or [], table or [])
+    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta, tables)
     whole = request.release() if ask is None else request.from_file(ask)
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
@@ -213,6 +226,36 @@ class _Person:
         return Person(self.column, self.rows, self.groups, per_group, missing)
 
 
+@dataclass(frozen=True)
+class _Cross:
+    """The options that ask for tables: their columns, and which of them go together."""
+
+    columns: list[str]
+    tables: list[str]
+
+    def __post_init__(self) -> None:
+        if self.tables and not self.columns:
+            raise ParameterError("--table names columns of --cross: declare them, as in --cross sex=F,M.")
+
+    def read(self, missing: str, privacy: dict[str, Any]) -> list[Statistic]:
+        """The tables, as one statistic, or nothing."""
+        from bruit.engines.batch import clean_name
+        from bruit.releases import Tables
+        from bruit.releases.declared import counted_values
+
+        if not self.columns:
+            return []
+        pairs = [counted_values(text, missing, option="--cross ") for text in self.columns]
+        if len(dict(pairs)) < len(pairs):
+            raise ParameterError("--cross declares a column twice: name each once.")
+        chosen = [tuple(clean_name(part) for part in text.split(",") if part.strip()) for text in self.tables]
+        for name in itertools.chain(*chosen):
+            if name not in dict(pairs):
+                near = _checks.suggestion(name, dict(pairs))
+                raise ParameterError(f"--table must name columns of --cross, as in --table {pairs[0][0]}.{near}")
+        return [Tables(dict(pairs), tables=chosen or None, **privacy)]
+
+
 def _warn_of_people(source: Any) -> None:
     """Say so if a file looks as if people had several rows, and no person is named."""
     from bruit.releases.person import repeated_identifier
@@ -239,6 +282,7 @@ class _Request:
     at: str
     person: _Person
     delta: float
+    cross: _Cross
 
     def release(self) -> Release | Groups:
         """The release that the options ask for."""
@@ -247,7 +291,7 @@ class _Request:
         from bruit.releases import Count, Release
 
         texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
-        if not texts and not self.count:
+        if not texts and not self.count and not self.cross.columns:
             raise ParameterError("Say what to publish: --count, --mean age=0..120, --histogram sex=F,M, or --ask FILE.")
         if self.epsilon is None:
             raise ParameterError(
@@ -256,7 +300,7 @@ class _Request:
         _checks.one_of(("add-remove", "replace"), **{"--neighbours": self.neighbours})
         _checks.one_of(get_args(Missing), **{"--missing": self.missing})
         self._refuse_idle(texts)
-        many = len(texts) + self.count
+        many = len(texts) + self.count + bool(self.cross.columns)
         share = _share(_checks.positive(**{"--epsilon": self.epsilon}), many)
         privacy: dict[str, Any] = {"epsilon": share, "neighbours": self.neighbours}
         if _checks.fraction(**{"--delta": self.delta}):
@@ -268,13 +312,14 @@ class _Request:
             return self._unknown(groups, texts)
         statistics: list[Statistic] = [Count(**privacy)] if self.count else []
         statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
+        statistics += self.cross.read(self.missing, privacy)
         return Release(statistics, groups or None, self.person.read())
 
     def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
         """The groups of many people, where nobody declares which groups there are."""
         from bruit.releases import Groups
 
-        if texts or any(domain is not None for domain in groups.values()) or not self.delta:
+        if texts or self.cross.columns or any(domain is not None for domain in groups.values()) or not self.delta:
             name = next(name for name, domain in groups.items() if domain is None)
             raise ParameterError(
                 f"The groups must be declared, as in --by {name}=a,b: reading them from the data would tell which "
@@ -289,7 +334,14 @@ class _Request:
         """The release that a file describes; options that say what to publish would be ignored, and are refused."""
         from bruit.releases import Release
 
-        if self.count or any(self.columns.values()) or self.by or self.epsilon is not None or self.person.column:
+        if (
+            self.count
+            or any(self.columns.values())
+            or self.cross.columns
+            or self.by
+            or self.epsilon is not None
+            or self.person.column
+        ):
             raise ParameterError(
                 "--ask FILE says what is published: leave out --epsilon, --by, --person and the statistics."
             )
@@ -306,11 +358,13 @@ class _Request:
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
         """An option that would do nothing is a misunderstanding."""
-        kinds = {kind for kind, _ in texts}
+        kinds = {kind for kind, _ in texts} | ({"cross"} if self.cross.columns else set())
         if self.method is not None and not kinds & {"median", "quantiles"}:
             raise ParameterError("--method is of use with --quantiles and --median: leave it out.")
-        if self.missing == "category" and kinds - {"histogram"}:
-            raise ParameterError("--missing category is for --histogram alone: use --missing drop.")
+        if self.missing == "category" and kinds - {"histogram", "cross"}:
+            raise ParameterError("--missing category is for --histogram and --cross alone: use --missing drop.")
+        if self.missing == "drop" and "cross" in kinds:
+            raise ParameterError("--missing drop is not for --cross: a gap is a value there, with --missing category.")
         if self.missing != "refuse" and (not kinds or self.method == "histogram"):
             raise ParameterError("--missing is of no use here: leave it out.")
 
@@ -356,6 +410,8 @@ def _gaps(error: Exception, release: Release | Groups) -> DataError:
     name = column[1] if column else ""
     if name in (release.by or ()):
         rule = "some records have no value, and so belong to none of the groups: mend the data first."
+    elif any(name in item.columns and item.kind == "tables" for item in getattr(release, "statistics", {}).values()):
+        rule = "some records have no value. Add --missing category to count them as a value of their own."
     else:
         rule = "some records have no value. Add --missing drop to leave these records out."
     return DataError(f"Column {name!r}: {rule}")

@@ -269,10 +269,11 @@ class CrossTables(Design):
         by_value = weight.reshape(-1, *shape).sum(axis=others)
         return np.asarray(by_value.max(axis=1) / by_value.sum(axis=1))
 
-    def attribute_codes(self, name: str, codes: Codes) -> dict[str, Codes]:
+    def attribute_codes(self, name: str, codes: Counts) -> dict[str, Counts]:
         """Cells of a table as values of its attributes."""
         names = next(names for names in self.tables if title(names) == name)
-        return dict(zip(names, np.unravel_index(np.asarray(codes, np.int64), self.shape(names)), strict=True))
+        places = np.unravel_index(codes, self.shape(names))
+        return {own: np.asarray(place, np.int64) for own, place in zip(names, places, strict=True)}
 
     def question(self, name: str) -> Question:
         """The question about a table, for a card."""

@@ -194,7 +194,7 @@ class Design(Composite, ABC):
         """Reports of memos in their form, which are valid."""
         raise ParameterError("These reports cannot be made again from memos.")
 
-    def attribute_codes(self, name: str, codes: Codes) -> dict[str, Codes]:
+    def attribute_codes(self, name: str, codes: Counts) -> dict[str, Counts]:
         """Values of what people reported on, as values of the attributes; of an attribute they are its own."""
         return {name: codes}
 

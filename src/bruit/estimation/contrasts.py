@@ -93,9 +93,31 @@ def least_squares(
     if total is not None:
         means[()] = np.asarray(float(total))
     return {
-        names: spread({kept: means[kept] for kept in _subsets(names)}, names, np.shape(table))
+        names: spread({kept: means[kept] for kept in subsets(names)}, names, np.shape(table))
         for names, table in tables.items()
     }
+
+
+def cell_variance(noise: Mapping[Names, float], sizes: Mapping[str, int], names: Names) -> float:
+    """The variance of every cell of a table that is the sum of its parts.
+
+    The part of A, spread over the table of S, adds σ²·Π_A (1 − 1/n)·Π_{S∖A} 1/n².
+
+    Parameters
+    ----------
+    noise
+        For every subset of the names, the variance σ² of the white noise of its margin, before it is centred.
+    sizes
+        How many values each attribute has.
+    names
+        The attributes of the table.
+    """
+    return math.fsum(noise[kept] * cell_share(kept, sizes, names) for kept in subsets(names))
+
+
+def cell_share(kept: Names, sizes: Mapping[str, int], names: Names) -> float:
+    """How much of the noise of a part's margin is in each cell of the table: Π_A (1 − 1/n)·Π_{S∖A} 1/n²."""
+    return math.prod(1 - 1 / sizes[name] if name in kept else sizes[name] ** -2.0 for name in names)
 
 
 def margin_weights(tables: Mapping[Names, int], variances: Mapping[Names, float], name: str) -> dict[Names, float]:
@@ -160,7 +182,8 @@ def _factor(wanted: Floats, present: Floats) -> Floats:
     return np.divide(wanted, present, out=np.zeros_like(present), where=present > 0)
 
 
-def _subsets(names: Names) -> list[Names]:
+def subsets(names: Names) -> list[Names]:
+    """Every selection of these attributes, in their order; the empty one first."""
     return [kept for size in range(len(names) + 1) for kept in itertools.combinations(names, size)]
 
 

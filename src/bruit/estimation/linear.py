@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bruit.errors import ParameterError
-from bruit.estimation.intervals import Floats, wald
+from bruit.estimation.intervals import Floats, normal_quantile, wald
 from bruit.estimation.support import IntervalMethod, Model, Target
 
 
@@ -28,6 +29,16 @@ class MarginPart(NamedTuple):
         """The margin of the attribute."""
         others = tuple(place for place in range(len(self.shape)) if place != self.axis)
         return np.asarray(cells.reshape(self.shape).sum(axis=others))
+
+    def margin_covariance(self, cells: Floats, target: Target) -> Floats:
+        """The covariances of the margin where the true cells are these."""
+        rows = np.array([self.summed(row) for row in self.model.covariance(cells, target)])
+        return np.array([self.summed(column) for column in rows.T])
+
+    def variances_at(self, cells: Floats, target: Target) -> tuple[float, float]:
+        """The variances of the first and of the second value of the attribute where the true cells are these."""
+        first, second = np.diagonal(self.margin_covariance(cells, target))[:2]
+        return float(first), float(second)
 
 
 @dataclass(frozen=True)
@@ -55,11 +66,38 @@ class MarginModel:
         return np.asarray(np.diagonal(self.covariance(frequency, target)))
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
-        """The frequency ± z standard errors: sums of many counts have no exact interval."""
+        """The score interval, or with "wald" the frequency ± z standard errors; an exact one is not known.
+
+        A score interval has the variance at each frequency that it tries. That at the estimate is far too small where
+        few people report on a rare value, and 0 for a single report.
+        """
         if method == "clopper-pearson":
-            raise ParameterError('method "clopper-pearson" is for one count; for a margin of tables use "wald".')
+            raise ParameterError('method "clopper-pearson" is for one count; for a margin of tables use "wilson".')
         raw = self.frequency()
-        return wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+        if method == "wald":
+            return wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+        # Var = constant + slope·f + drawn·f(1 − f): (f̂ − f)² = z²·Var, solved for f.
+        constant, slope, drawn = self._noise_by_frequency(target)
+        square = normal_quantile(level) ** 2
+        leading = 1 + square * drawn
+        middle = raw + square * (slope + drawn) / 2
+        half = np.sqrt(np.maximum(middle**2 - leading * (raw**2 - square * constant), 0.0))
+        return (middle - half) / leading, (middle + half) / leading
+
+    def _noise_by_frequency(self, target: Target) -> tuple[float, float, float]:
+        """The variance of a margin as a function of its own frequency, for oracles to which all cells are alike."""
+        constant = slope = drawn = 0.0
+        for part in self.parts:
+            own, other = part.variances_at(np.eye(1, math.prod(part.shape))[0], target)
+            ends = np.zeros(math.prod(part.shape))
+            ends[[0, -1]] = 0.5
+            middle, _ = part.variances_at(ends, target)
+            weight = part.weight**2
+            constant, slope = constant + weight * other, slope + weight * (own - other)
+            drawn += 4 * weight * (middle - (own + other) / 2)
+        if target == "people" and self.people > 1:
+            drawn -= (1 - sum(part.weight**2 for part in self.parts)) / (self.people - 1)
+        return constant, slope, drawn
 
     def covariance(self, frequency: Floats, target: Target) -> Floats:
         """The matrix of covariances, at the estimated cells.
@@ -69,9 +107,7 @@ class MarginModel:
         """
         total = np.zeros((frequency.size, frequency.size))
         for part in self.parts:
-            cells = part.model.covariance(part.model.frequency(), target)
-            rows = np.array([part.summed(row) for row in cells])
-            total += part.weight**2 * np.array([part.summed(column) for column in rows.T])
+            total += part.weight**2 * part.margin_covariance(part.model.frequency(), target)
         if target == "people" and self.people > 1:
             apart = 1 - sum(part.weight**2 for part in self.parts)
             total -= apart * (np.diag(frequency) - np.outer(frequency, frequency)) / (self.people - 1)

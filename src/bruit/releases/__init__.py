@@ -15,6 +15,7 @@ from bruit.releases.result import Result, Results
 from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
+from bruit.releases.tables import Tables, TablesResult
 
 __all__ = [
     "AboveThreshold",
@@ -48,6 +49,8 @@ __all__ = [
     "Stretch",
     "Sum",
     "SumLaw",
+    "Tables",
+    "TablesResult",
     "TreeLaw",
     "Variance",
     "release",

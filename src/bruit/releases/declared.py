@@ -17,7 +17,7 @@ from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.statistic import Statistic
 
-__all__ = ["KINDS", "QUARTILES", "declared"]
+__all__ = ["KINDS", "QUARTILES", "counted_values", "declared"]
 
 #: The kinds of statistics that can be declared by a text.
 KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles")
@@ -61,7 +61,8 @@ def declared(
     if kind == "count":
         return Count(**privacy)
     if kind == "histogram":
-        return _histogram(text, missing, option, privacy)
+        name, domain = counted_values(text, missing, option=option)
+        return Histogram(name, domain=domain, **privacy)
     if kind in ("median", "quantiles"):
         points = (0.5,) if kind == "median" else quantiles
         return _quantiles(kind, text, missing=missing, method=method, points=points, **privacy)
@@ -74,17 +75,22 @@ def declared(
     return statistic
 
 
-def _histogram(text: str, missing: Any, option: str, privacy: dict[str, Any]) -> Histogram:
+def counted_values(text: str, missing: Any = "refuse", *, option: str = "") -> tuple[str, Any]:
+    """A column and the values that are counted of it: categories, dates, a grid, or bins; as in `declared`.
+
+    >>> counted_values("age=0..100/4")[1].size
+    4
+    """
     if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
         bins = number_question(text)
-        return Histogram(bins.name, domain=Bins.even(bins.bounds, bins.cells or 1, missing), **privacy)
+        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing)
     name, domain = question(text, missing)
     if domain is None:
         raise ParameterError(
             f"The values of {name!r} must be declared, as in {option}{name}=no,yes: reading them from the "
             "data would tell which values occur, and that is not covered by any noise."
         )
-    return Histogram(name, domain=domain, **privacy)
+    return name, domain
 
 
 def _quantiles(

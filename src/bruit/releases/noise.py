@@ -234,11 +234,15 @@ class DiscreteGaussian(Noise):
         >>> round(DiscreteGaussian.calibrate(1, 1.0, 1e-6).error, 2)
         4.53
         """
-        least = Fraction(change2) / (2 * Fraction(epsilon_to_rho(epsilon, delta)))
+        return cls.at_least(Fraction(change2) / (2 * Fraction(epsilon_to_rho(epsilon, delta))))
+
+    @classmethod
+    def at_least(cls, least: Fraction) -> DiscreteGaussian:
+        """The noise whose σ² is this, rounded up by one part in 10⁹ or 10⁶ to a number that is drawn from exactly."""
         if least > MOST_SCALE**2:
             raise LimitError(
-                f"Gaussian noise for a change of {math.isqrt(change2):,} steps at this ε is beyond what is exact here: "
-                "use a coarser grid or a larger ε."
+                f"Gaussian noise with a σ of {math.isqrt(math.ceil(least)):,} steps is beyond what is exact here: use "
+                "a coarser grid, fewer values or a larger ε."
             )
         if least < _WHOLE_SIGMA**2:
             return cls(simplest_fraction(least, least * (1 + SLACK)))

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class Result(Tabular):
     """
 
     FORMAT = "bruit.result/1"
+    #: The kind of the statistic whose results are of this class; a document of that kind is read as one.
+    kind: ClassVar[str] = ""
+    _classes: ClassVar[dict[str, type[Result]]] = {}
 
     name: str
     values: NDArray[Any]
@@ -68,6 +71,11 @@ class Result(Tabular):
     statistic: Mapping[str, Any]
     ends: Ends | None = field(default=None)
     notes: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.kind:
+            Result._classes[cls.kind] = cls
 
     def __post_init__(self) -> None:
         values = np.array(self.values, ndmin=1)
@@ -187,7 +195,8 @@ class Result(Tabular):
         }
         if any(len(ends) != len(rows) for ends in saved.values()):
             raise ValueError
-        return cls(
+        own = cls._classes.get(body["statistic"].get("kind"), cls)
+        return own(
             name=body["name"],
             values=_values([row["value"] for row in rows], body["type"]),
             labels=tuple((row["group"], row["label"]) if grouped else row["label"] for row in rows),
@@ -260,7 +269,7 @@ class Results(Mapping[str, Result]):
 
 def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) -> Result:
     """The results of one statistic for several groups, as one: a label is the group, or the group and a label in it."""
-    pairs = [[(group, label) for label in part.labels] for group, part in zip(groups, parts, strict=True)]
+    pairs = [[(group, _one_label(name)) for name in part.labels] for group, part in zip(groups, parts, strict=True)]
     alone = all(len(row) == 1 for row in pairs)
     ends = [part.ends for part in parts if part.ends]
     return replace(
@@ -272,6 +281,11 @@ def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) 
         error=np.concatenate([part.error for part in parts]),
         ends=(lambda level: np.concatenate([np.reshape(end(level), (-1, 2)) for end in ends])) if ends else None,
     )
+
+
+def _one_label(name: Any) -> Any:
+    """The label of a cell of a table, in one text."""
+    return ": ".join(map(str, name)) if isinstance(name, tuple) else name
 
 
 def _reading(form: str) -> Any:
