@@ -11,6 +11,7 @@ import bruit
 from bruit.cli import (
     attack,
     audit,
+    bounds,
     choose,
     compare,
     compliance,
@@ -65,6 +66,7 @@ app.command("regress")(ended(regress.regress))
 app.command("compliance")(ended(compliance.compliance))
 app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
+app.command("bounds")(ended(bounds.bounds))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))

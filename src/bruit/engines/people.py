@@ -94,7 +94,8 @@ def column_words(column: Any) -> Words:
         distinct, places = np.unique(column, return_inverse=True)
         values = distinct.tolist()
     words = [(0, 0) if is_missing(value) else words_of_text(_key(value)) for value in values]
-    return np.array([*words, (0, 0)], np.uint64)[places]
+    out: Words = np.array([*words, (0, 0)], np.uint64)[places]
+    return out
 
 
 def values_of(column: Any) -> NDArray[Any]:
@@ -209,7 +210,7 @@ class Bounding(Protocol):
         """What is counted of people who are in a batch with all their rows."""
 
 
-def fold_people(source: Any, bounding: Bounding, columns: Iterable[str]) -> Any:
+def fold_people(source: Any, bounding: Any, columns: Iterable[str], *, whole: bool = False) -> Any:
     """The sum of what is counted of people, each with all their rows, wherever these stand.
 
     Parameters
@@ -217,9 +218,11 @@ def fold_people(source: Any, bounding: Bounding, columns: Iterable[str]) -> Any:
     source
         As for `bruit.engines.fold`.
     bounding
-        Which rows of a person count, and what is counted of them.
+        A `Bounding`: which rows of a person count, and what is counted of them.
     columns
         The columns to read.
+    whole
+        Whether `bounding` has a `tally` and does not say which rows count: it needs all rows of a person at once.
     """
     names = list(dict.fromkeys([bounding.column, *columns]))
     table = Source.of(source)
@@ -228,7 +231,7 @@ def fold_people(source: Any, bounding: Bounding, columns: Iterable[str]) -> Any:
 
         return spark.fold_people(table, bounding, names)
     total = _total(table, names)
-    if total > MOST_ROWS and importlib.util.find_spec("duckdb"):
+    if total > MOST_ROWS and not whole and importlib.util.find_spec("duckdb"):
         from bruit.engines import out_of_core
 
         return out_of_core.fold_people(table, bounding, names, total)

@@ -1,6 +1,7 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
+from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -19,6 +20,8 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
+    "BoundsChoice",
+    "BoundsGuide",
     "Count",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -42,5 +45,6 @@ __all__ = [
     "Statistic",
     "Sum",
     "Variance",
+    "choose_bounds",
     "release",
 ]
