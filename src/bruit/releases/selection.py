@@ -15,6 +15,7 @@ import functools
 import itertools
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -425,17 +426,14 @@ class Groups:
     def fold(self, source: Any, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
-        if engines.is_spark(whole.data):
-            raise ParameterError(
-                "Groups that are not declared cannot be counted on Spark: declare them, or write the rows to Parquet."
-            )
         opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
-            return engines.fold(opened, self._tally, columns=self.columns)
+            counts = engines.fold(opened, self._tally, columns=self.columns)
+            return GroupTally(design=self.digest, counts=counts)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
         sort = functools.partial(self._sort, {}, itertools.count())
-        tally: GroupTally = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
-        return tally
+        counts = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
+        return GroupTally(design=self.digest, counts=counts)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -498,14 +496,10 @@ class Groups:
             notes=tuple(notes),
         )
 
-    def _tally(self, batch: dict[str, Any]) -> GroupTally:
+    def _tally(self, batch: dict[str, Any]) -> Counter[str]:
         codes, labels = self._labels(batch)
-        return self._counted(codes, labels)
-
-    def _counted(self, codes: Integers, labels: list[str]) -> GroupTally:
         counts = np.bincount(codes, minlength=len(labels)).tolist()
-        present = {label: count for label, count in zip(labels, counts, strict=True) if count}
-        return GroupTally(design=self.digest, counts=present)
+        return Counter({label: count for label, count in zip(labels, counts, strict=True) if count})
 
     def _sort(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
         """The group of each row, by a number that its label has in every batch, and a word of each group."""
