@@ -17,6 +17,7 @@ from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
 from bruit.releases import (
     AboveThreshold,
+    BoundsGuide,
     Count,
     Groups,
     Histogram,
@@ -163,6 +164,16 @@ def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> Non
     assert testing.check_after_booking(publish, tables) is None
 
 
+def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
+    guide = BoundsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b"]})
+    tables = [{"user": users, "zone": ["a"] * len(users)} for users in ([], [1], [1] * 500, list(range(300)))]
+
+    def publish(table: Any, ledger: Any) -> Any:
+        return len(guide.publish(guide.fold(table), ledger, rng=1).errors)
+
+    assert testing.check_after_booking(publish, tables) is None
+
+
 def test_everything_public_that_spends_is_among_those_that_are_checked() -> None:
     names = [(package, name) for package in (releases, learning) for name in package.__all__]
     public = [item for item in itertools.starmap(getattr, names) if inspect.isclass(item)]
@@ -173,6 +184,7 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     takers = {item for item in public for method in vars(item).values() if "ledger" in _parameters(method)}
     assert {item.__name__ for item in takers - spends} == {
         "AboveThreshold",
+        "BoundsGuide",
         "Groups",
         "LocalPrivatizer",
         "Release",

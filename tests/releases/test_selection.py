@@ -16,10 +16,10 @@ from scipy import stats
 import bruit
 from bruit.engines import people as engine
 from bruit.entropy import Entropy
-from bruit.errors import DataTypeError, ParameterError
+from bruit.errors import DataError, DataTypeError, MissingError, ParameterError
 from bruit.laws.rounding import exp_floor
 from bruit.privacy import Ledger
-from bruit.releases import Count, Groups, Mean, Person, SelectionNoise
+from bruit.releases import Count, Groups, Mean, Person, Release, SelectionNoise
 from bruit.releases.selection import GaussianSelection, _gaussian_delta
 
 
@@ -213,3 +213,31 @@ def test_gaussian_counts_are_published_above_their_threshold() -> None:
     result = release.publish(release.fold(table, 1), rng=1)["count"]
     assert result.labels == ("a", "b")
     assert abs(result["b"] - 500) < 8 * release.noise.error
+
+
+def test_values_that_are_not_declared_are_one_more_group_where_three_points_ask_for_it() -> None:
+    table = {"zone": ["a", "b", "z", "y", None, "a", "other"], "size": [1, 2, 3, 3, 1, 1, 3]}
+    release = Release(Count(epsilon=1.0), {"zone": ["a", "b", ...]})
+    assert release.groups == ("a", "b", "other")
+    whole = {
+        name: [value for value, zone in zip(column, table["zone"], strict=True) if zone]
+        for name, column in table.items()
+    }
+    assert release.fold(whole).reveal(design=release.digest).tolist() == [2, 1, 3]
+    numbers = Release(Count(epsilon=1.0), {"size": [1, 2, ...]})
+    for sizes in (
+        table["size"],
+        np.array(table["size"]),
+        np.array(table["size"], float),
+        list(map(str, table["size"])),
+    ):
+        assert numbers.fold({"size": sizes}).reveal(design=numbers.digest).tolist() == [3, 1, 3]
+    again = Release.from_json(release.to_json())
+    assert (again.digest, again.groups) == (release.digest, release.groups)
+    assert again.fold(whole).reveal(design=release.digest).tolist() == [2, 1, 3]
+    with pytest.raises(MissingError):
+        release.fold(table)
+    with pytest.raises(DataError):
+        Release(Count(epsilon=1.0), {"zone": ["a", "b"]}).fold(whole)
+    with pytest.raises(ParameterError, match="again"):
+        Release(Count(epsilon=1.0), {"zone": ["a", "other", ...]})

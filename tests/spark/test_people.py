@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bruit.errors import MissingError
-from bruit.releases import Count, Histogram, Person, Release
+from bruit.releases import Count, Groups, Histogram, Person, Release
 
 ZONES = ["a", "b", "c"]
 
@@ -42,3 +42,14 @@ def test_spark_refuses_rows_of_nobody_and_takes_a_frame_without_rows(frame_of: A
         release.fold(frame_of({"user": ["x", None], "zone": ["a", "b"]}), 3)
     empty = frame_of({"user": ["x"], "zone": ["a"]}).filter("zone = 'z'")
     assert release.fold(empty, 3).reveal(design=release.digest).tolist() == [0]
+
+
+def test_groups_that_nobody_declared_are_the_same_as_in_memory(frame_of: Any) -> None:
+    table = _table()
+    for groups in (
+        Groups("zone", epsilon=1.0, delta=1e-3, person=Person("user", groups=2, rows_per_group=1)),
+        Groups("zone", epsilon=1.0, delta=1e-3),
+    ):
+        expected = groups.fold(table, 3).reveal(design=groups.digest)
+        assert groups.fold(frame_of(table), 3).reveal(design=groups.digest) == expected
+        assert set(expected) == set(ZONES)

@@ -11,6 +11,7 @@ import bruit
 from bruit.cli import (
     attack,
     audit,
+    bounds,
     choose,
     compare,
     compliance,
@@ -67,6 +68,7 @@ app.command("compliance")(ended(compliance.compliance))
 app.command("difference")(ended(difference.difference))
 app.command("release")(ended(release.release))
 app.command("publish")(ended(publish.publish))
+app.command("bounds")(ended(bounds.bounds))
 app.command("result")(ended(result.result))
 app.command("choose")(ended(choose.choose))
 app.command("compare")(ended(compare.compare))

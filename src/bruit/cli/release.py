@@ -95,7 +95,8 @@ def release(
         list[str] | None,
         typer.Option(
             metavar="QUESTION",
-            help="One result for each declared group: sex=F,M. zone=? with --count names the groups of many people.",
+            help="One result for each declared group: sex=F,M; zone=a,b,... has one for all others, too. zone=? with "
+            "--count names the groups of many people.",
         ),
     ] = None,
     person: Annotated[
@@ -268,6 +269,10 @@ def _warn_of_people(source: Any) -> None:
         )
 
 
+#: Behind declared groups: all other values are one more.
+_AND_OTHERS = ",..."
+
+
 @dataclass(frozen=True)
 class _Request:
     """The options that say what is published."""
@@ -307,7 +312,13 @@ class _Request:
             privacy["delta"] = _share(self.delta, many)
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
-        groups = questions(self.by)
+        groups: dict[str, Any] = dict(questions([text.removesuffix(_AND_OTHERS) for text in self.by]))
+        for name, text in zip(groups, self.by, strict=True):
+            if text.endswith(_AND_OTHERS):
+                labels = getattr(groups[name], "labels", None)
+                if labels is None:
+                    raise ParameterError(f"Three points stand behind a list of values, as in --by {name}=a,b,... .")
+                groups[name] = [*labels, ...]
         if None in groups.values():
             return self._unknown(groups, texts)
         statistics: list[Statistic] = [Count(**privacy)] if self.count else []

@@ -94,7 +94,8 @@ def column_words(column: Any) -> Words:
         distinct, places = np.unique(column, return_inverse=True)
         values = distinct.tolist()
     words = [(0, 0) if is_missing(value) else words_of_text(_key(value)) for value in values]
-    return np.array([*words, (0, 0)], np.uint64)[places]
+    out: Words = np.array([*words, (0, 0)], np.uint64)[places]
+    return out
 
 
 def values_of(column: Any) -> NDArray[Any]:
@@ -229,7 +230,8 @@ def fold_people(source: Any, people: PeopleTally, columns: Iterable[str]) -> Any
     source
         As for `bruit.engines.fold`.
     people
-        Which rows of a person count, and what is counted of them.
+        Which rows of a person count, and what is counted of them. Without `parts`, all rows of a person must be there
+        at once, also of a table larger than memory.
     columns
         The columns to read.
     """
@@ -240,7 +242,7 @@ def fold_people(source: Any, people: PeopleTally, columns: Iterable[str]) -> Any
 
         return spark.fold_people(table, people, names)
     total = _total(table, names)
-    if total > MOST_ROWS and importlib.util.find_spec("duckdb"):
+    if total > MOST_ROWS and people.parts and importlib.util.find_spec("duckdb"):
         from bruit.engines import out_of_core
 
         return people.joined([out_of_core.fold_people(table, part, names, total) for part in people.parts])

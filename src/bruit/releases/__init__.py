@@ -1,6 +1,7 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
+from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -21,6 +22,8 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
+    "BoundsChoice",
+    "BoundsGuide",
     "ChoiceLaw",
     "Count",
     "DiscreteGaussian",
@@ -53,5 +56,6 @@ __all__ = [
     "TablesResult",
     "TreeLaw",
     "Variance",
+    "choose_bounds",
     "release",
 ]

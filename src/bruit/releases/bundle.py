@@ -169,7 +169,8 @@ class Bundle:
         pairs = list(zip(self.releases, tallies, strict=False))
         counts = [raw.reveal(design=release.digest) for release, raw in pairs]
         raw = RawTally(design=self.digest, counts=np.concatenate(counts)) if counts else None
-        return BundleTally(raw, tuple(tallies[len(counts) :])) if self.selections else raw
+        named = zip(self.selections.values(), tallies[len(counts) :], strict=True)
+        return BundleTally(raw, tuple(groups.tally_of(part) for groups, part in named)) if self.selections else raw
 
     def _whole(self, tally: Any) -> BundleTally:
         return tally if isinstance(tally, BundleTally) else BundleTally(tally, ())

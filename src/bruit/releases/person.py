@@ -221,7 +221,7 @@ class Person:
     def ranked(
         self, people: People, groups: Integers | None, group_words: Any, codes: Sequence[Any], key: bytes
     ) -> engine.Ranked:
-        """What decides which rows count, apart from whose they are; `group_words` has one word for each row."""
+        """What decides which rows count, apart from whose they are; `group_words` has a word for each row."""
         whose = people.words[people.codes]
         within = [] if group_words is None else [group_words]
         same = engine.hashes(_messages(whose, *within, *codes), key[:KEY_BYTES])

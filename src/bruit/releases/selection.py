@@ -15,6 +15,7 @@ import functools
 import itertools
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -446,24 +447,25 @@ class Groups:
     def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
-        if engines.is_spark(whole.data):
-            raise ParameterError(
-                "Groups that are not declared cannot be counted on Spark: declare them, or write the rows to Parquet."
-            )
         opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
-            return engines.fold(opened, self._tally, columns=self.columns)
-        tally: GroupTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
-        return tally
+            return self.tally_of(engines.fold(opened, self.tally_batch, columns=self.columns))
+        return self.tally_of(fold_people(opened, self.bounded(self._person, rng), self.columns))
 
     def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return BoundedRows(person, key, functools.partial(self._sort, {}, itertools.count()), self._tally)
+        return BoundedRows(person, key, functools.partial(self._sort, {}, itertools.count()), self.tally_batch)
 
-    def tally_batch(self, batch: dict[str, Any]) -> GroupTally:
+    def tally_batch(self, batch: dict[str, Any]) -> Counter[str]:
         """The people of a batch of rows that all count, by group."""
-        return self._tally(batch)
+        codes, labels = self._labels(batch)
+        counts = np.bincount(codes, minlength=len(labels)).tolist()
+        return Counter({label: count for label, count in zip(labels, counts, strict=True) if count})
+
+    def tally_of(self, counts: Mapping[str, int]) -> GroupTally:
+        """Counts of people as a tally of these groups, which shows nothing."""
+        return GroupTally(design=self.digest, counts=counts)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -529,15 +531,6 @@ class Groups:
             ends=ends,
             notes=tuple(notes),
         )
-
-    def _tally(self, batch: dict[str, Any]) -> GroupTally:
-        codes, labels = self._labels(batch)
-        return self._counted(codes, labels)
-
-    def _counted(self, codes: Integers, labels: list[str]) -> GroupTally:
-        counts = np.bincount(codes, minlength=len(labels)).tolist()
-        present = {label: count for label, count in zip(labels, counts, strict=True) if count}
-        return GroupTally(design=self.digest, counts=present)
 
     def _sort(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
         """The group of each row, by a number that its label has in every batch, and a word of each group."""

@@ -1,0 +1,416 @@
+"""How many rows or groups of a person should count: a private profile, and the error to expect of each bound.
+
+Few rows of a person lose what people have beyond them; many need more noise. Which bound is best depends on how many
+rows people have, which is itself a secret. So a small part of the budget buys a profile: how many people have 1, 2, 3,
+4–5, 6–7, … rows, or groups; and, where there are groups, how unevenly people are spread over them. What is lost under
+each bound is estimated from that, and the noise is computed. See ``bounds_guide.proof.md``.
+
+Rejected: the share of people below a bound as the criterion (the few beyond have most of the rows); a quantile of rows
+per person (it does not know the noise).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import _checks, documents, engines
+from bruit.domains.domain import in_memory
+from bruit.engines.people import KEY_BYTES, fold_people, present
+from bruit.entropy import Entropy, Randomness, Words
+from bruit.errors import DataTypeError, DesignError, ParameterTypeError
+from bruit.estimation.tally import RawTally
+from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger import Line
+from bruit.privacy.zcdp import pure_rho
+from bruit.releases.counts import Count
+from bruit.releases.noise import DiscreteLaplace, cut
+from bruit.releases.person import SECRET_BYTES, Person
+from bruit.releases.release import Release
+from bruit.releases.statistic import LedgerLike, shared_epsilon
+from bruit.tables import Column, Table, Tabular, counted, percent
+
+__all__ = ["BoundsChoice", "BoundsGuide", "choose_bounds"]
+
+Floats = NDArray[np.float64]
+
+#: The largest number of rows that is considered, unless said.
+MOST_ROWS = 1000
+#: The largest bound that may be considered.
+_MOST = 10**6
+
+
+class ExpectedError(NamedTuple):
+    """What a bound costs: the share of rows that is lost, and the errors of a count by truncation, noise and both."""
+
+    bound: int
+    lost: float
+    truncation: float
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """The root mean square of what is lost and of the noise."""
+        return math.hypot(self.truncation, self.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundsGuide:
+    """A private profile of rows or groups per person, for choosing how many of them count.
+
+    Parameters
+    ----------
+    count
+        The count that is planned: its ε, δ and neighbours decide the noise of each bound.
+    person
+        The column that says whose row it is.
+    by
+        The declared groups of the count, as in `Release`. The guide is then about `groups`, with one row of a person in
+        each, and else about `rows`.
+    epsilon
+        What the profile itself spends, besides the count.
+    most
+        The largest bound that is considered: public. By default the number of groups, or 1,000 rows.
+    missing
+        ``"refuse"`` or ``"drop"`` rows without a person.
+
+    Guarantee
+    ---------
+    A person is in one cell of the profile, and counts in one group: both are histograms with Laplace noise, for three
+    quarters and one quarter of ε. What is computed from them has the same guarantee.
+
+    Error
+    -----
+    People are taken to be in popular groups first, and the number of rows within a cell of the profile to be in its
+    middle. On heavy tails the bound that is chosen has an error within a fifth of the least.
+
+    Examples
+    --------
+    >>> views = {"visitor": [1] * 40 + list(range(2, 900)), "page": ["a", "b"] * 469}
+    >>> guide = BoundsGuide(Count(epsilon=1.0), "visitor", by={"page": ["a", "b"]}, epsilon=0.5)
+    >>> guide.publish(guide.fold(views, 7), rng=7).person.groups
+    1
+    """
+
+    count: Count
+    person: str
+    by: Any = None
+    epsilon: float = 0.1
+    most: int | None = None
+    missing: Any = "refuse"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.count, Count):
+            raise ParameterTypeError("The guide is about a count: give the one that is planned, as Count(epsilon=1.0).")
+        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        if self.most is not None:
+            object.__setattr__(self, "most", _checks.integer(low=1, high=_MOST, most=self.most))
+        _ = self._single, self.noise, self._group_noise, [self._noise_of(bound) for bound in self.candidates]
+
+    @cached_property
+    def _single(self) -> Release:
+        """The count with the least bound."""
+        bounds = {"rows": 1} if self.by is None else {"groups": 1, "rows_per_group": 1}
+        return Release(self.count, self.by, Person(self.person, missing=self.missing, **bounds))
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """The labels of the groups; none if there are no groups."""
+        return self._single.groups
+
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """The bounds that are considered: about √2 from one to the next."""
+        most = self.most or (len(self.groups) if self.groups else MOST_ROWS)
+        steps = (round(2 ** (half / 2)) for half in itertools.count())
+        return tuple(dict.fromkeys([*itertools.takewhile(lambda bound: bound < most, steps), most]))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the profile promises."""
+        neighbours: Any = f"person-{self.count.neighbours}"
+        return Guarantee(epsilon=self.epsilon, neighbours=neighbours)
+
+    @cached_property
+    def noise(self) -> DiscreteLaplace:
+        """The noise on the number of people in each cell of the profile: three quarters of ε, or all without groups."""
+        share = 3 * shared_epsilon(self.epsilon, 4) if self.groups else self.epsilon
+        return DiscreteLaplace.calibrate(2 if self.count.public else 1, share)
+
+    @cached_property
+    def _group_noise(self) -> DiscreteLaplace:
+        """The noise on the number of people of each group, if a person is in one: a quarter of ε."""
+        return DiscreteLaplace.calibrate(2 if self.count.public else 1, shared_epsilon(self.epsilon, 4))
+
+    def bounded(self, bound: int) -> Person:
+        """The person with such a bound."""
+        if self.by is None:
+            return Person(self.person, rows=bound, missing=self.missing)
+        return Person(self.person, groups=bound, rows_per_group=1, missing=self.missing)
+
+    def _noise_of(self, bound: int) -> float:
+        """The standard deviation of the noise of the count, under a bound."""
+        many = len(self.groups) if self.groups else None
+        contribution = self.bounded(bound).contribution(many, replaced=self.count.public)
+        return float(np.max(self.count.for_people(contribution).error))
+
+    def fold(self, source: Any, rng: Randomness = None) -> RawTally:
+        """The profile without noise; as `Release.fold`."""
+        whole = engines.Source.of(source)
+        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
+        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
+        tally: RawTally = fold_people(opened, _Profiled(self, key), self._single.columns)
+        return tally
+
+    def publish(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> BoundsChoice:
+        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+        if not isinstance(raw, RawTally):
+            raise DataTypeError("publish needs a RawTally: make one with fold(data).")
+        if raw.design != self.digest:
+            raise DesignError("This raw tally was folded for another guide.", expected=self.digest, actual=raw.design)
+        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
+            rng = Entropy.resolve(rng, "bounds", self.digest)
+        if ledger is not None:
+            ledger.book(self.lines(label))
+        words = Words.resolve(rng, "bounds", self.digest)
+        simulated = not words.secure
+        exact = cut(raw.reveal(design=self.digest))
+        cells, (first, second) = len(self.candidates), words.split(2)
+        drawn = [self.noise.sample(cells, first), self._group_noise.sample(exact.size - cells, second)]
+        noisy = (exact + np.concatenate(drawn)).astype(np.float64)
+        return BoundsChoice(self, self._errors(noisy), simulated)
+
+    def lines(self, label: str | None = None) -> list[Line]:
+        """What a ledger books."""
+        about = "groups" if self.groups else "rows"
+        text = label or f"profile of {about} per {self.person}"
+        return [Line(self.guarantee, text[:200], pure_rho(self.epsilon))]
+
+    def _errors(self, noisy: Floats) -> tuple[ExpectedError, ...]:
+        """The expected errors of all bounds, from the noisy profile."""
+        cells = len(self.candidates)
+        people, sizes = falling_tail(noisy[:cells]), self._middles
+        everything = max(float(people @ sizes), 1.0)
+        shares = inclusion(self._weights(noisy[cells:]), sizes) if self.groups else np.ones((cells, 1))
+        errors = []
+        for bound in self.candidates:
+            beyond = np.maximum(sizes - bound, 0)
+            by_group = (people * (beyond / sizes if self.groups else beyond)) @ shares
+            truncation = math.sqrt(float((by_group**2).mean()))
+            errors.append(ExpectedError(bound, float(people @ beyond) / everything, truncation, self._noise_of(bound)))
+        return tuple(errors)
+
+    @cached_property
+    def _middles(self) -> Floats:
+        """The number of rows that stands for a cell of the profile: the geometric mean of its ends, for tails fall."""
+        high = np.array(self.candidates, np.float64)
+        low = np.array([0, *self.candidates[:-1]]) + 1.0
+        return np.sqrt(low * high)
+
+    def _weights(self, counts: Floats) -> Floats:
+        """The share of each group, from noisy counts, drawn to their mean by as much as their spread is noise."""
+        mean = max(float(counts.mean()), 1.0)
+        spread = max(float(counts.var()), 1e-9)
+        trust = max(0.0, 1 - (self._group_noise.error**2) / spread)
+        weights = np.maximum(mean + trust * (counts - mean), 0.0) + 1e-3
+        return np.asarray(weights / weights.sum(), np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        return {"kind": "bounds-guide", "single": self._single.to_dict(), "epsilon": self.epsilon, "most": self.most}
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify this guide; its tallies carry it."""
+        return documents.digest(self.to_dict())
+
+
+@dataclass(frozen=True)
+class _Profiled:
+    """What the engine folds: the profile of people who are in a batch with all their rows."""
+
+    guide: BoundsGuide
+    key: bytes
+
+    @property
+    def column(self) -> str:
+        return self._person.column
+
+    @property
+    def missing(self) -> str:
+        return self._person.missing
+
+    @property
+    def part_key(self) -> bytes:
+        return self.key[-KEY_BYTES:]
+
+    @property
+    def parts(self) -> tuple[()]:
+        """Nothing is bounded: all rows of a person are counted."""
+        return ()
+
+    def joined(self, tallies: list[Any]) -> Any:
+        """Of no parts, nothing."""
+        raise NotImplementedError
+
+    @property
+    def _person(self) -> Person:
+        return cast(Person, self.guide._single.person)
+
+    def tally(self, batch: dict[str, Any]) -> RawTally:
+        guide, single = self.guide, self.guide._single
+        batch, people = present(batch, self.column, self.missing)
+        many = len(guide.groups)
+        counts = []
+        if many:
+            codes = single._group_codes(batch)
+            pairs = np.unique(people.codes * many + codes)
+            each_has = np.bincount(pairs // many)
+            chosen = codes[self._person.choose(people, codes, [], self.key)]
+            counts.append(np.bincount(chosen, minlength=many))
+        else:
+            each_has = np.bincount(people.codes)
+        each_has = np.minimum(each_has[each_has > 0], guide.candidates[-1])
+        cells = np.searchsorted(guide.candidates, each_has)
+        profile = np.bincount(cells, minlength=len(guide.candidates))
+        return RawTally(design=guide.digest, counts=np.concatenate([profile, *counts]).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundsChoice(Tabular):
+    """What each bound is expected to cost, and the bound of the least error; from `BoundsGuide.publish`.
+
+    Parameters
+    ----------
+    guide
+        The guide that it is from.
+    errors
+        The expected errors of each bound: `bound`, `lost`, `truncation`, `noise` and `total`.
+    simulated
+        Whether the noise of the profile came from a seed.
+    """
+
+    guide: BoundsGuide
+    errors: tuple[ExpectedError, ...]
+    simulated: bool
+
+    @property
+    def best(self) -> ExpectedError:
+        """The bound of the least expected error."""
+        return min(self.errors, key=lambda error: error.total)
+
+    @property
+    def person(self) -> Person:
+        """The person with that bound, for a release."""
+        return self.guide.bounded(self.best.bound)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the profile promises."""
+        return self.guide.guarantee
+
+    def table(self) -> Table:
+        """One row for each bound."""
+        about = "groups" if self.guide.groups else "rows"
+        columns = [
+            Column(about, [error.bound for error in self.errors], kind="label", write=str),
+            Column("lost", [error.lost for error in self.errors], write=percent),
+            Column("truncation", [error.truncation for error in self.errors], "lost per count", write=_rounded),
+            Column("noise", [error.noise for error in self.errors], write=_rounded),
+            Column("total", [error.total for error in self.errors], "error", write=_rounded),
+            Column("", ["← least" if error is self.best else "" for error in self.errors], "", "text", str),
+        ]
+        best = counted(self.best.bound, about.removesuffix("s"))
+        notes = [
+            f"the least error to expect of the count is with {best} of each {self.guide.person!r}",
+            f"estimated from a profile with noise: {self.guarantee}",
+        ]
+        if self.simulated:
+            notes.append("repeatable by its seed: for study, and not private")
+        title = f"error of a count at ε = {self.guide.count.epsilon:g}, by how many {about} of a person count"
+        return Table(title, columns, notes)
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def choose_bounds(
+    source: Any,
+    count: Count,
+    *,
+    person: str,
+    by: Any = None,
+    epsilon: float = 0.1,
+    most: int | None = None,
+    missing: Any = "refuse",
+    ledger: LedgerLike | None = None,
+    rng: Randomness = None,
+    label: str | None = None,
+) -> BoundsChoice:
+    """How many rows, or groups, of a person should count: the error to expect of each bound, from a private profile.
+
+    Parameters
+    ----------
+    source
+        A table, as in `Release.fold`.
+    count, person, by, epsilon, most, missing
+        As in `BoundsGuide`: `epsilon` is what the profile spends, besides the count that is planned.
+    ledger, rng, label
+        As in `Release.publish`.
+
+    Examples
+    --------
+    >>> views = {"visitor": list(range(3000)) * 4}
+    >>> choose_bounds(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7).person.rows
+    4
+    """
+    guide = BoundsGuide(count, person, by, epsilon, most, missing)
+    return guide.publish(guide.fold(source, rng), ledger, rng, label=label)
+
+
+def falling_tail(counts: Floats) -> Floats:
+    """Noisy counts of cells, none below 0, made to fall from the largest one on (isotonic regression).
+
+    >>> falling_tail(np.array([9.0, 2.0, 4.0, -3.0])).tolist()
+    [9.0, 3.0, 3.0, 0.0]
+    """
+    first = int(np.argmax(counts))
+    blocks: list[tuple[float, int]] = []  # mean, cells
+    for count in counts[first:].tolist():
+        blocks.append((count, 1))
+        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
+            (mean, cells), (other, others) = blocks.pop(-2), blocks.pop()
+            blocks.append(((mean * cells + other * others) / (cells + others), cells + others))
+    tail = np.repeat([mean for mean, _ in blocks], [cells for _, cells in blocks])
+    return np.asarray(np.maximum(np.concatenate([counts[:first], tail]), 0.0), np.float64)
+
+
+def inclusion(weights: Floats, sizes: Floats) -> Floats:
+    """How likely somebody with so many different groups (rows) has each group (columns), if popular ones come first.
+
+    The chance is 1 − exp(−m·weight), with m such that the chances add up to the number of groups.
+
+    >>> inclusion(np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0])).round(2).tolist()
+    [[0.46, 0.27, 0.27], [1.0, 1.0, 1.0]]
+    """
+    chances = np.ones((sizes.size, weights.size))
+    for place, size in enumerate(sizes.tolist()):
+        if size >= weights.size:
+            continue
+        low, high = 0.0, 1.0
+        while -np.expm1(-high * weights).sum() < size:
+            high *= 2
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if -np.expm1(-middle * weights).sum() < size else (low, middle)
+        chances[place] = -np.expm1(-high * weights)
+    return chances

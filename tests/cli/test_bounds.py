@@ -1,0 +1,24 @@
+"""`bruit bounds`: the guide to bounds, booked and shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def test_it_shows_the_errors_books_the_profile_and_prints_the_options(run: Any, tmp_path: Path) -> None:
+    rows = [f"{person},{page}" for person in range(300) for page in "abc"[: 1 + person % 3]]
+    (tmp_path / "views.csv").write_text("\n".join(["visitor,page", *rows]))
+    options = ["--person", "visitor", "-e", 1, "--spend", 2, "--ledger", tmp_path / "views.ledger", "--seed", 1]
+    shown = run("bounds", tmp_path / "views.csv", *options, "--by", "page=a,b,c", "--budget", 5)
+    assert "--person visitor --groups 3 --rows-per-group 1" in shown.out
+    assert "not private" in shown.err
+    output = tmp_path / "bounds.json"
+    document = run("bounds", tmp_path / "views.csv", *options, "--most", 5, "-o", output, "--json").json()
+    assert [row["rows"] for row in document["rows"]] == [1, 2, 3, 4, 5]
+    assert json.loads(output.read_text()) == document
+    assert "profile of rows per visitor" in run("ledger", "show", tmp_path / "views.ledger").out
+    assert "another name" in run("bounds", tmp_path / "views.csv", *options, "-o", output, code=2).err
+    assert "--by page=a,b" in run("bounds", tmp_path / "views.csv", *options, "--by", "page=?", code=2).err
+    assert "needs ε=2" in run("bounds", tmp_path / "views.csv", *options, code=5).err
