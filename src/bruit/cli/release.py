@@ -124,8 +124,13 @@ def release(
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the result to this .json file, too.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the result to this file, too: .json, .csv, .parquet or .xlsx."),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
     show: Annotated[
@@ -151,6 +156,9 @@ def release(
     bounds = _Person(person, rows, groups, rows_per_group, nobody)
     request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta)
     whole = request.release() if ask is None else request.from_file(ask)
+    if dry_run:
+        _foresee(whole, ledger, budget, budget_delta, as_json=as_json)
+        return
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
     books = _open(ledger, budget, budget_delta, whole.guarantee.neighbours)
@@ -175,6 +183,25 @@ def release(
         tell(results, level, most, place.again(), place.remarks())
     for path in place.files:
         console.note(f"result: {_near(path)}")
+
+
+def _foresee(
+    whole: Release | Groups, ledger: Path | None, budget: float | None, delta: float | None, *, as_json: bool
+) -> None:
+    """What would be published, how exactly, and what would be left of the budget; from what is declared alone."""
+    table = whole.prospects()
+    remarks = []
+    if ledger is not None:
+        from bruit.privacy import Ledger
+
+        neighbours = whole.guarantee.neighbours
+        started = ledger.exists() or budget is None
+        books = open_ledger(ledger) if started else Ledger(budget or 1.0, delta or 0.0, neighbours)
+        remarks.append(books.foresee(whole.lines()))
+    if as_json:
+        console.print_json(table.to_json())
+        return
+    console.show(replace(table, notes=[*table.notes, *remarks]))
 
 
 @dataclass(frozen=True)
@@ -401,7 +428,8 @@ class _Place:
         """The command that shows the result again, and spends nothing."""
         if self.books is not None and self.books.path is not None:
             return shlex.join(["bruit", "result", str(_near(self.books.path)), str(self.entry)])
-        return "" if self.output is None else shlex.join(["bruit", "result", str(self.output)])
+        shown = self.output is not None and self.output.suffix.lower() == ".json"
+        return shlex.join(["bruit", "result", str(self.output)]) if shown else ""
 
     def remarks(self) -> list[str]:
         """What is left of the budget."""
@@ -418,9 +446,8 @@ def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, a
         with _folder(place.kept and place.kept.parent), _writing(place.output) as copy:
             with _writing(place.kept) as keep:
                 result = draw(place.ledger)
-                text = _document(result).to_json(level) + "\n"
-                keep(text)
-            copy(text)
+                keep(_document(result).to_json(level).encode() + b"\n")
+            copy(_file_bytes(result, place.output, level))
     except BaseException:
         _salvage(result, place, level, as_json=as_json)
         raise
@@ -449,7 +476,10 @@ def _check_output(output: Path | None, source: str, ledger: Path | None, *, forc
     """That the result may go to `output`, and takes the place of nothing that is needed."""
     if output is None:
         return
-    _options.check_file(output, "--output", (".json",))
+    from bruit.engines import written
+
+    _options.check_file(output, "--output", (".json", *written.ENDINGS))
+    written.check_ending(output.with_suffix(".csv") if output.suffix.lower() == ".json" else output)
     for path, what in ((Path(source), "data"), (ledger, "ledger")):
         if path is not None and output.resolve() == path.resolve():
             raise ParameterError(f"--output must be another file than the {what}.")
@@ -513,14 +543,24 @@ def _folder(path: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
+def _writing(path: Path | None) -> Iterator[Callable[[bytes], object]]:
     """A function that writes a file, whole or not at all; a folder that cannot be written to is found at once."""
     if path is None:
-        yield lambda text: None
+        yield lambda content: None
         return
     with documents.replacing(path) as partial:
         partial.touch()
-        yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
+        yield partial.write_bytes
+
+
+def _file_bytes(results: Results, path: Path | None, level: float) -> bytes:
+    """What goes into the file that was asked for: a document, or a table of all values."""
+    from bruit.engines.written import table_bytes
+
+    ending = "" if path is None else path.suffix.lower()
+    if ending in ("", ".json"):
+        return _document(results).to_json(level).encode() + b"\n"
+    return table_bytes(results.table(level), ending)
 
 
 def tell(results: Results, level: float, rows: int, again: str, remarks: list[str]) -> None:

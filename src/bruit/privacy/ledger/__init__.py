@@ -136,6 +136,8 @@ class Ledger(_Shared):
             header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
         for name in declared:
             if header.get(name) != budget[name]:
+                if name == "neighbours" and header.get(name) in get_args(Neighbours):
+                    raise LedgerError(_other_kind(header[name], budget[name]))
                 raise LedgerError(
                     f"This ledger was started with {name}={header.get(name)!r}, "
                     f"not {budget[name]!r}. Open it without a budget, or start another one."
@@ -396,10 +398,7 @@ class Ledger(_Shared):
         if not isinstance(guarantee, Guarantee):
             raise ParameterTypeError("A ledger books a Guarantee, such as a mechanism's own.")
         if guarantee.neighbours != self.neighbours:
-            raise LedgerError(
-                f"This ledger is kept for {self.neighbours!r} neighbours, the release's guarantee "
-                f"is for {guarantee.neighbours!r}. Ask for the ledger's, or use another ledger."
-            )
+            raise LedgerError(_other_kind(self.neighbours, guarantee.neighbours))
 
     def _check_budget(self, books: Books, entries: Sequence[Entry]) -> None:
         for sign, name, account in (
@@ -588,6 +587,22 @@ def _checked_label(label: str) -> str:
     if not (label.isprintable() and 1 <= len(label) <= _LONGEST_LABEL):
         raise ParameterError(rule)
     return label
+
+
+def _other_kind(kept: str, wanted: str) -> str:
+    """Why a ledger books no release for other neighbours, and what helps."""
+    reason = f"This ledger is kept for {kept!r} neighbours, the release's guarantee is for {wanted!r}."
+    if kept == f"person-{wanted}":
+        return (
+            f"{reason} The release protects a row, and the ledger people with all their rows: name the person and how "
+            'many rows count, as in person="user_id", rows=10 (--person user_id --rows 10), or use another ledger.'
+        )
+    if wanted == f"person-{kept}":
+        return (
+            f"{reason} The release protects people with all their rows, and the ledger rows, whose ε says less: start "
+            "another ledger for people."
+        )
+    return f"{reason} Ask for the ledger's, or use another ledger."
 
 
 def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
