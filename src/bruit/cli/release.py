@@ -22,11 +22,11 @@ import typer
 from bruit import _checks, documents
 from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
-from bruit.errors import BruitError, BudgetError, DataError, MissingError, ParameterError, translated
+from bruit.errors import BruitError, DataError, MissingError, ParameterError, translated
 from bruit.tables import exact
 
 if TYPE_CHECKING:
-    from bruit.privacy import Guarantee, Ledger
+    from bruit.privacy import Ledger
     from bruit.releases import Groups, Person, Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
@@ -118,6 +118,12 @@ def release(
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
     budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
     budget_delta: Annotated[float | None, typer.Option(help="Start it with this δ, too; 0 if nothing is said.")] = None,
+    budget_rho: Annotated[
+        float | None, typer.Option(help="Start the ledger with this ρ (zCDP) in place of an ε: Gaussian noise adds ρ.")
+    ] = None,
+    zcdp: Annotated[
+        bool, typer.Option("--zcdp", help="With --budget and --budget-delta: keep them in ρ, for many releases.")
+    ] = False,
     label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
     seed: Annotated[
         int | None,
@@ -157,13 +163,15 @@ def release(
     request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta)
     whole = request.release() if ask is None else request.from_file(ask)
     if dry_run:
-        _foresee(whole, ledger, budget, budget_delta, as_json=as_json)
+        _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
         return
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
-    books = _open(ledger, budget, budget_delta, whole.guarantee.neighbours)
+    started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
+    books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
     _remark(books, seed)
-    _refuse_early(books, whole.guarantee)
+    if books is not None:  # before a large file is read; the ledger has the last word
+        books.check(whole.lines(label))
     with (
         translated(MissingError, lambda error: _gaps(error, whole)),
         _engine.opened(engine, csv) as reads,
@@ -185,23 +193,19 @@ def release(
         console.note(f"result: {_near(path)}")
 
 
-def _foresee(
-    whole: Release | Groups, ledger: Path | None, budget: float | None, delta: float | None, *, as_json: bool
-) -> None:
+def _foresee(whole: Release | Groups, ledger: Path | None, budget: dict[str, Any], *, as_json: bool) -> None:
     """What would be published, how exactly, and what would be left of the budget; from what is declared alone."""
     table = whole.prospects()
-    remarks = []
     if ledger is not None:
         from bruit.privacy import Ledger
 
-        neighbours = whole.guarantee.neighbours
-        started = ledger.exists() or budget is None
-        books = open_ledger(ledger) if started else Ledger(budget or 1.0, delta or 0.0, neighbours)
-        remarks.append(books.foresee(whole.lines()))
+        started = ledger.exists() or not budget
+        books = open_ledger(ledger) if started else Ledger(neighbours=whole.guarantee.neighbours, **budget)
+        table = replace(table, notes=[*table.notes, books.foresee(whole.lines())])
     if as_json:
         console.print_json(table.to_json())
         return
-    console.show(replace(table, notes=[*table.notes, *remarks]))
+    console.show(table)
 
 
 @dataclass(frozen=True)
@@ -435,8 +439,7 @@ class _Place:
         """What is left of the budget."""
         if self.books is None:
             return []
-        left = self.books.remaining.epsilon
-        return [f"ledger: ε = {self.books.spent.epsilon!r} of {self.books.epsilon!r} spent, {left!r} remain"]
+        return [f"ledger: {amount}" for amount in self.books.amounts[:1]]
 
 
 def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, as_json: bool) -> Results:
@@ -498,14 +501,27 @@ def _check_shown(show: int | None, *, saved: bool) -> None:
         )
 
 
-def _open(path: Path | None, budget: float | None, delta: float | None, neighbours: Any) -> Ledger | None:
-    if path is None and (budget is not None or delta is not None):
-        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+def _budget(
+    path: Path | None, budget: float | None, delta: float | None, rho: float | None, *, zcdp: bool
+) -> dict[str, Any]:
+    """The budget with which a ledger is started, as `Ledger` takes it."""
+    options = {"--budget": budget, "--budget-delta": delta, "--budget-rho": rho, "--zcdp": zcdp or None}
+    first = next((name for name, value in options.items() if value is not None), None)
+    if path is None and first is not None:
+        raise ParameterError(f"{first} needs --ledger, the file in which it is kept.")
     if delta is not None:
         _checks.fraction(**{"--budget-delta": delta})
-        if budget is None:
-            raise ParameterError("--budget-delta is a part of the budget: give --budget, too.")
-    return None if path is None else open_ledger(path, budget, neighbours, delta)
+    for name, value in (("--budget", budget), ("--budget-rho", rho)):
+        if value is not None:
+            _checks.positive(**{name: value})
+    if budget is not None and rho is not None:
+        raise ParameterError("--budget is an ε, and --budget-rho takes its place: give one of them.")
+    if delta is not None and budget is None and rho is None:
+        raise ParameterError("--budget-delta is a part of the budget: give --budget, too.")
+    if zcdp and (budget is None or not delta):
+        raise ParameterError("--zcdp keeps an ε and a δ in ρ: give --budget 1 --budget-delta 1e-6, or --budget-rho.")
+    declared = {"epsilon": budget, "delta": delta, "rho": rho, "zcdp": zcdp or None}
+    return {name: value for name, value in declared.items() if value is not None}
 
 
 def _remark(books: Ledger | None, seed: int | None) -> None:
@@ -513,19 +529,6 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
         console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     if seed is not None:
         console.warn("this result is repeatable by its seed. It is for study, and not private.")
-
-
-def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
-    """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
-    if books is not None and guarantee.epsilon > books.remaining.epsilon:
-        needed, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
-        raise BudgetError(
-            f"Budget exceeded: this release needs ε={needed!r}, {left!r} remain of {total!r}. Lower --epsilon, or "
-            "start another ledger if these are other people.",
-            requested=needed,
-            remaining=left,
-            total=total,
-        )
 
 
 @contextmanager

@@ -169,7 +169,7 @@ class Publication:
     ledger: Path
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
-    budget: Mapping[str, float] | None = None
+    budget: Mapping[str, Any] | None = None
     output: Path = Path("publication")
     edition: str = ""
     expected_rows: int | None = None
