@@ -8,15 +8,18 @@ import time
 from pathlib import Path
 
 import numpy as np
+import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bruit import documents, releases
+from bruit import documents, engines, releases
 from bruit.cli import console
 from bruit.cli.release import quantile_list
 from bruit.errors import ParameterError
 from bruit.privacy import Ledger
+from bruit.tables import Column, Table
 
 BRUIT = Path(sys.executable).with_name("bruit")
 SECRET = "s3cr3t-value"
@@ -65,6 +68,50 @@ def test_deciles_of_a_file_are_published_and_booked(run, people, tmp_path, file)
     assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.1
     (entry,) = Ledger.open(tmp_path / "budget.jsonl").entries
     assert (entry.label, entry.guarantee.epsilon) == ("quantiles of income", 0.5)
+
+
+def test_a_dry_run_says_the_split_and_the_errors_and_reads_nothing(run, tmp_path):
+    told = run("release", "absent.csv", "--count", "--mean", "age=0..100", "-e", 1, *BOOK, "--dry-run")
+    assert "± 2.8" in told.out  # of the count: a little below √2/0.5
+    assert "± 0.283" in told.out  # of the mean of 1,000 records: √2·100/(1000·0.5)
+    assert "Ledger would have ε = 0.0 of 1.0 left." in told.out
+    assert names(tmp_path) == []
+    run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run")  # a refusal is an answer
+    assert "would refuse" in run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run").out
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_results_go_to_a_table_with_their_column_group_and_label(run, people, tmp_path, ending):
+    output = f"out.{ending}"
+    options = ("--count", "--mean", "age=0..120", "--by", "sex=F,M", "--by", "rooms=1,2,3", "--label", "wave 1")
+    body = run("release", "people.csv", *options, "-e", 2, "--seed", 1, "-o", output, "--json").json()
+    values = [row["value"] for item in body["results"] for row in item["result"]["values"]]
+    assert all(item["result"]["statistic"]["label"] == "wave 1" for item in body["results"])
+    if ending == "xlsx":
+        sheet = openpyxl.load_workbook(tmp_path / output).active
+        head, *rows = [[cell.value for cell in row] for row in sheet.rows]
+        table = {name: [row[place] for row in rows] for place, name in enumerate(head)}
+    else:
+        frame = pd.read_csv(tmp_path / output) if ending == "csv" else pd.read_parquet(tmp_path / output)
+        table = {name: frame[name].tolist() for name in frame}
+    assert list(table) == ["statistic", "column", "group", "label", "value", "error", "lower", "upper"]
+    assert table["value"] == pytest.approx(values)
+    assert table["group"][:3] == ["F, 1", "F, 2", "F, 3"]
+    assert table["column"][-1] == "age"
+
+
+def test_a_text_in_a_spreadsheet_is_never_a_formula(tmp_path):
+    engines.write_table(Table("", [Column("label", ["=1+1", "@x"]), Column("value", [2**60, 1])]), tmp_path / "t.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    assert [(cell.value, cell.data_type) for cell in sheet["A"]] == [("label", "s"), ("=1+1", "s"), ("@x", "s")]
+    assert sheet["B"][1].value == str(2**60)
+
+
+def test_a_row_in_a_ledger_of_people_is_refused_with_what_helps(run, people, tmp_path):
+    Ledger.open(tmp_path / "people.ledger", epsilon=1.0, neighbours="person-add-remove")
+    told = run("release", "people.csv", "--count", "-e", 1, "--ledger", "people.ledger", code=5)
+    assert "protects a row, and the ledger people with all their rows" in told.err
+    assert "--person user_id --rows 10" in told.err
 
 
 def test_a_seed_gives_the_numbers_of_the_library_and_marks_them(run, people):
@@ -178,7 +225,7 @@ def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(r
     def full(self, text, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release.Path, "write_text", full)
+    monkeypatch.setattr(release.Path, "write_bytes", full)
     values = ("--histogram", "age=0..120/60")
     told = run("release", "people.csv", *values, "-e", 0.5, *BOOK, "-o", "r.json", code=4)
     assert told.out.count(" … ") == 60  # all of it: there is nowhere else to read the rest

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bruit import _checks
 from bruit.cli import console
 from bruit.errors import FormatError, ParameterError
 from bruit.tables import counted
@@ -102,12 +101,10 @@ def result_file(ledger: Ledger, number: int) -> Path:
     return ledger.results / entry.result
 
 
-def open_ledger(path: Path, budget: float | None = None, neighbours: Any = None, delta: float | None = None) -> Ledger:
+def open_ledger(path: Path, neighbours: Any = None, **budget: Any) -> Ledger:
     """The ledger at a path, started there if there is none and a budget is given."""
     from bruit.privacy import Ledger
 
-    if budget is None and not os.path.lexists(path):
+    if not budget and not os.path.lexists(path):
         raise FormatError(f"There is no ledger {path}: bruit release starts one with --budget.")
-    if budget is not None:
-        _checks.positive(**{"--budget": budget})
-    return Ledger.open(path, epsilon=budget, delta=delta, neighbours=neighbours)
+    return Ledger.open(path, neighbours=neighbours, **budget)

@@ -23,11 +23,11 @@ import typer
 from bruit import _checks, documents
 from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
-from bruit.errors import BruitError, BudgetError, DataError, MissingError, ParameterError, translated
+from bruit.errors import BruitError, DataError, MissingError, ParameterError, translated
 from bruit.tables import exact
 
 if TYPE_CHECKING:
-    from bruit.privacy import Guarantee, Ledger
+    from bruit.privacy import Ledger
     from bruit.releases import Groups, Person, Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
@@ -131,14 +131,25 @@ def release(
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
     budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
     budget_delta: Annotated[float | None, typer.Option(help="Start it with this δ, too; 0 if nothing is said.")] = None,
+    budget_rho: Annotated[
+        float | None, typer.Option(help="Start the ledger with this ρ (zCDP) in place of an ε: Gaussian noise adds ρ.")
+    ] = None,
+    zcdp: Annotated[
+        bool, typer.Option("--zcdp", help="With --budget and --budget-delta: keep them in ρ, for many releases.")
+    ] = False,
     label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the result to this .json file, too.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the result to this file, too: .json, .csv, .parquet or .xlsx."),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
     show: Annotated[
@@ -165,11 +176,16 @@ def release(
     tables = _Cross(cross or [], table or [])
     request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta, tables)
     whole = request.release() if ask is None else request.from_file(ask)
+    if dry_run:
+        _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
+        return
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
-    books = _open(ledger, budget, budget_delta, whole.guarantee.neighbours)
+    started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
+    books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
     _remark(books, seed)
-    _refuse_early(books, whole.guarantee)
+    if books is not None:  # before a large file is read; the ledger has the last word
+        books.check(whole.lines(label))
     with (
         translated(MissingError, lambda error: _gaps(error, whole)),
         _engine.opened(engine, csv) as reads,
@@ -189,6 +205,21 @@ def release(
         tell(results, level, most, place.again(), place.remarks())
     for path in place.files:
         console.note(f"result: {_near(path)}")
+
+
+def _foresee(whole: Release | Groups, ledger: Path | None, budget: dict[str, Any], *, as_json: bool) -> None:
+    """What would be published, how exactly, and what would be left of the budget; from what is declared alone."""
+    table = whole.prospects()
+    if ledger is not None:
+        from bruit.privacy import Ledger
+
+        started = ledger.exists() or not budget
+        books = open_ledger(ledger) if started else Ledger(neighbours=whole.guarantee.neighbours, **budget)
+        table = replace(table, notes=[*table.notes, books.foresee(whole.lines())])
+    if as_json:
+        console.print_json(table.to_json())
+        return
+    console.show(table)
 
 
 @dataclass(frozen=True)
@@ -468,14 +499,14 @@ class _Place:
         """The command that shows the result again, and spends nothing."""
         if self.books is not None and self.books.path is not None:
             return shlex.join(["bruit", "result", str(_near(self.books.path)), str(self.entry)])
-        return "" if self.output is None else shlex.join(["bruit", "result", str(self.output)])
+        shown = self.output is not None and self.output.suffix.lower() == ".json"
+        return shlex.join(["bruit", "result", str(self.output)]) if shown else ""
 
     def remarks(self) -> list[str]:
         """What is left of the budget."""
         if self.books is None:
             return []
-        left = self.books.remaining.epsilon
-        return [f"ledger: ε = {self.books.spent.epsilon!r} of {self.books.epsilon!r} spent, {left!r} remain"]
+        return [f"ledger: {amount}" for amount in self.books.amounts[:1]]
 
 
 def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, as_json: bool) -> Results:
@@ -485,9 +516,8 @@ def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, a
         with _folder(place.kept and place.kept.parent), _writing(place.output) as copy:
             with _writing(place.kept) as keep:
                 result = draw(place.ledger)
-                text = _document(result).to_json(level) + "\n"
-                keep(text)
-            copy(text)
+                keep(_document(result).to_json(level).encode() + b"\n")
+            copy(_file_bytes(result, place.output, level))
     except BaseException:
         _salvage(result, place, level, as_json=as_json)
         raise
@@ -516,7 +546,10 @@ def _check_output(output: Path | None, source: str, ledger: Path | None, *, forc
     """That the result may go to `output`, and takes the place of nothing that is needed."""
     if output is None:
         return
-    _options.check_file(output, "--output", (".json",))
+    from bruit.engines import written
+
+    _options.check_file(output, "--output", (".json", *written.ENDINGS))
+    written.check_ending(output.with_suffix(".csv") if output.suffix.lower() == ".json" else output)
     for path, what in ((Path(source), "data"), (ledger, "ledger")):
         if path is not None and output.resolve() == path.resolve():
             raise ParameterError(f"--output must be another file than the {what}.")
@@ -535,14 +568,27 @@ def _check_shown(show: int | None, *, saved: bool) -> None:
         )
 
 
-def _open(path: Path | None, budget: float | None, delta: float | None, neighbours: Any) -> Ledger | None:
-    if path is None and (budget is not None or delta is not None):
-        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+def _budget(
+    path: Path | None, budget: float | None, delta: float | None, rho: float | None, *, zcdp: bool
+) -> dict[str, Any]:
+    """The budget with which a ledger is started, as `Ledger` takes it."""
+    options = {"--budget": budget, "--budget-delta": delta, "--budget-rho": rho, "--zcdp": zcdp or None}
+    first = next((name for name, value in options.items() if value is not None), None)
+    if path is None and first is not None:
+        raise ParameterError(f"{first} needs --ledger, the file in which it is kept.")
     if delta is not None:
         _checks.fraction(**{"--budget-delta": delta})
-        if budget is None:
-            raise ParameterError("--budget-delta is a part of the budget: give --budget, too.")
-    return None if path is None else open_ledger(path, budget, neighbours, delta)
+    for name, value in (("--budget", budget), ("--budget-rho", rho)):
+        if value is not None:
+            _checks.positive(**{name: value})
+    if budget is not None and rho is not None:
+        raise ParameterError("--budget is an ε, and --budget-rho takes its place: give one of them.")
+    if delta is not None and budget is None and rho is None:
+        raise ParameterError("--budget-delta is a part of the budget: give --budget, too.")
+    if zcdp and (budget is None or not delta):
+        raise ParameterError("--zcdp keeps an ε and a δ in ρ: give --budget 1 --budget-delta 1e-6, or --budget-rho.")
+    declared = {"epsilon": budget, "delta": delta, "rho": rho, "zcdp": zcdp or None}
+    return {name: value for name, value in declared.items() if value is not None}
 
 
 def _remark(books: Ledger | None, seed: int | None) -> None:
@@ -550,19 +596,6 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
         console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     if seed is not None:
         console.warn("this result is repeatable by its seed. It is for study, and not private.")
-
-
-def _refuse_early(books: Ledger | None, guarantee: Guarantee) -> None:
-    """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
-    if books is not None and guarantee.epsilon > books.remaining.epsilon:
-        needed, left, total = guarantee.epsilon, books.remaining.epsilon, books.epsilon
-        raise BudgetError(
-            f"Budget exceeded: this release needs ε={needed!r}, {left!r} remain of {total!r}. Lower --epsilon, or "
-            "start another ledger if these are other people.",
-            requested=needed,
-            remaining=left,
-            total=total,
-        )
 
 
 @contextmanager
@@ -580,14 +613,24 @@ def _folder(path: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def _writing(path: Path | None) -> Iterator[Callable[[str], object]]:
+def _writing(path: Path | None) -> Iterator[Callable[[bytes], object]]:
     """A function that writes a file, whole or not at all; a folder that cannot be written to is found at once."""
     if path is None:
-        yield lambda text: None
+        yield lambda content: None
         return
     with documents.replacing(path) as partial:
         partial.touch()
-        yield lambda text: partial.write_text(text, encoding="utf-8", newline="\n")
+        yield partial.write_bytes
+
+
+def _file_bytes(results: Results, path: Path | None, level: float) -> bytes:
+    """What goes into the file that was asked for: a document, or a table of all values."""
+    from bruit.engines.written import table_bytes
+
+    ending = "" if path is None else path.suffix.lower()
+    if ending in ("", ".json"):
+        return _document(results).to_json(level).encode() + b"\n"
+    return table_bytes(results.table(level), ending)
 
 
 def tell(results: Results, level: float, rows: int, again: str, remarks: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,24 @@ def check_ending(path: Path) -> str:
 
 
 def write_table(table: Table, path: Path) -> None:
-    """Write all rows and columns of a table, whole or not at all; the ending says how."""
-    ending = check_ending(path)
-    if ending == ".csv":
-        documents.write_text(path, table.to_csv())
-        return
+    """Write all rows and columns of a table, whole or not at all; the ending says how: .csv, .parquet or .xlsx."""
+    content = table_bytes(table, check_ending(path))
     with documents.replacing(path) as partial:
-        if ending == ".parquet":
-            from pyarrow import parquet
+        partial.write_bytes(content)
 
-            parquet.write_table(table.to_frame("pyarrow"), partial)
-        else:
-            _write_sheet(table.data(), partial)
+
+def table_bytes(table: Table, ending: str) -> bytes:
+    """The file of a table."""
+    if ending == ".csv":
+        return table.to_csv().encode()
+    stream = io.BytesIO()
+    if ending == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table.to_frame("pyarrow"), stream)
+    else:
+        _write_sheet(table.data(), stream)
+    return stream.getvalue()
 
 
 def _openpyxl() -> Any:
@@ -48,7 +55,7 @@ def _openpyxl() -> Any:
     return openpyxl
 
 
-def _write_sheet(columns: dict[str, list[Any]], path: Path) -> None:
+def _write_sheet(columns: dict[str, list[Any]], stream: io.BytesIO) -> None:
     """One sheet, with names in the first row. A text is never a formula, and large whole numbers are texts."""
     book = _openpyxl().Workbook()
     sheet = book.active
@@ -61,5 +68,4 @@ def _write_sheet(columns: dict[str, list[Any]], path: Path) -> None:
             cell.value = str(value) if beyond or not isinstance(value, int | float | None) else value
             if isinstance(cell.value, str):
                 cell.data_type = "s"
-    with path.open("wb") as stream:
-        book.save(stream)
+    book.save(stream)

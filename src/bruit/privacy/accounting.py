@@ -30,7 +30,7 @@ from bruit.privacy import loss_distribution
 from bruit.privacy.composition import _same_neighbours
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger.accounts import Account, Books, Entry
-from bruit.privacy.zcdp import above, pure_rho, rho_to_epsilon
+from bruit.privacy.zcdp import above, rho_to_epsilon
 
 __all__ = ["Method", "Totals", "total"]
 
@@ -138,12 +138,9 @@ def _sum(entries: Iterable[Entry], neighbours: Neighbours) -> Guarantee:
 def _rho(entries: list[Entry]) -> tuple[Fraction, Fraction]:
     """The sum of ρ, and of the δ of those entries that have none."""
     spent, failure = Account(), Account()
-    for entry in entries:
-        cost = entry.rho
-        if cost is None:  # (ε, δ) is ε-private but for a share δ
-            failure.add(Fraction(entry.guarantee.delta), entry.group, entry.part)
-            cost = pure_rho(entry.guarantee.epsilon)
-        spent.add(Fraction(cost), entry.group, entry.part)
+    for entry in entries:  # (ε, δ) without a ρ is ε-private but for a share δ
+        spent.add(Fraction(entry.cost.rho), entry.group, entry.part)
+        failure.add(Fraction(entry.cost.failure), entry.group, entry.part)
     return spent.total, failure.total
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,17 +21,18 @@ import numpy as np
 from bruit import _checks, documents
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
-from bruit.errors import LimitError, ParameterError
+from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger.accounts import decimal, down
 from bruit.releases.bundle import Bundle
 from bruit.releases.declared import QUARTILES, declared
 from bruit.releases.person import Person
+from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
 from bruit.releases.release import Release
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import CentralNeighbours, Statistic
-from bruit.tables import Column, Table, counted, digits, number
+from bruit.tables import Table, counted
 
 __all__ = ["Publication", "Request"]
 
@@ -39,8 +41,6 @@ Choice = Literal["auto", "laplace", "gaussian"]
 CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
 #: The statistics that are sums, and can have Gaussian noise.
 SUMS = ("count", "histogram", "sum", "mean", "variance")
-#: For so many rows the errors of means are said where the file does not say how many it expects.
-USUAL_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,22 @@ class Request:
         privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
         if delta:
             privacy["delta"] = delta
-        return declared(self.kind, self.of, option="of = ", **options, **privacy)
+        with self._named():
+            return declared(self.kind, self.of, option="of = ", **options, **privacy)
+
+    def _named(self) -> AbstractContextManager[None]:
+        """Within the block, errors about parameters say of which statistic they are."""
+
+        def named(error: Exception) -> BruitError:
+            kind: type[BruitError] = type(error)  # type: ignore[assignment] # one of the two below
+            return kind(f"Statistic {self.name!r}: {error}")
+
+        return translated((ParameterError, ParameterTypeError), named)
 
     def groups(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Groups:
         """The selection of its groups."""
-        return Groups(list(self.by), epsilon=epsilon, delta=delta, neighbours=neighbours, person=self.person)
+        with self._named():
+            return Groups(list(self.by), epsilon=epsilon, delta=delta, neighbours=neighbours, person=self.person)
 
     def error(self, epsilon: float, delta: float, neighbours: CentralNeighbours, n: int) -> float:
         """The largest expected error of its values; infinite where the noise is beyond all limits."""
@@ -158,7 +169,7 @@ class Publication:
     ledger: Path
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
-    budget: Mapping[str, float] | None = None
+    budget: Mapping[str, Any] | None = None
     output: Path = Path("publication")
     edition: str = ""
     expected_rows: int | None = None
@@ -247,36 +258,18 @@ class Publication:
     def prospects(self) -> Table:
         """The split and the expected errors, from declared parameters only."""
         rows = [self._prospect(request) for request in self.requests]
-        names = ("statistic", "noise", "epsilon", "delta", "values", "error")
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         title = f"What {self.title!r} would publish, and how exactly"
-        return Table(
-            title,
-            [
-                Column("statistic", columns["statistic"], kind="label", write=str),
-                Column("noise", columns["noise"], kind="text", write=str),
-                Column("epsilon", columns["epsilon"], "ε", write=digits(4)),
-                Column("delta", columns["delta"], "δ", write=digits(3), hidden=not self.delta),
-                Column("values", columns["values"], write=str),
-                Column("error", columns["error"], "expected error", kind="text", write=str),
-            ],
-            self._remarks(),
-            {"publication": self.digest, "guarantee": self.guarantee.to_dict()},
-            noun="prospect",
-        )
+        table = prospect_table(rows, self.guarantee, self.expected_rows or USUAL_ROWS, title=title)
+        return replace(table, notes=self._remarks(), about={"publication": self.digest, **table.about})
 
-    def _prospect(self, request: Request) -> tuple[Any, ...]:
-        epsilon, delta = self.shares[request.name]
+    def _prospect(self, request: Request) -> Prospect:
         if request.selects:
-            groups = self.bundle.selections[request.name]
-            error = f"± {number(float(f'{groups.noise.error:.3g}'))}, above {counted(groups.threshold, 'person')}"
-            return request.name, "selection", epsilon, delta, "?", error
+            return self.bundle.selections[request.name].prospect(request.name)
+        epsilon, delta = self.shares[request.name]
         release = next(item for item in self.bundle.releases if request.name in item.statistics)
-        statistic = release.drawn[request.name]
-        noise = "exponential" if request.kind not in SUMS else "Gaussian" if delta else "Laplace"
-        many = len(release.groups) or 1
-        values = many * len(getattr(statistic, "labels", ())) or many * len(getattr(statistic, "quantiles", (0,)))
-        return request.name, noise, epsilon, delta, values, statistic.describe_error(self._rows(request))
+        many, statistic = max(1, len(release.groups)), release.drawn[request.name]
+        prospect = Prospect.of(request.name, statistic, many, self._rows(request))
+        return prospect._replace(epsilon=epsilon, delta=delta)
 
     def _rows(self, request: Request) -> int:
         """How many rows a value is made of, if groups are of the same size."""

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bruit import documents
 from bruit.errors import BruitError, FormatError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.result import Result, Results
-from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label
+from bruit.tables import Table, Tabular
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,49 +94,16 @@ class Published(Tabular):
 
     def table(self, level: float = 0.95) -> Table:
         """All values of all statistics, one row each, with their statistic, column, group and label."""
-        rows: list[tuple[Any, ...]] = []
-        for name, result in self.results.items():
-            rows += _rows(name, result, level)
-        names, columns, groups, labels, values, errors, intervals = zip(*rows, strict=True) if rows else [()] * 7
+        columns = self.results.table(level).columns
         return Table(
             self.title,
-            [
-                Column("statistic", names, kind="label", write=str),
-                Column("column", columns, kind="text", write=_or_nothing),
-                Column("group", groups, kind="text", write=label, hidden=not any(groups)),
-                Column("label", labels, "", "text", label),
-                Column("value", _alike(values)),
-                Column("error", errors, write=digits(3)),
-                Column("interval", intervals, interval_of(level), write=ends, parts=("lower", "upper")),
-            ],
+            columns,
             [f"guarantee of all together: {self.guarantee}", f"published {self.date[:16].replace('T', ' ')} UTC"],
             {"published": self.date, "publication": self.digest, "guarantee": self.guarantee.to_dict()},
             noun="value",
         )
 
 
-def _rows(name: str, result: Result, level: float) -> list[tuple[Any, ...]]:
-    bounds = np.full((len(result), 2), np.nan)
-    if result.ends is not None:
-        bounds = np.asarray(result.interval(level)).reshape(-1, 2)
-    column = result.statistic.get("column")
-    grouped = " by " in result.name
-    rows = []
-    for own, value, error, (low, high) in zip(result.labels, result, result.error.tolist(), bounds, strict=True):
-        group, text = own if isinstance(own, tuple) else (own, "") if grouped else ("", own)
-        rows.append((name, column, str(group), str(text), value, error, (float(low), float(high))))
-    return rows
-
-
 def _titled(name: str, subject: str) -> str:
     """The name of a statistic, and what it is where the name does not say so."""
     return name if subject.partition(",")[0] == name else f"{name}: {subject}"
-
-
-def _alike(values: Any) -> Any:
-    """Whole numbers as such, unless there are others among them: a column of a file has one type."""
-    return values if all(isinstance(value, int) for value in values) else [float(value) for value in values]
-
-
-def _or_nothing(text: Any) -> str:
-    return "" if text is None else str(text)

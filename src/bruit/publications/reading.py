@@ -23,7 +23,7 @@ _FILE_KEYS = (
 )  # fmt: skip
 _BOUNDS = ("rows", "groups", "rows_per_group")
 _PERSON_KEYS = ("column", *_BOUNDS, "missing")
-_BUDGET_KEYS = ("epsilon", "delta")
+_BUDGET_KEYS = ("epsilon", "delta", "rho", "zcdp")
 _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 #: What every statistic may have, and what each kind has besides.
 _COMMON_KEYS = ("name", "kind", "by", "weight", "share", *_BOUNDS)
@@ -109,11 +109,14 @@ def _table(file: Mapping[str, Any], key: str, known: tuple[str, ...], example: s
     return dict(table)
 
 
-def _budget(file: Mapping[str, Any]) -> dict[str, float] | None:
+def _budget(file: Mapping[str, Any]) -> dict[str, Any] | None:
     table = _table(file, "budget", _BUDGET_KEYS, "{ epsilon = 2.0, delta = 1e-5 }")
     if table is None:
         return None
-    _needed(table, "epsilon", "budget = { epsilon = 2.0 }", "budget: ")
+    if "rho" not in table:
+        _needed(table, "epsilon", "budget = { epsilon = 2.0 }, or budget = { rho = 0.02 }", "budget: ")
+    if not isinstance(table.get("zcdp", False), bool):
+        raise ParameterTypeError("budget: zcdp must be true or false, without quotes.")
     return table
 
 

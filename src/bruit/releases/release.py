@@ -22,7 +22,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from bruit import documents, engines
+from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.domains.categories import spelling
 from bruit.domains.domain import DictionaryColumn, in_memory
@@ -47,9 +47,11 @@ from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
 from bruit.releases.laws import OutcomeLaw
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
-from bruit.releases.result import Result, Results, by_group
+from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
+from bruit.releases.result import Result, Results, by_group, labelled
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
+from bruit.tables import Table
 from bruit.typing import SourceLike
 
 __all__ = ["Release", "release"]
@@ -243,7 +245,7 @@ class Release:
         words = Words.resolve(rng, "release", self.digest).split(len(prepared))
         drawn = zip(self._drawn.items(), prepared, words, strict=True)
         results = {name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn}
-        return Results({name: self._about_people(name, result) for name, result in results.items()})
+        return Results({name: labelled(self._about_people(name, result), label) for name, result in results.items()})
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books, one line for each statistic."""
@@ -251,6 +253,23 @@ class Release:
             Line(self._promise(statistic), self._label(name, label)[:_LABEL], self._rho(statistic))
             for name, statistic in self._statistics.items()
         ]
+
+    def prospects(self, n: int | None = None) -> Table:
+        """What each statistic gets of ε and δ and the error to expect, from declared parameters only.
+
+        Parameters
+        ----------
+        n
+            How many records a value is made of, for means and variances; 1,000 unless given.
+        """
+        size = _checks.integer(low=1, n=USUAL_ROWS if n is None else n)
+        many = max(1, len(self.groups))
+        rows = [Prospect.of(name, statistic, many, size) for name, statistic in self._drawn.items()]
+        rows = [
+            row._replace(epsilon=self._statistics[row.statistic].epsilon, delta=self._statistics[row.statistic].delta)
+            for row in rows
+        ]
+        return prospect_table(rows, self.guarantee, size, self._person)
 
     def _rho(self, statistic: Statistic) -> float | None:
         """The ρ of a statistic; for people, of one that is not made of sums, that of its ε."""

@@ -129,7 +129,8 @@ class Result(Tabular):
         column = self.statistic.get("column")
         kind, by, groups = self.name.partition(" by ")
         subject = f"{kind}{'' if column is None else f' of {column}'}{by}{groups}"
-        title = f"Released {subject}" + (", simulated" if self.simulated else "")
+        own = self.statistic.get("label")
+        title = f"Released {subject}" + (f": {own}" if own else "") + (", simulated" if self.simulated else "")
         return Table(title, columns, notes, about, noun="value")
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
@@ -247,6 +248,24 @@ class Results(Mapping[str, Result]):
     def _repr_html_(self) -> str:
         return "".join(result._repr_html_() for result in self.values())
 
+    def table(self, level: float = 0.95) -> Table:
+        """All values, one row each, with their statistic, column, group and label; for files."""
+        rows = [row for name, result in self.items() for row in _rows(name, result, level)]
+        names, columns, groups, labels, values, errors, intervals = zip(*rows, strict=True) if rows else [()] * 7
+        return Table(
+            "Released " + ", ".join(self),
+            [
+                Column("statistic", names, kind="label", write=str),
+                Column("column", columns, kind="text", write=lambda text: text or "", hidden=not any(columns)),
+                Column("group", groups, kind="text", write=label, hidden=not any(groups)),
+                Column("label", labels, "", "text", label),
+                Column("value", values if all(isinstance(value, int) for value in values) else _mixed(values)),
+                Column("error", errors, write=digits(3)),
+                Column("interval", intervals, interval_of(level), write=ends, parts=_ENDS),
+            ],
+            noun="value",
+        )
+
     def to_json(self, level: float = 0.95) -> str:
         """The results as one document of format ``bruit.results/1``."""
         body = [{"name": name, "result": result.to_dict(level)} for name, result in self.items()]
@@ -265,6 +284,26 @@ class Results(Mapping[str, Result]):
     def load(cls, path: str | os.PathLike[str]) -> Results:
         """Results that were saved. It spends nothing."""
         return cls.from_json(Path(path).read_bytes())
+
+
+def _rows(name: str, result: Result, level: float) -> Iterator[tuple[Any, ...]]:
+    """The rows of one result in a table of several: a group stands apart from the label in it."""
+    bounds = np.full((len(result), 2), np.nan) if result.ends is None else np.reshape(result.interval(level), (-1, 2))
+    grouped = " by " in result.name
+    for own, value, error, interval in zip(result.labels, result, result.error.tolist(), bounds.tolist(), strict=True):
+        group, text = own if isinstance(own, tuple) else (own, "") if grouped else ("", own)
+        yield name, result.statistic.get("column"), str(group), str(text), value, error, tuple(interval)
+
+
+def _mixed(values: Sequence[Any]) -> list[Any]:
+    """A column of a file has one type: texts where there are any, else numbers."""
+    texts = any(isinstance(value, str) for value in values)
+    return [str(value) if texts else float(value) for value in values]
+
+
+def labelled(result: Result, label: str | None) -> Result:
+    """A result that says under which label it was booked."""
+    return result if label is None else replace(result, statistic={**result.statistic, "label": label})
 
 
 def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) -> Result:

@@ -40,9 +40,10 @@ from bruit.releases.exponential import decay
 from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
-from bruit.releases.result import Result, Results
+from bruit.releases.prospects import Prospect, prospect_table
+from bruit.releases.result import Result, Results, labelled
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
-from bruit.tables import counted
+from bruit.tables import Table, counted, number
 from bruit.typing import SourceLike
 
 __all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
@@ -482,7 +483,18 @@ class Groups:
         labels = sorted(counts)
         noisy = cut([counts[name] for name in labels]) + self.noise.draw(len(labels), words.stream())
         named = np.flatnonzero(noisy > self.threshold)
-        return Results({"count": self._result([labels[place] for place in named], noisy[named], not words.secure)})
+        result = self._result([labels[place] for place in named], noisy[named], not words.secure)
+        return Results({"count": labelled(result, label)})
+
+    def prospect(self, name: str) -> Prospect:
+        """The error to expect, and how many people a group needs to be named."""
+        noise = self.noise
+        error = f"± {number(float(f'{noise.error:.3g}'))}, above {counted(noise.threshold, 'person')}"
+        return Prospect(name, "selection", self._epsilon, self._delta, None, error)
+
+    def prospects(self) -> Table:
+        """The same as a table, as `Release.prospects`."""
+        return prospect_table([self.prospect(f"count by {', '.join(self._by)}")], self.guarantee, 1, self._person)
 
     def law(self, raw: GroupTally) -> dict[str, NamedLaw]:
         """The law of each group that has people, by its label; for audits, and as secret as the table."""

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import contextlib
 import html
+import math
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -34,14 +35,16 @@ from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, Para
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger import storage
-from bruit.privacy.ledger.accounts import COLUMNS, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.ledger.accounts import COLUMNS, Account, Books, Entry, decimal, down, is_result_name, up
 from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
-from bruit.privacy.zcdp import pure_rho
+from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.tables import Column, Table, digits
 
 __all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]
 
 _LONGEST_LABEL = 200
+#: The δ at which a budget of ρ is told as ε, unless it is said.
+USUAL_AT = 1e-6
 #: What stands for a result that is booked, and whose file is not there.
 _LOST = "lost"
 
@@ -55,7 +58,7 @@ class Line(NamedTuple):
 
 
 class Remaining(NamedTuple):
-    """What may still be spent."""
+    """What may still be spent; of a ledger in ρ, `epsilon` is that of a release of pure ε."""
 
     epsilon: float
     delta: float
@@ -86,12 +89,20 @@ class Ledger(_Shared):
         Whom the guarantees speak of, one kind per ledger: ``"add-remove"`` or ``"replace"`` for
         releases from a table, ``"value"``, ``"attribute"`` or ``"person"`` for answers that are
         made private at their source.
+    rho
+        A budget of ρ-zCDP in place of ε. Releases add the ρ that they prove of themselves. Then `delta` is
+        the chance allowed to releases that prove none, and their ε counts as ε²/2.
+    at
+        The δ at which ρ is told as ε, 10⁻⁶ unless given.
+    zcdp
+        Keep ε and δ in ρ: nine tenths of δ are for turning ρ into ε, one tenth for releases that prove none.
 
     Guarantee
     ---------
     All that was released together satisfies `spent`, by sequential composition, and by parallel
     composition within each `parallel` block; see ``composition.proof.md``. The sums are exact in
-    the decimals of the guarantees.
+    the decimals of the guarantees. In ρ, everything together satisfies the *budget*, also if releases and
+    their ρ are chosen by looking at results; see ``rho.proof.md``.
 
     Examples
     --------
@@ -105,9 +116,31 @@ class Ledger(_Shared):
     bruit.errors.BudgetError: Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. ...
     """
 
-    def __init__(self, epsilon: float = 1.0, delta: float = 0.0, neighbours: Neighbours = "add-remove") -> None:
-        self._epsilon = _checks.positive(epsilon=epsilon)
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        neighbours: Neighbours = "add-remove",
+        *,
+        rho: float | None = None,
+        at: float | None = None,
+        zcdp: bool = False,
+    ) -> None:
         self._delta = _checks.fraction(delta=delta)
+        self._rho, self._at = None, 0.0
+        if zcdp:
+            _check_alone(rho=rho, at=at)
+            rho, at, self._delta = _in_rho(_checks.positive(epsilon=epsilon), _checks.probability(delta=delta))
+        elif rho is not None:
+            _check_alone(epsilon=epsilon)
+        elif at is not None:
+            raise ParameterError("at is the δ at which ρ is told as ε: give rho, too.")
+        if rho is None:
+            self._epsilon = _checks.positive(epsilon=1.0 if epsilon is None else epsilon)
+        else:
+            self._rho = _checks.positive(rho=rho)
+            self._at = _checks.probability(at=USUAL_AT if at is None else at)
+            self._epsilon = rho_to_epsilon(self._rho, self._at)
         self._neighbours: Neighbours = _checks.one_of(get_args(Neighbours), neighbours=neighbours)
         self._file: storage.LedgerFile | None = None
         self._books = Books(self._neighbours)
@@ -122,22 +155,30 @@ class Ledger(_Shared):
         epsilon: float | None = None,
         delta: float | None = None,
         neighbours: Neighbours | None = None,
+        *,
+        rho: float | None = None,
+        at: float | None = None,
+        zcdp: bool | None = None,
     ) -> Self:
         """Open the ledger at `path`; with a budget, start it there if there is none.
 
         What is given must agree with the file. Damage to the file is found here and raises
         `FormatError`.
         """
-        parameters = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours}
-        declared: dict[str, Any] = {name: value for name, value in parameters.items() if value is not None}
+        options = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours, "rho": rho, "at": at, "zcdp": zcdp}
+        declared: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         budget = cls(**declared)._budget
+        if zcdp:  # the file has what ε and δ became
+            declared = {name: budget[name] for name in budget if name != "neighbours" or neighbours is not None}
         file = storage.LedgerFile(Path(path).absolute())
-        if epsilon is not None and not os.path.lexists(file.path):
+        if (epsilon is not None or rho is not None) and not os.path.lexists(file.path):
             storage.create(file.path, storage.header_line(budget))
         with file.locked(write=False) as handle:
             header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
         for name in declared:
             if header.get(name) != budget[name]:
+                if name == "neighbours" and header.get(name) in get_args(Neighbours):
+                    raise LedgerError(_other_kind(header[name], budget[name]))
                 raise LedgerError(
                     f"This ledger was started with {name}={header.get(name)!r}, "
                     f"not {budget[name]!r}. Open it without a budget, or start another one."
@@ -227,9 +268,23 @@ class Ledger(_Shared):
             after = Books(self.neighbours)
             for entry in (*books.entries, *entries):
                 after.add(entry)
-        left = self._remaining(after)
-        text = f"{self._name} would have ε = {left.epsilon!r} of {self.epsilon!r} left"
-        return text + (f", and δ = {left.delta!r} of {self.delta!r}." if self.delta else ".")
+            left = [f"{item.sign} = {item.left!r} of {item.total!r}" for item in self._currencies(after) if item.total]
+        return f"{self._name} would have {' and '.join(left)} left.{self._other_budget(after)}"
+
+    def _other_budget(self, books: Books) -> str:
+        """What a budget of the other kind, for the same promise, would have left."""
+        promise = self.promise
+        if not promise.delta:
+            return ""  # nothing in ρ stands for a pure ε
+        if self._rho is None:
+            other, sign = Ledger(promise.epsilon, promise.delta, self.neighbours, zcdp=True), "in ρ"
+        else:
+            other, sign = Ledger(promise.epsilon, promise.delta, self.neighbours), "in ε and δ"
+        short = [item for item in other._currencies(books) if item.account.total > decimal(item.total)]
+        if short:
+            return f" Kept {sign}, for the same promise, it would refuse: {short[0].sign} would be {short[0].spent}."
+        left = [f"{item.sign} = {item.left:.4g} of {item.total:.4g}" for item in other._currencies(books) if item.total]
+        return f" Kept {sign}, for the same promise, it would have {' and '.join(left)} left."
 
     @contextlib.contextmanager
     def alone_with_results(self) -> Iterator[Path]:
@@ -243,13 +298,24 @@ class Ledger(_Shared):
 
     @property
     def epsilon(self) -> float:
-        """The whole budget of ε."""
+        """The whole budget of ε; of a ledger in ρ, the ε that its ρ stands for."""
         return self._epsilon
 
     @property
     def delta(self) -> float:
-        """The whole budget of δ."""
+        """The whole budget of δ; of a ledger in ρ, that of releases which prove no ρ."""
         return self._delta
+
+    @property
+    def rho(self) -> float | None:
+        """The whole budget of ρ; None for a ledger in ε."""
+        return self._rho
+
+    @property
+    def promise(self) -> Guarantee:
+        """What everything together promises when the budget is spent."""
+        delta = up(decimal(self._delta) + decimal(self._at))
+        return Guarantee(epsilon=self._epsilon, delta=min(delta, 1.0), neighbours=self.neighbours)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -270,13 +336,25 @@ class Ledger(_Shared):
     def spent(self) -> Guarantee:
         """The guarantee of everything that was released, rounded up."""
         with self._current() as (books, _):
-            return books.spent
+            return self._spent(books)
 
     @property
     def remaining(self) -> Remaining:
         """The ε and δ that one more release may have, rounded down."""
         with self._current() as (books, _):
             return self._remaining(books)
+
+    @property
+    def amounts(self) -> list[str]:
+        """What is spent of each part of the budget, and what remains, in words."""
+        with self._current() as (books, _):
+            return self._amounts(books)
+
+    @property
+    def remaining_rho(self) -> float | None:
+        """The ρ that one more release may have, rounded down; None for a ledger in ε."""
+        with self._current() as (books, _):
+            return None if self._rho is None else self._currencies(books)[0].left
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -309,10 +387,11 @@ class Ledger(_Shared):
     def table(self) -> Table:
         """All releases, oldest first, with what was spent and what remains."""
         with self._current() as (books, _):
-            entries, spent, left = tuple(books.entries), books.spent, self._remaining(books)
-        notes = [f"spent: ε = {spent.epsilon!r} of {self.epsilon!r}, {left.epsilon!r} remain"]
-        if self.delta or spent.delta:
-            notes.append(f"spent: δ = {spent.delta!r} of {self.delta!r}, {left.delta!r} remain")
+            entries, spent, left = tuple(books.entries), self._spent(books), self._remaining(books)
+            notes = [f"spent: {text.replace(' spent', '')}" for text in self._amounts(books)]
+        if self._rho is not None:
+            notes.append(f"ρ = {self._rho!r} stands for ε = {self.epsilon:.4g} at δ = {self.promise.delta:.3g}")
+            notes.append(f"spent: ε = {spent.epsilon:.4g} at δ = {spent.delta:.3g}, if fixed beforehand")
         if any(entry.group for entry in entries):
             notes.append("Of releases on disjoint parts, the worst part counts.")
         states = [self._state(entry) for entry in entries]
@@ -320,7 +399,8 @@ class Ledger(_Shared):
             notes.append(f"{_LOST}: booked, and its file is not there; the program was stopped, or the file was moved.")
         notes.append(f"neighbours: {self.neighbours}")
         about = {"budget": self._budget, "spent": spent.to_dict(), "remaining": left._asdict()}
-        return Table(self._name, _columns(entries, states), notes, about, noun="entry", empty="Nothing was released.")
+        columns = _columns(entries, states, in_rho=self._rho is not None)
+        return Table(self._name, columns, notes, about, noun="entry", empty="Nothing was released.")
 
     def is_kept(self, entry: Entry) -> bool:
         """Whether the result of an entry is in its file beside the ledger."""
@@ -358,13 +438,42 @@ class Ledger(_Shared):
 
     @property
     def _budget(self) -> dict[str, Any]:
+        if self._rho is not None:
+            return {"rho": self._rho, "delta": self.delta, "at": self._at, "neighbours": self.neighbours}
         return {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
 
+    def _currencies(self, books: Books) -> list[_Currency]:
+        """What is added up against the budget."""
+        if self._rho is not None:
+            return [
+                _Currency("ρ", "rho", books.rho, self._rho, lambda entry: entry.cost.rho),
+                _Currency("δ", "delta", books.failure, self._delta, lambda entry: entry.cost.failure),
+            ]
+        return [
+            _Currency("ε", "epsilon", books.epsilon, self._epsilon, lambda entry: entry.guarantee.epsilon),
+            _Currency("δ", "delta", books.delta, self._delta, lambda entry: entry.guarantee.delta),
+        ]
+
+    def _spent(self, books: Books) -> Guarantee:
+        if self._rho is None:
+            return books.spent
+        spent, failure = up(books.rho.total), books.failure.total
+        delta = up(failure + (decimal(self._at) if spent else 0))
+        return Guarantee(epsilon=rho_to_epsilon(spent, self._at), delta=min(delta, 1.0), neighbours=self.neighbours)
+
     def _remaining(self, books: Books) -> Remaining:
-        return Remaining(
-            down(max(decimal(self.epsilon) - books.epsilon.total, decimal(0.0))),
-            down(max(decimal(self.delta) - books.delta.total, decimal(0.0))),
-        )
+        first, delta = (currency.left for currency in self._currencies(books))
+        if self._rho is None:
+            return Remaining(first, delta)
+        return Remaining(_pure_epsilon(first), delta)
+
+    def _amounts(self, books: Books) -> list[str]:
+        """What is spent of each currency, and what remains; of δ only where there is any."""
+        return [
+            f"{item.sign} = {up(item.account.total)!r} of {item.total!r} spent, {item.left!r} remain"
+            for item in self._currencies(books)
+            if item.name != "delta" or item.total or item.account.total
+        ]
 
     @property
     def _name(self) -> str:
@@ -374,13 +483,10 @@ class Ledger(_Shared):
         name = self._name
         try:
             with self._current() as (books, _):
-                spent, left, size = books.spent, self._remaining(books), len(books.entries)
+                amounts, size = self._amounts(books), len(books.entries)
         except BruitError:
             return f"{name}: cannot be read now"
-        text = f"{name}: ε = {spent.epsilon!r} of {self.epsilon!r} spent, {left.epsilon!r} remain"
-        if self.delta or spent.delta:
-            text += f"; δ = {spent.delta!r} of {self.delta!r} spent, {left.delta!r} remain"
-        return f"{text}, entries: {size}, {self.neighbours}"
+        return f"{name}: {'; '.join(amounts)}, entries: {size}, {self.neighbours}"
 
     def _book(
         self, lines: Sequence[Line], parts: Parts | None = None, part: str | None = None, result: str | None = None
@@ -416,25 +522,22 @@ class Ledger(_Shared):
         if not isinstance(guarantee, Guarantee):
             raise ParameterTypeError("A ledger books a Guarantee, such as a mechanism's own.")
         if guarantee.neighbours != self.neighbours:
-            raise LedgerError(
-                f"This ledger is kept for {self.neighbours!r} neighbours, the release's guarantee "
-                f"is for {guarantee.neighbours!r}. Ask for the ledger's, or use another ledger."
-            )
+            raise LedgerError(_other_kind(self.neighbours, guarantee.neighbours))
 
     def _check_budget(self, books: Books, entries: Sequence[Entry]) -> None:
-        for sign, name, account in (
-            ("ε", "epsilon", books.epsilon),
-            ("δ", "delta", books.delta),
-        ):
-            total: float = getattr(self, name)
-            amount = sum((decimal(getattr(entry.guarantee, name)) for entry in entries), Fraction(0))
+        for currency in self._currencies(books):
+            sign, name, account, total, cost = currency
+            amount = sum((decimal(cost(entry)) for entry in entries), Fraction(0))
             after = account.total_with(amount, entries[0].group, entries[0].part)
             if after > decimal(total):
                 requested = up(after - account.total)
-                remaining: float = getattr(self._remaining(books), name)
+                remaining = currency.left
+                helps = f"Lower {name}" if self._rho is None else "Lower epsilon"
+                if self._rho is not None and name == "delta":
+                    helps = "This release proves no ρ of itself, and its δ is refused here: use one with Gaussian noise"
                 raise BudgetError(
                     f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
-                    f"of {total!r}. Lower {name}, or open a new ledger.",
+                    f"of {total!r}. {helps}, or open a new ledger.",
                     requested=requested,
                     remaining=remaining,
                     total=total,
@@ -610,6 +713,65 @@ def _checked_label(label: str) -> str:
     return label
 
 
+class _Currency(NamedTuple):
+    """One of the sums of a ledger: its sign, its account, the budget, and what an entry costs."""
+
+    sign: str
+    name: str
+    account: Account
+    total: float
+    cost: Callable[[Entry], float]
+
+    @property
+    def left(self) -> float:
+        """What remains, rounded down."""
+        return down(max(decimal(self.total) - self.account.total, Fraction(0)))
+
+    @property
+    def spent(self) -> str:
+        """What is spent, to be read."""
+        return f"{up(self.account.total):.4g} of {self.total:.4g}"
+
+
+def _check_alone(**options: float | None) -> None:
+    """Options that make no sense beside another kind of budget."""
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"A ledger is kept in ρ or in ε: leave {name} out.")
+
+
+def _in_rho(epsilon: float, delta: float) -> tuple[float, float, float]:
+    """ρ, the δ at which it stands for ε, and the δ of releases without ρ, which together promise (ε, δ)."""
+    at = down(decimal(delta) * Fraction(9, 10))
+    rho = epsilon_to_rho(epsilon, at)
+    unit = Fraction(10) ** (math.floor(math.log10(rho)) - 5)  # six digits, which people can read
+    return down(decimal(rho) // unit * unit), at, down(decimal(delta) - decimal(at))
+
+
+def _pure_epsilon(rho: float) -> float:
+    """The largest ε, or nearly, whose ε²/2 fits in ρ."""
+    epsilon = math.sqrt(2 * rho)
+    while decimal(pure_rho(epsilon)) > decimal(rho):
+        epsilon = math.nextafter(epsilon, 0.0)
+    return epsilon
+
+
+def _other_kind(kept: str, wanted: str) -> str:
+    """Why a ledger books no release for other neighbours, and what helps."""
+    reason = f"This ledger is kept for {kept!r} neighbours, the release's guarantee is for {wanted!r}."
+    if kept == f"person-{wanted}":
+        return (
+            f"{reason} The release protects a row, and the ledger people with all their rows: name the person and how "
+            'many rows count, as in person="user_id", rows=10 (--person user_id --rows 10), or use another ledger.'
+        )
+    if wanted == f"person-{kept}":
+        return (
+            f"{reason} The release protects people with all their rows, and the ledger rows, whose ε says less: start "
+            "another ledger for people."
+        )
+    return f"{reason} Ask for the ledger's, or use another ledger."
+
+
 def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
     """The ρ of a release: the one it proves of itself; of a pure one not above that of any pure release."""
     stated = None if rho is None else _checks.non_negative(rho=rho)
@@ -619,7 +781,7 @@ def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
     return pure if stated is None else min(stated, pure)
 
 
-def _columns(entries: Sequence[Entry], states: Sequence[str]) -> list[Column]:
+def _columns(entries: Sequence[Entry], states: Sequence[str], *, in_rho: bool) -> list[Column]:
     """What programs get of each release; people read what was released, when, and for how much."""
     rows = [entry.row() for entry in entries]
     columns = {name: [row[name] for row in rows] for name in COLUMNS}
@@ -634,6 +796,7 @@ def _columns(entries: Sequence[Entry], states: Sequence[str]) -> list[Column]:
         Column("epsilon", columns["epsilon"], "ε", write=digits(6)),
         Column("delta", columns["delta"], "δ", write=digits(3), hidden=not any(columns["delta"])),
         Column("rho", columns["rho"], hidden=True),
+        Column("", [entry.cost.rho for entry in entries], "ρ", write=digits(4), hidden=not in_rho),
         Column("result", columns["result"], hidden=True),
         Column("lost", [state == _LOST for state in states], hidden=True),
         Column("", states, "result", "text", str, hidden=not any(states)),

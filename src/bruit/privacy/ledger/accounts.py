@@ -11,11 +11,12 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from bruit.errors import BruitError
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger.storage import damaged, read_entry
+from bruit.privacy.zcdp import pure_rho
 
 #: The columns of a ledger, in the order in which a person reads them.
 COLUMNS = ("index", "label", "epsilon", "delta", "rho", "group", "part", "result", "time")
@@ -40,14 +41,28 @@ class Entry:
     result: str | None = None
     time: str | None = None
 
+    @property
+    def cost(self) -> Cost:
+        """What it costs in zCDP: its ρ; where that is not known, ε²/2 but for a chance of δ."""
+        if self.rho is not None:
+            return Cost(self.rho, 0.0)
+        return Cost(pure_rho(self.guarantee.epsilon), self.guarantee.delta)
+
     def row(self) -> dict[str, Any]:
         """Plain values, for a table or a file."""
         promise = {"epsilon": self.guarantee.epsilon, "delta": self.guarantee.delta}
         return {name: promise[name] if name in promise else getattr(self, name) for name in COLUMNS}
 
 
+class Cost(NamedTuple):
+    """A release in zCDP: ρ, but for a chance `failure`."""
+
+    rho: float
+    failure: float
+
+
 class Account:
-    """The exact total of one currency: ε, δ or ρ."""
+    """The exact total of one currency: ε, δ, ρ, or the chance that ρ does not hold."""
 
     def __init__(self) -> None:
         self.total = Fraction(0)
@@ -81,6 +96,8 @@ class Books:
         self.entries: list[Entry] = []
         self.epsilon = Account()
         self.delta = Account()
+        self.rho = Account()
+        self.failure = Account()
         self.end = 0
         self.last = ""
 
@@ -97,6 +114,8 @@ class Books:
         """Book an entry that was checked to fit."""
         self.epsilon.add(decimal(entry.guarantee.epsilon), entry.group, entry.part)
         self.delta.add(decimal(entry.guarantee.delta), entry.group, entry.part)
+        self.rho.add(decimal(entry.cost.rho), entry.group, entry.part)
+        self.failure.add(decimal(entry.cost.failure), entry.group, entry.part)
         self.entries.append(entry)
 
     def read(self, line: bytes) -> None:
