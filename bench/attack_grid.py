@@ -3,9 +3,9 @@
     nice -n 19 python bench/attack_grid.py --hours 3      goes on where it stopped; Ctrl-C loses one fit at most
 
 A fit takes 2 to 25 seconds on one core. What matters most comes first: five runs where published rates are compared
-(GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then the models of knowledge
-once at three ε, then every protocol once at 2n, 4n and 3n, then more runs: GRR, which the slides use, before others.
-Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
+(GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then GRR, which the slides
+use, at 2n, 3n and 4n, then the models of knowledge once at three ε, then the others at 2n, 4n and 3n, then more
+runs, GRR before others. Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
 ``src/bruit/studies/_recorded``.
 """
 
@@ -40,6 +40,7 @@ def jobs() -> Iterator[Job]:
     yield from (
         _learnt(m, size, epsilon, 0) for size in (1, 5) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS
     )
+    yield from (_learnt(attack.METHODS[0], size, epsilon, 0) for size in (2, 3, 4) for epsilon in attack.EPSILONS)
     for epsilons in ((1.0, 10.0), attacker_knowledge.SOME_EPSILONS):
         for sizes in ((0, 1), (5,)):
             yield from _knowledge(epsilons, sizes, 0)

@@ -117,7 +117,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_SEVERAL, "slide “Attaque avec connaissances minimales (ε)”", "the attack on the sampled attribute",
          ("bruit.attacks.sampled_attribute", "study:attack")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+FD”", "curves over 1n … 5n and ε = 1 … 10",
-         ("figure:attack/rates", "figure:attack/protocols", "bench/attack_grid.py"),
+         ("figure:attack/profiles", "figure:attack/rates", "figure:attack/protocols", "bench/attack_grid.py"),
          "20 runs of all: recorded are five protocols at 1n and 5n and all ε, 1 to 5 runs, and a part of 3n"),
     Item(_SEVERAL, "slide “Une contremesure parfois possible”", "RS+RFD",
          ("bruit.collection.Plan", "bruit.collection.learnt_prior", "study:countermeasure")),
