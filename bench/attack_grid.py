@@ -1,10 +1,11 @@
-"""The sampled-attribute attack with XGBoost over protocols, profiles and ε, recorded for two studies.
+"""The sampled-attribute attack with XGBoost over protocols, profiles, knowledge and ε, recorded for three studies.
 
     nice -n 19 python bench/attack_grid.py --hours 3      goes on where it stopped; Ctrl-C loses one fit at most
 
 A fit takes 2 to 25 seconds on one core. What matters most comes first: five runs where published rates are compared
-(GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then once at 2n, 3n and 4n,
-then more runs of all. Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
+(GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then GRR, which the slides
+use, at 2n, 3n and 4n, then the models of knowledge once at three ε, then the others at 2n, 4n and 3n, then more
+runs, GRR before others. Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
 ``src/bruit/studies/_recorded``.
 """
 
@@ -13,21 +14,22 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import xgboost
 
-from bruit.studies import attack, countermeasure, recorded
+from bruit.studies import attack, attacker_knowledge, countermeasure, recorded
 from bruit.studies.study import Study, Trial
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "bruit" / "studies" / "_recorded"
-STUDIES = {study.name: study for study in (attack.STUDY, countermeasure.STUDY)}
+STUDIES = {study.name: study for study in (attack.STUDY, countermeasure.STUDY, attacker_knowledge.STUDY)}
 Key = tuple[str, str, int]
+Job = tuple[Study, dict[str, Any], int]
 
 
-def jobs() -> Iterator[tuple[Study, dict[str, Any], int]]:
+def jobs() -> Iterator[Job]:
     """Every trial, the most wanted first; some more than once."""
     for run in range(5):
         for method in attack.METHODS:
@@ -35,20 +37,52 @@ def jobs() -> Iterator[tuple[Study, dict[str, Any], int]]:
     yield from (
         _fakes(fakes, epsilon, run) for run in range(5) for fakes in ("uniform", "plan") for epsilon in (1.0, 5.0)
     )
+    yield from (
+        _learnt(m, size, epsilon, 0) for size in (1, 5) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS
+    )
+    yield from (_learnt(attack.METHODS[0], size, epsilon, 0) for size in (2, 3, 4) for epsilon in attack.EPSILONS)
+    for epsilons in ((1.0, 10.0), attacker_knowledge.SOME_EPSILONS):
+        for sizes in ((0, 1), (5,)):
+            yield from _knowledge(epsilons, sizes, 0)
+    for size in (2, 4, 3):
+        yield from (_learnt(m, size, epsilon, 0) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
     for run in range(20):
-        for size in (1, 5, 3, 2, 4):
-            yield from (_learnt(m, size, epsilon, run) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
         yield from (_fakes(fakes, epsilon, run) for fakes in ("uniform", "plan") for epsilon in attack.EPSILONS)
+        for size in (1, 2, 3, 4, 5):
+            yield from (_learnt(attack.METHODS[0], size, epsilon, run) for epsilon in attack.EPSILONS)
+    for run in range(20):
+        yield from _knowledge(attacker_knowledge.EPSILONS, (0, 1, 3, 5), run)
+        for size in (1, 2, 3, 4, 5):
+            yield from (_learnt(m, size, epsilon, run) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
 
 
-def _learnt(method: str, synthetic: int, epsilon: float, run: int) -> tuple[Study, dict[str, Any], int]:
+def _learnt(method: str, synthetic: int, epsilon: float, run: int) -> Job:
     factors = {"part": "rate", "attacker": "xgboost", "method": method, "synthetic": synthetic, "epsilon": epsilon}
     return attack.STUDY, {**factors, "people": 0}, run
 
 
-def _fakes(fakes: str, epsilon: float, run: int) -> tuple[Study, dict[str, Any], int]:
+def _fakes(fakes: str, epsilon: float, run: int) -> Job:
     factors = {"attacker": "xgboost", "fakes": fakes, "prior": "values", "epsilon": epsilon, "people": 0}
     return countermeasure.STUDY, factors, run
+
+
+def _knowledge(epsilons: Iterable[float], sizes: Iterable[float], run: int) -> Iterator[Job]:
+    """One attacker at a time, of those with so many made-up people for each real one: the cheaper ones come first."""
+    first = ("RS+FD[GRR]", "RS+FD[SUE-z]", attacker_knowledge.REALISTIC)
+    models = [model for model in attacker_knowledge.LEARNT if model.synthetic in sizes]
+    settings = [factors for block in attacker_knowledge.STUDY.full for factors in block.combinations()]
+    for factors in sorted(settings, key=lambda factors: (factors["data"], factors["method"] not in first)):
+        if factors["attacker"] == "xgboost" and factors["epsilon"] in epsilons:
+            yield from ((attacker_knowledge.STUDY, {**factors, **model._asdict()}, run) for model in models)
+
+
+def rows_of(study: Study, factors: dict[str, Any], run: int) -> list[dict[str, Any]]:
+    """The rows of one trial; of the study of knowledge, those of one attacker of a trial."""
+    model = {name: factors[name] for name in attacker_knowledge.Model._fields if study is attacker_knowledge.STUDY}
+    own = {name: value for name, value in factors.items() if name not in model}
+    only = {"models": [attacker_knowledge.Model(**model)]} if model else {}
+    metrics = study.trial(**own, **only, rng=study.stream(Trial(0, own, run), 0))
+    return [{**own, "repetition": run, **row} for row in (metrics if isinstance(metrics, list) else [metrics])]
 
 
 def key(study: str, factors: dict[str, Any], run: int) -> Key:
@@ -66,7 +100,8 @@ def known(study: Study) -> list[dict[str, Any]]:
 
 def write(study: Study, rows: list[dict[str, Any]]) -> None:
     """All rows of a study, in order."""
-    factors = [name for name in ("method", "fakes", "synthetic", "epsilon", "repetition") if name in rows[0]]
+    names = ("data", "method", "knowledge", "fakes", "synthetic", "share", "epsilon", "repetition")
+    factors = [name for name in names if name in rows[0]]
     rows.sort(key=lambda row: [row[name] for name in factors])
     settings: dict[tuple[Any, ...], int] = {}
     for row in rows:
@@ -93,15 +128,16 @@ def main() -> None:
         if key(study.name, factors, run) in done:
             continue
         done.add(key(study.name, factors, run))
-        metrics = study.trial(**factors, rng=study.stream(Trial(0, factors, run), 0))
-        rows[study.name].append({**factors, "repetition": run, **dict(metrics)})  # type: ignore[arg-type]
+        rows[study.name] += rows_of(study, factors, run)
         write(study, rows[study.name])
         print(study.name, factors, run, flush=True)
 
 
 def _factors(study: str, row: dict[str, Any]) -> dict[str, Any]:
-    names = next(iter(STUDIES[study].full[-1:])).factors
-    return {name: int(row[name]) if name in ("synthetic", "people") else row[name] for name in names}
+    """What a recorded row is known by among jobs."""
+    whole = ("synthetic", "people")
+    names = [*STUDIES[study].full[-1].factors, *(attacker_knowledge.Model._fields if "knowledge" in row else ())]
+    return {name: int(row[name]) if name in whole else row[name] for name in names}
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from bruit.errors import FormatError
-from bruit.studies import Results, all_studies, attack, find, recorded
+from bruit.studies import Results, all_studies, attack, attacker_knowledge, find, recorded
 from bruit.studies._attack_parts import NEAR, published
 from bruit.studies.results import summarise
+from bruit.studies.study import Trial
 
 RECORDED = [study for study in all_studies() if recorded.about(study.name)]
 #: An independent measurement with diffprivlib 0.6.6, 60 runs: M_Stair + LR minus DP-LR in points at ε = 10, 20 and 30,
@@ -17,8 +18,9 @@ MEASURED = {10.0: 5.7, 20.0: 11.1, 30.0: 7.8}
 THEIR_ERROR = 1.25
 
 
-def test_four_studies_have_recorded_rows_and_say_how_they_were_made():
-    assert {study.name for study in RECORDED} == {"attack", "countermeasure", "central-or-local", "rounds"}
+def test_studies_with_recorded_rows_say_how_they_were_made():
+    names = {"attack", "attacker-knowledge", "countermeasure", "central-or-local", "rounds"}
+    assert {study.name for study in RECORDED} == names
     assert all("bench/" in recorded.about(study.name) for study in RECORDED)
 
 
@@ -101,9 +103,25 @@ def test_every_protocol_is_recorded_at_every_epsilon_with_one_and_five_profiles_
     assert wanted <= settings
 
 
-def test_a_recorded_trial_is_that_of_the_study_draw_for_draw():
-    from bruit.studies.study import Trial
+def test_protocols_are_recorded_with_all_three_models_of_knowledge():
+    rows = recorded.read("attacker-knowledge").where(data="acs", fakes="plan")
+    settings = {key for key, _ in rows.by("method", "epsilon", "knowledge")}
+    methods = ("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", attacker_knowledge.REALISTIC)
+    wanted = {(m, e, k) for m in methods for e in (1.0, 10.0) for k in ("none", "partial", "hybrid")}
+    assert wanted <= settings
 
+
+def test_what_an_attacker_finds_does_not_depend_on_which_others_are_tried():
+    factors = {"attacker": "bayes", "data": "acs", "method": "RS+RFD[GRR]", "epsilon": 1.0, "people": 200}
+    streams = [attacker_knowledge.STUDY.stream(Trial(0, factors, 0), 0) for _ in range(2)]
+    every = attacker_knowledge.trial(**factors, rng=streams[0])
+    some = attacker_knowledge.trial(**factors, rng=streams[1], models=attacker_knowledge.CLOSED[2:4])
+    assert [row for row in every if row["share"] in (0.3, 0.5) and row["knowledge"] == "partial"] == some
+    assert {row["n"] for row in every} == {200, 180, 140, 100}
+    assert {row["fakes"] for row in every if row["knowledge"] == "partial"} == {"plan"}
+
+
+def test_a_recorded_trial_is_that_of_the_study_draw_for_draw():
     pytest.importorskip("xgboost")
     study = find("attack")
     factors = {"part": "rate", "attacker": "xgboost", "method": "RS+FD[GRR]", "synthetic": 1, "epsilon": 1.0,

@@ -13,6 +13,7 @@ from bruit.studies import (
     Block,
     all_studies,
     attack,
+    attacker_knowledge,
     attributes_under_attack,
     countermeasure,
     deciles,
@@ -46,6 +47,9 @@ TINY = {
         *(Block(block.factors, FEW) for block in deciles.STUDY.quick[1:]),
     ],
     "attack": [_few(block, people=[800], epsilon=[1.0, 5.0]) for block in attack.STUDY.quick],
+    "attacker-knowledge": [
+        Block(_few(block, people=[300], epsilon=[1.0, 10.0]).factors) for block in attacker_knowledge.STUDY.quick
+    ],
     "countermeasure": [_few(block, people=[400], epsilon=[1.0, 5.0]) for block in countermeasure.STUDY.quick],
     "attributes-under-attack": [
         Block(_few(block, people=[300], epsilon=[1.0, 10.0], table=["nursery"]).factors, 2)

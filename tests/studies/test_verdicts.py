@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bruit.studies import Results, all_studies, attributes_under_attack, deciles
+from bruit.studies import Results, all_studies, attacker_knowledge, attributes_under_attack, deciles
 from bruit.studies._attack_parts import PUBLISHED, published
 from bruit.studies.attack import NEEDED
 from bruit.studies.decile_lemmas import Bound
@@ -346,6 +346,84 @@ COUNTERMEASURE = [
 ]  # fmt: skip
 
 
+def _known(nk: float = 20.0, pk: float = 15.0, hm: float = 20.0, *, more: float = 0.0, most: float = 0.0,
+           methods: Sequence[str] = attacker_knowledge.PROTOCOLS, attacker: str = "xgboost", data: str = "acs",
+           fakes: str = "plan", epsilons: Sequence[float] = (1.0, 10.0), count: int = 6) -> list[Row]:  # fmt: skip
+    """Rates by model: `more` is added for more made-up people, `most` for more known ones."""
+    rates = {"none": (nk, more, attacker_knowledge.NK), "partial": (pk, most, attacker_knowledge.PK),
+             "hybrid": (hm, 0.0, attacker_knowledge.HM)}  # fmt: skip
+    return [
+        row
+        for method in methods for epsilon in epsilons
+        for rate, gain, models in rates.values() for place, model in enumerate(models)
+        for row in runs(count, attacker=attacker, data=data, method=method, fakes=fakes, epsilon=epsilon,
+                        **model._asdict(), rate=(rate + place * gain / 2, 0.1), n=5000,
+                        baseline=5.6 if data == "acs" else 11.1)
+    ]  # fmt: skip
+
+
+def _ends(sue: tuple[float, float], oue: tuple[float, float], fakes: str = "zr") -> list[Row]:
+    """What the closed form finds with SUE and OUE at ε = 1 and 10, alike for both fakes unless they are named."""
+    names = {"SUE": sue, "OUE": oue}
+    return [
+        row
+        for kind in "zr" for base, pair in names.items()
+        for epsilon, rate in zip((1.0, 10.0), pair if kind in fakes else (20.0, 20.0), strict=True)
+        for row in runs(6, attacker="bayes", data="acs", method=f"RS+FD[{base}-{kind}]", knowledge="none",
+                        epsilon=epsilon, rate=(rate, 0.1), n=10_000)
+    ]  # fmt: skip
+
+
+def _fakes_known(right: float, mistaken: float, pk: float) -> list[Row]:
+    methods = [attacker_knowledge.REALISTIC]
+    return _known(right, pk, methods=methods) + _known(mistaken, pk, methods=methods, fakes="uniform")
+
+
+def _ceiling(uniform: float, oue: float, sue: float) -> list[Row]:
+    return [
+        row
+        for methods, rate in ((attacker_knowledge.UNIFORM_FAKES, uniform), (["RS+FD[OUE-z]"], oue),
+                              (["RS+FD[SUE-z]"], sue))
+        for row in _known(rate, 10.0, rate, methods=methods)
+    ]  # fmt: skip
+
+
+ATTACKER_KNOWLEDGE = [
+    Planted("knowledge-increase", "confirmed", _known()),
+    Planted("knowledge-increase", "corrected", _known(pk=8.0)),
+    Planted("knowledge-increase", "refuted", _known(pk=5.6)),
+    Planted("knowledge-synthetic-wins", "confirmed", _known()),
+    Planted("knowledge-synthetic-wins", "refuted", _known(pk=25.0)),
+    Planted("knowledge-synthetic-wins", "corrected", _known(nk=14.0, more=2.0)),
+    Planted("knowledge-synthetic-wins", "open", _known(pk=20.0)),
+    Planted("knowledge-impact", "confirmed", _known(more=1.0, most=5.0)),
+    Planted("knowledge-impact", "refuted", _known(more=5.0, most=1.0)),
+    Planted("knowledge-alike", "confirmed", _known()),
+    Planted("knowledge-alike", "corrected", _known(hm=27.0)),
+    Planted("knowledge-ceilings", "confirmed", _ceiling(24.0, 48.0, 97.0)),
+    Planted("knowledge-ceilings", "corrected", _ceiling(40.0, 48.0, 97.0)),
+    Planted("knowledge-ceilings", "corrected", _ceiling(24.0, 48.0, 80.0)),
+    Planted("knowledge-symmetric", "confirmed", _ends((15.0, 40.0), (20.0, 30.0))),
+    Planted("knowledge-symmetric", "corrected", _ends((15.0, 40.0), (20.0, 30.0), "z")),
+    Planted("knowledge-symmetric", "refuted", _ends((15.0, 15.0), (20.0, 20.0))),
+    *(
+        Planted(
+            "knowledge-uniform-values",
+            kind,
+            [
+                row
+                for data, rate in (("nursery", whole), (attacker_knowledge.UNIFORM_TABLE, uniform))
+                for row in _known(rate, rate, rate, data=data, methods=attacker_knowledge.UNIFORM_FAKES)
+            ],
+        )
+        for kind, whole, uniform in (("confirmed", 11.5, 11.2), ("corrected", 20.0, 11.2), ("refuted", 20.0, 20.0))
+    ),
+    Planted("knowledge-realistic", "corrected", _fakes_known(12.0, 5.0, 10.0)),
+    Planted("knowledge-realistic", "confirmed", _fakes_known(10.0, 5.0, 12.0)),
+    Planted("knowledge-realistic", "refuted", _fakes_known(10.0, 10.0, 8.0)),
+]
+
+
 def _survey(method: str, *, ten: float, variance: float = 1.0, unit: str = "person", epsilon: float = 10.0,
             surveys: int = 5, table: str = "adult") -> list[Row]:  # fmt: skip
     return runs(3, table=table, method=method, unit=unit, epsilon=epsilon, surveys=surveys, n=3000, ten=(ten, 0.1),
@@ -377,12 +455,19 @@ ATTRIBUTES_UNDER_ATTACK = [
     Planted("trade-off", "improved", _line([10.0, 20.0, 40.0, 30.0, 50.0, 60.0])),
     Planted("trade-off", "refuted", _line([60.0, 50.0, 40.0, 30.0, 20.0, 10.0])),
     Planted("shared-attribute", "confirmed", _hiding(5.0, 1.0)),
+    Planted("shared-attribute", "confirmed", _hiding(1.0, 15.0)),
     Planted("shared-attribute", "corrected", _hiding(5.0, 15.0)),
     Planted("shared-attribute", "refuted", _hiding(60.0, 15.0)),
     Planted("surveys-add-up", "confirmed", _survey("SMP[GRR]", ten=5.0, surveys=1) + _survey("SMP[GRR]", ten=50.0)),
     Planted("surveys-add-up", "refuted", _survey("SMP[GRR]", ten=5.0, surveys=1) + _survey("SMP[GRR]", ten=5.0)),
     Planted("realistic-robust", "confirmed", _realistic((20.0, 5.0), (20.0, 5.0))),
-    Planted("realistic-robust", "refuted", _realistic((5.0, 20.0), (5.0, 5.0))),
+    Planted("realistic-robust", "corrected", _realistic((5.0, 20.0), (5.0, 5.0))),
+    Planted(
+        "realistic-robust",
+        "refuted",
+        _realistic((5.0, 20.0), (5.0, 5.0)),
+        {"bruit.studies.attributes_under_attack.sampled_rates": lambda: (20.0, 12.0)},
+    ),
     Planted("realistic-robust", "corrected", _realistic((5.0, 20.0), (20.0, 5.0))),
     Planted("realistic-robust", "open", _realistic((5.0, 5.0), (20.0, 5.0))),
 ]
@@ -591,7 +676,8 @@ ROUNDS = [
 ]
 
 PLANTED = [
-    *ROUNDS, *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *COUNTERMEASURE,
+    *ROUNDS, *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *ATTACKER_KNOWLEDGE,
+    *COUNTERMEASURE,
     *ATTRIBUTES_UNDER_ATTACK, *DECILES, *DECILE_LEMMAS, *INVERSE_SENSITIVITY, *CENTRAL_OR_LOCAL,
 ]  # fmt: skip
 

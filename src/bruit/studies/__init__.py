@@ -56,6 +56,7 @@ def all_studies() -> tuple[Study, ...]:
     # The modules are light: what a trial or a figure needs is imported inside it.
     from bruit.studies import (
         attack,
+        attacker_knowledge,
         attributes_under_attack,
         central_or_local,
         countermeasure,
@@ -71,7 +72,7 @@ def all_studies() -> tuple[Study, ...]:
     )
 
     asking = (warner, krr, krr_learning, numeric_cleaning, variance)
-    several = (several_attributes, attack, countermeasure, attributes_under_attack)
+    several = (several_attributes, attack, attacker_knowledge, countermeasure, attributes_under_attack)
     modules = (*asking, *several, rounds, deciles, inverse_sensitivity, central_or_local)
     return tuple(module.STUDY for module in modules)
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from bruit.entropy import Entropy
 from bruit.studies import _attack_parts as parts
-from bruit.studies import drawing
+from bruit.studies import drawing, recorded
 from bruit.studies.claim import Claim, Verdict, confirmed, corrected, improved, open_question, refuted
-from bruit.studies.results import Results
+from bruit.studies.results import NoData, Results
 from bruit.studies.study import Block, Plot, Study
 from bruit.tables import Table
 
@@ -144,13 +144,24 @@ def _advance(results: Results) -> Verdict:
         return refuted(f"{start}.", cost=cost)
     if cost < 1.1:
         return confirmed(f"{start}.", cost=cost)
-    return corrected(
-        f"{start}; SMP with that variance has ε = {third.mean('person'):.1f} and is beaten clearly in {sum(wins)} of "
-        f"{len(wins)} tables ({', '.join(notes)}): hiding helps against this attack, and is paid in the guarantee.",
+    judge = confirmed if 2 * sum(wins) > len(wins) else corrected
+    return judge(
+        f"{start}. At equal variance, for which SMP must have ε = {third.mean('person'):.1f}, RS+FD does clearly "
+        f"better in {sum(wins)} of {len(wins)} tables ({', '.join(notes)}).",
         cost=cost,
         person=third.mean("person"),
         wins=sum(wins),
     )
+
+
+def sampled_rates() -> tuple[float, float]:
+    """Per cent of sampled attributes that XGBoost finds with RS+RFD[GRR] and with RS+FD[GRR], as recorded, over ε."""
+    realistic, fake = recorded.read("countermeasure"), recorded.read("attack")
+    if realistic is None or fake is None:
+        raise NoData("The recorded attacks on the sampled attribute are not here.")
+    rows = realistic.where(fakes="plan", prior="values"), fake.where(method="RS+FD[GRR]", synthetic=1)
+    means = [[part.mean("rate") for _, part in own.by("epsilon")] for own in rows]
+    return float(np.mean(means[0])), float(np.mean(means[1]))
 
 
 def _robust(results: Results) -> Verdict:
@@ -170,6 +181,14 @@ def _robust(results: Results) -> Verdict:
     if less == len(cases):
         return confirmed(f"{evidence}.", **figures)
     if more and not less:
+        hidden, plain = sampled_rates()
+        if hidden < plain:
+            return corrected(
+                f"Against the attack on the sampled attribute they do: XGBoost, which knows the fakes, is right for "
+                f"{hidden:.1f} instead of {plain:.1f} % (ACSEmployment, mean over ε). Against re-identification not. "
+                f"{evidence}.",
+                **figures,
+            )
         return refuted(f"{evidence}: not against re-identification.", **figures)
     if more:
         return corrected(f"{evidence}: it depends on the table.", **figures)

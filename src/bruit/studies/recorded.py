@@ -19,9 +19,12 @@ from bruit.errors import FormatError
 from bruit.studies.results import Results, as_column
 
 #: Columns that hold texts; all others are numbers.
-TEXTS = ("part", "attacker", "method", "fakes", "prior", "listing", "stops")
+TEXTS = ("part", "attacker", "data", "calibration", "method", "fakes", "prior", "knowledge", "listing", "stops")
 #: What a trial is known by, with its repetition; the other columns are what it measured.
-_KEYS = ("part", "attacker", "method", "fakes", "prior", "epsilon", "synthetic", "people", "width", "repetition")
+_KEYS = (
+    "part", "attacker", "data", "calibration", "method", "fakes", "prior", "knowledge", "epsilon", "synthetic", "share",
+    "people", "width", "repetition",
+)  # fmt: skip
 
 
 @cache

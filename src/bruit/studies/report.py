@@ -19,6 +19,7 @@ from bruit import __version__, documents
 from bruit.errors import MissingExtraError
 from bruit.studies import recorded
 from bruit.studies.claim import DOCUMENTS, KINDS, REFERENCES, Claim, Verdict
+from bruit.studies.formulas import FORMULAS, mathml
 from bruit.studies.results import NoData, Results
 from bruit.studies.runner import FOLDER, read
 from bruit.studies.study import Study
@@ -42,6 +43,17 @@ class Judged:
     study: Study
     claim: Claim
     verdict: Verdict
+
+    @property
+    def stated(self) -> str:
+        """The formula that is claimed, in TeX; nothing where there is none."""
+        return FORMULAS[self.claim.id].stated if self.claim.id in FORMULAS else ""
+
+    @property
+    def right(self) -> str:
+        """The right form, where the verdict is that the claimed one is not."""
+        wrong = self.verdict.kind in ("corrected", "refuted") and self.claim.id in FORMULAS
+        return FORMULAS[self.claim.id].right if wrong else ""
 
 
 @dataclass(frozen=True)
@@ -152,6 +164,7 @@ class Report:
             references=REFERENCES,
             counted=counted,
             typeset=typeset,
+            mathml=mathml,
             slug=_slug,
             version=__version__,
         )

@@ -272,11 +272,12 @@ def number(value: Any) -> str:
 
 
 def typeset(text: str) -> str:
-    """A text for a page: real minus signs, and numbers on the line of their sign.
+    """A text for a page: real minus signs, none before what rounds to 0, and numbers on the line of their sign.
 
-    >>> typeset("from -0.3 to 41% at ε = 1")
-    'from −0.3 to 41\\xa0% at ε\\xa0=\\xa01'
+    >>> typeset("from -0.3 to 41% at ε = 1"), typeset("-0.05 to -0.0")
+    ('from −0.3 to 41\\xa0% at ε\\xa0=\\xa01', '−0.05 to 0.0')
     """
+    text = re.sub(r"(?<![\w.])[-−](0(?:\.0+)?)(?!\d|\.\d)", r"\1", text)
     text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
     text = re.sub(r"(?<=\d) ?%", "\N{NO-BREAK SPACE}%", text)
     return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")

@@ -20,7 +20,7 @@ from bruit.studies import (
     open_question,
     refuted,
 )
-from bruit.studies.central_or_local import exact, figures, theirs
+from bruit.studies.central_or_local import comparing, exact, figures, theirs
 from bruit.studies.central_or_local.comparing import SURE, always, by_epsilon, gaps_of, learns, listed, means, sure
 from bruit.studies.central_or_local.figures import BAYES, LINES
 from bruit.studies.central_or_local.trials import trial
@@ -100,13 +100,13 @@ def _dp_gnb_interest(results: Results) -> Verdict:
     worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
     good = learns(rows, "dp_gnb")
     far = max(gap.mean + SURE * gap.error for gap in lost.values())
-    evidence = f"DP-GNB loses at most {lost[worst].points()} points to GNB in [10, 30]"
+    evidence = f"DP-GNB loses at most {comparing.lost(lost[worst])} points to GNB in [10, 30]"
     if len(good) < len(rows) or far > 0.05:
         return refuted(f"{evidence}.", lost=lost[worst].mean)
     first = next((epsilon for epsilon in by_epsilon(results) if epsilon in learns(by_epsilon(results), "dp_gnb")), 10.0)
-    vaidya = gaps_of(rows, "gnb", "vaidya")
+    vaidya = max(gaps_of(rows, "gnb", "vaidya").values(), key=lambda gap: gap.mean)
     return confirmed(
-        f"{evidence}, Vaidya's form at most {max(vaidya.values(), key=lambda gap: gap.mean).points()} points: privacy "
+        f"{evidence}, Vaidya's form at most {comparing.lost(vaidya)} points: privacy "
         f"for next to nothing. The interest begins earlier: from ε = {first:g} on DP-GNB beats the majority class for "
         "sure by two points.",
         lost=lost[worst].mean,

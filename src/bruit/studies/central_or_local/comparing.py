@@ -47,21 +47,31 @@ def means(rows: dict[float, Results], metric: str) -> str:
 
 
 def always(results: Results, best: str, title: str, rivals: dict[str, str], part: str = "pima") -> Verdict:
-    """Whether one model is surely more precise than each rival at each ε; refuted where it is surely less so."""
+    """Whether one model is more precise than each rival at each ε; refuted where it is surely less so.
+
+    Where it is more precise by less than can be told from chance, that is said and does not count against it.
+    """
     rows, comparisons, below, doubt = by_epsilon(results, part=part), [], 0, 0
     for rival, name in rivals.items():
         gaps = gaps_of(rows, best, rival)
         better = sure(gaps, 1)
         worse = [epsilon for epsilon in sure(gaps, -1) if gaps[epsilon].mean < -SMALL]
-        rest = [epsilon for epsilon in gaps if epsilon not in better]
+        near = [epsilon for epsilon, gap in gaps.items() if epsilon not in better and gap.mean > 0 and better]
+        rest = [epsilon for epsilon in gaps if epsilon not in better and epsilon not in near]
         below, doubt = below + len(worse), doubt + len(rest)
         least = min(gaps, key=lambda epsilon: gaps[epsilon].mean)
-        where = "everywhere" if not rest else f"for sure at {listed(better)}, not at {listed(rest)}"
+        others = [f"not at {listed(rest)}"] * bool(rest) + [f"too near to tell at {listed(near)}"] * bool(near)
+        where = "everywhere" if not others else f"for sure at {listed(better)}, {', '.join(others)}"
         comparisons.append(f"than {name} {where} (least: {gaps[least].points()} points at ε = {least:g})")
     sentence = f"{title} is more precise {'; '.join(comparisons)}."
     if below:
         return refuted(sentence, worse=below, doubtful=doubt)
     return corrected(sentence, doubtful=doubt) if doubt else confirmed(sentence, doubtful=0)
+
+
+def lost(gap: Summary) -> str:
+    """A loss ± its standard error, in percentage points."""
+    return f"{100 * gap.mean:.1f} ± {100 * gap.error:.1f}"
 
 
 def learns(rows: dict[float, Results], metric: str) -> list[float]:

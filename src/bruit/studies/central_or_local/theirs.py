@@ -36,7 +36,7 @@ def dp_gnb_interest(results: Results) -> Verdict:
     lost = comparing.gaps_of(rows, "gnb", "dp_gnb")
     worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
     far = max(gap.mean + comparing.SURE * gap.error for gap in lost.values())
-    evidence = f"DP-GNB loses at most {lost[worst].points()} points to GNB in [10, 30]"
+    evidence = f"DP-GNB loses at most {comparing.lost(lost[worst])} points to GNB in [10, 30]"
     learns = comparing.learns(rows, "dp_gnb")
     if far < 0.05 and len(learns) == len(rows):
         return confirmed(f"{evidence}.", lost=lost[worst].mean)

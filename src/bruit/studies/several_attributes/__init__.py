@@ -161,8 +161,8 @@ def _free(results: Results) -> Verdict:
         return confirmed("Neither the ε of a person nor that of an attribute grows with the prior.", gap=gap)
     return corrected(
         f"A person's ε is the same with and without a prior (greatest difference {gap:.1g}), for people who were not "
-        f"asked before: who was pays both. And one attribute has less cover: on Nursery at ε = ln 3 for a person it "
-        f"has {second:.2f} instead of {first:.2f}, because rare values are seldom fakes.",
+        f"asked before; those who were pay both. And one attribute has less cover: on Nursery at ε = ln 3 for a person "
+        f"it has {second:.2f} instead of {first:.2f}, because rare values are seldom fakes.",
         gap=gap,
         uniform=first,
         prior=second,
