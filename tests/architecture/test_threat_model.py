@@ -36,7 +36,7 @@ def test_a_ledger_is_public_as_the_system_says(tmp_path: Path) -> None:
 
 
 def test_no_document_is_executed_or_unpickled() -> None:
-    """Nothing reads pickles but the engine of Spark, which reads those of its own driver, and a check that pickling fails."""
+    """Nothing reads pickles but the engine of Spark, those of its own driver, and a check that pickling fails."""
     found = []
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
