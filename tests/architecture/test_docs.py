@@ -250,6 +250,16 @@ def test_every_option_that_help_shows_is_on_the_page() -> None:
         assert sorted(option for option in shown if f"`{option}`" not in section) == []
 
 
+def test_the_picture_of_the_architecture_is_that_of_the_imports() -> None:
+    drawn = _tool("architecture_picture").picture()
+    assert (DOCS / "figures" / "architecture.svg").read_text(encoding="utf-8") == drawn, (
+        "run python tools/architecture_picture.py"
+    )
+    packages = {name for row in _tool("architecture_picture").rows() for name in row}
+    folders = {path.stem for path in (ROOT / "src" / "bruit").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert packages == folders - {"__init__", "__main__", "__pycache__", "py"}
+
+
 def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
     hooks = _tool("site_hooks")
     outside = {

@@ -339,3 +339,10 @@ def test_bytes_of_one_length_are_reports_without_a_declared_width(tmp_path: Path
             pq.write_table(pa.table({"x": pa.array(wrong, kind)}), path)
             with pytest.raises(error):
                 list(engines.batches(path))
+
+
+def test_a_dictionary_that_lacks_an_entry_is_damage_and_no_defect() -> None:
+    indices = pa.array([0, 65], pa.int32())
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["no", "yes"]), safe=False)
+    with pytest.raises(FormatError, match="the file is damaged"):
+        bruit.release(pa.table({"x": column}), bruit.releases.Histogram("x", domain=["no", "yes"], epsilon=1.0))

@@ -181,6 +181,8 @@ def _share(value: Any, name: str) -> Fraction:
 
 #: The share of a learnt prior that is spread evenly over all values, as in `learnt_prior`.
 FLOOR = 0.01
+#: No estimate has a frequency beyond this, at any ε; beyond it doubles do not know what 1 is.
+_MOST_SHARE = 1e9
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ def _prior_of(answers: list[Any], schema: Schema) -> Prior:
 
 def _shares(body: Mapping[str, Any], schema: Schema) -> list[float]:
     name, rows = body.get("name"), body.get("values")
-    if name not in schema:
+    if not isinstance(name, str) or name not in schema:
         raise ParameterError("--prior must name attributes of the schema, and it estimates another one.")
     if not isinstance(rows, list):
         raise ParameterError(
@@ -244,8 +246,10 @@ def _shares(body: Mapping[str, Any], schema: Schema) -> list[float]:
     rule = "--prior has an estimate without labels and frequencies."
     with translated((KeyError, TypeError, ValueError), lambda _: FormatError(rule)):
         labels, shares = [row["label"] for row in rows], [float(row["frequency"]) for row in rows]
-    if labels != _labels(schema[str(name)]):
+    if labels != _labels(schema[name]):
         raise DesignError(f"--prior speaks of other values of {name!r} than the plan, or has them in another order.")
+    if not np.isfinite(shares).all() or np.abs(shares).max() > _MOST_SHARE:
+        raise FormatError(f"--prior has frequencies of {name!r} that no estimate has.")
     return shares
 
 

@@ -102,6 +102,8 @@ def _dictionary(array: Any) -> DictionaryColumn:
         array = array.dictionary_encode()
     indices = array.indices.cast(pa.int32())
     positions = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
+    if positions.size and not -1 <= positions.min() <= positions.max() < len(array.dictionary):
+        raise FormatError("A column names entries that its dictionary does not have: the file is damaged.")
     if len(array.dictionary) <= len(array):
         return DictionaryColumn(_entries(array.dictionary), positions)
     # The dictionary of a whole file, say: only the entries of these rows become Python texts.

@@ -312,7 +312,7 @@ class Release:
     def from_dict(cls, body: Any) -> Release:
         """The inverse of `to_dict`; a file written by hand may have ``"by": {"sex": ["F", "M"]}``."""
         rule = 'A release must have a list "statistics", each with a kind, and "by" where there are groups.'
-        with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(rule)):
+        with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
             statistics = [dict(item) for item in body["statistics"]]
             names = [item.pop("name", None) for item in statistics]
             known = [Statistic.from_dict(item) for item in statistics]

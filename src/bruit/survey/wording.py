@@ -26,7 +26,7 @@ def shipped(language: str) -> Mapping[str, str] | None:
     path = resources.files("bruit.survey").joinpath("texts", f"{language}.toml")
     if not _LANGUAGE.fullmatch(language) or not path.is_file():
         return None
-    return _read(path.read_text(encoding="utf-8"), f"{language}.toml")
+    return _read(path.read_bytes(), f"{language}.toml")
 
 
 def beside(folder: Path, language: str) -> Mapping[str, str]:
@@ -37,7 +37,7 @@ def beside(folder: Path, language: str) -> Mapping[str, str]:
             f"The page has no texts in {language!r}: use en or fr, or put a translation of bruit's en.toml beside the "
             f"survey as {language}.toml."
         )
-    texts, known = _read(path.read_text(encoding="utf-8"), path.name), shipped("en") or {}
+    texts, known = _read(path.read_bytes(), path.name), shipped("en") or {}
     for name in texts:
         if name not in known:
             raise ParameterError(f"{path.name}: the page has no text {name!r}.{_checks.suggestion(name, known)}")
@@ -50,10 +50,10 @@ def beside(folder: Path, language: str) -> Mapping[str, str]:
     return texts
 
 
-def _read(text: str, name: str) -> Mapping[str, str]:
-    rule = f'{name} must be TOML: lines such as begin = "Begin".'
-    with translated(tomllib.TOMLDecodeError, lambda _: FormatError(rule)):
-        texts = tomllib.loads(text)
+def _read(content: bytes, name: str) -> Mapping[str, str]:
+    rule = f'{name} must be TOML, encoded in UTF-8: lines such as begin = "Begin".'
+    with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), lambda _: FormatError(rule)):
+        texts = tomllib.loads(content.decode("utf-8"))
     if not all(isinstance(entry, str) and entry.strip() for entry in texts.values()):
         raise FormatError(f'{name} must have texts only: lines such as begin = "Begin".')
     return texts

@@ -1,0 +1,54 @@
+"""docs/guides/de.toml, the worked file of the guide to another language: a survey and its sheet speak it throughout."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bruit.errors import FormatError
+from bruit.survey import Survey, wording
+
+WORKED = Path(__file__).parents[2] / "docs" / "guides" / "de.toml"
+
+SURVEY = """
+title = "Alkohol an der Schule"
+languages = ["de"]
+epsilon = 2.0
+people = 30
+[[question]]
+name = "drinks"
+kind = "yes-no"
+text = "Hast du diese Woche Alkohol getrunken?"
+"""
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Survey:
+    shutil.copy(WORKED, tmp_path / "de.toml")
+    (tmp_path / "class.toml").write_text(SURVEY, encoding="utf-8")
+    return Survey.read(tmp_path / "class.toml")
+
+
+def test_the_page_has_every_text_of_the_worked_file(survey: Survey) -> None:
+    page = survey.page(address="report").decode()
+    texts = tomllib.loads(WORKED.read_text(encoding="utf-8"))
+    assert '<html lang="de"' in page
+    for name in ("protection", "own_answer", "decide_text", "draw", "sent", "belief_lasts"):
+        assert re.sub(r"\{.*", "", texts[name])[:40] in page, name
+
+
+def test_no_text_was_left_in_english() -> None:
+    texts, english = tomllib.loads(WORKED.read_text(encoding="utf-8")), wording.shipped("en")
+    assert english is not None
+    assert [name for name in texts if texts[name] == english[name]] == ["direction", "percent"]
+
+
+@pytest.mark.parametrize("content", [b"yes = 'J\xe4'", b"\xff\xfe", b"[" * 5000])
+def test_a_file_in_another_encoding_is_refused(tmp_path: Path, survey: Survey, content: bytes) -> None:
+    (tmp_path / "de.toml").write_bytes(content)
+    with pytest.raises(FormatError, match=r"de\.toml must be TOML, encoded in UTF-8"):
+        Survey.read(tmp_path / "class.toml")
