@@ -65,7 +65,8 @@ def bounds(
     guide = BoundsGuide(count, person, groups or None, spend, most, nobody)
     if ledger is None and budget is not None:
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
-    books = None if ledger is None else open_ledger(ledger, budget, guide.guarantee.neighbours)
+    started = {} if budget is None else {"epsilon": budget}
+    books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
     if books is None:
         console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     if seed is not None:
