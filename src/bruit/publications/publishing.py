@@ -32,6 +32,7 @@ from bruit.publications.publication import Publication
 from bruit.publications.published import Published
 from bruit.releases.person import warn_of_people
 from bruit.releases.result import Results
+from bruit.typing import SourceLike
 
 __all__ = ["publish"]
 
@@ -43,7 +44,7 @@ SAVED = "published: "
 
 def publish(
     publication: Publication | str | os.PathLike[str],
-    source: Any = None,
+    source: SourceLike | None = None,
     rng: Randomness = None,
     *,
     progress: Callable[[int, int | None], object] | None = None,

@@ -35,6 +35,7 @@ from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.release import Release
 from bruit.releases.statistic import LedgerLike, shared_epsilon
 from bruit.tables import Column, Table, Tabular, counted, percent
+from bruit.typing import SourceLike
 
 __all__ = ["BoundsChoice", "BoundsGuide", "choose_bounds"]
 
@@ -160,7 +161,7 @@ class BoundsGuide:
         contribution = self.bounded(bound).contribution(many, replaced=self.count.public)
         return float(np.max(self.count.for_people(contribution).error))
 
-    def fold(self, source: Any, rng: Randomness = None) -> RawTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
         whole = engines.Source.of(source)
         opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
@@ -344,7 +345,7 @@ def _rounded(value: float) -> str:
 
 
 def choose_bounds(
-    source: Any,
+    source: SourceLike | engines.Source,
     count: Count,
     *,
     person: str,

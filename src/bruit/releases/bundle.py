@@ -28,6 +28,7 @@ from bruit.releases.release import Release
 from bruit.releases.result import Result, Results
 from bruit.releases.selection import Groups, GroupTally
 from bruit.releases.statistic import LedgerLike
+from bruit.typing import SourceLike
 
 __all__ = ["Bundle", "BundleTally"]
 
@@ -125,7 +126,7 @@ class Bundle:
         )
         return Guarantee(epsilon=epsilon, delta=delta, neighbours=promises[0].neighbours)
 
-    def fold(self, source: Any, rng: Randomness = None) -> BundleTally:
+    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> BundleTally:
         """What all releases need of the data, in one pass; as `Release.fold`."""
         whole = engines.Source.of(source)
         if self.selections and engines.is_spark(whole.data):

@@ -30,6 +30,7 @@ from bruit.entropy import Randomness, Words
 from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
 from bruit.kernels import bounding as kernels
 from bruit.tables import counted
+from bruit.typing import SourceLike
 
 __all__ = ["Contribution", "PeopleWarning", "Person"]
 
@@ -172,7 +173,9 @@ class Person:
         full, rest = divmod(rows, bound)
         return Contribution(rows, full * bound**2 + rest**2, bound, replaced)
 
-    def bounded(self, source: Any, columns: Sequence[str] | None = None, rng: Randomness = None) -> dict[str, Any]:
+    def bounded(
+        self, source: SourceLike | engines.Source, columns: Sequence[str] | None = None, rng: Randomness = None
+    ) -> dict[str, Any]:
         """The rows that count, for a computation of your own: columns by name, as arrays. They are as secret as all.
 
         Parameters
