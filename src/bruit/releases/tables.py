@@ -386,7 +386,7 @@ class Tables(Statistic):
             Column("error", errors, "error of a cell", write=digits(4)),
         ]
         mean = math.sqrt(math.fsum(size * error**2 for size, error in zip(sizes, errors, strict=True)) / sum(sizes))
-        notes = [f"guarantee: {self.guarantee}", f"root mean square over all {sum(sizes):,} cells: {mean:.4g}"]
+        notes = [f"guarantee: {self.guarantee}", f"root mean square over {counted(sum(sizes), 'cell')}: {mean:.4g}"]
         title = f"Expected error of {counted(len(sizes), 'table')} of counts"
         return Table(title, columns, notes, {"rmse": mean}, noun="table")
 
