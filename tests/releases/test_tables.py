@@ -324,7 +324,7 @@ TWELVE = {f"x{place}": ["0", "1"] for place in range(12)}
         ({"attributes": {}}, ParameterTypeError, "must declare columns"),
         ({"attributes": {"a": Categories(k=2, missing="drop")}}, ParameterError, "'a' cannot drop"),
         ({"attributes": {"a": Bins([0, 1]), "b": ["0", "1"]}}, ParameterError, "'a' must have two values"),
-        ({"attributes": {"a": Categories(k=5000), "b": Categories(k=5000)}}, LimitError, "at most 16,777,216 cells"),
+        ({"attributes": {"a": Categories(k=5000), "b": Categories(k=5000)}}, LimitError, "at most 1,048,576 cells"),
         ({"attributes": {f"x{i}": ["0", "1"] for i in range(150)}}, LimitError, "sets of attributes|thousand tables"),
         ({"attributes": TWELVE, "tables": [list(TWELVE)]}, LimitError, "10 attributes"),
         ({"tables": "ab"}, ParameterTypeError, "list of attributes"),
