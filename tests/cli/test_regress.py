@@ -49,3 +49,25 @@ def test_mistakes_are_named(run, files):
     assert "sex=F" in run("regress", "reports.parquet", "--on", "people.csv", "--reference", "sex", code=2).err
     (files / "few.csv").write_text("age\n20\n30\n")
     assert "one row for each report" in run("regress", "reports.parquet", "--on", "few.csv", code=3).err
+
+
+def test_a_table_is_regressed_within_itself(run, tmp_path):
+    rng = np.random.default_rng(1)
+    sex = rng.choice(["F", "M"], 4000)
+    smokes = np.where(rng.random(4000) < np.where(sex == "M", 0.6, 0.2), "yes", "no")
+    lines = [",".join(row) for row in zip(sex, smokes, strict=True)]
+    (tmp_path / "people.csv").write_text("sex,smokes\n" + "\n".join(lines) + "\n")
+    asked = ("sex=F,M", "smokes=no,yes", "-e", "3", "--method", "TAB[ADP]", "--seed", "7")
+    run("privatize", "people.csv", *asked, "-o", "r.csv")
+    document = run("regress", "r.csv", "--table", "sex,smokes", "--json").json()
+    effect = next(row for row in document["coefficients"] if row["term"] == "sex = M")
+    assert effect["low"] < 1.79 < effect["high"]
+    assert "Log-odds of sex" in run("regress", "r.csv", "--table", "sex,smokes", "--answer", "sex").out
+    assert (
+        "--answer must be an attribute of --table"
+        in run("regress", "r.csv", "--table", "sex,smokes", "--answer", "age", code=2).err
+    )
+    assert (
+        "--on does not go with --table"
+        in run("regress", "r.csv", "--table", "sex,smokes", "--on", "people.csv", code=2).err
+    )

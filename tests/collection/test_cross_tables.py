@@ -408,9 +408,10 @@ def test_a_table_nobody_was_asked_about_is_an_error_when_it_is_looked_at() -> No
 
 def test_attacks_speak_of_cells() -> None:
     plan = Plan(SCHEMA, 2.0, "TAB[ADP]")
-    rates = {risk.attribute: risk for risk in risks(plan)}
+    rates = {risk.attribute: risk for risk in risks(plan) if risk.attribute is not None}
     assert set(rates) == set(SCHEMA)
     assert all(risk.baseline < risk.rate < 0.9 for risk in rates.values())
+    assert "re-identification among 1,000, top 10" in {risk.attack for risk in risks(plan)}
 
 
 def test_a_cell_tells_all_its_attributes_to_whoever_looks_for_people() -> None:

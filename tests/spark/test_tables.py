@@ -1,4 +1,4 @@
-"""Public attributes and asked tables by Spark: the reports, tallies and refusals of the memory engine."""
+"""Public attributes, asked tables and central tables by Spark: what the memory engine gives."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import bruit
 from bruit.domains import Categories
 from bruit.errors import DataError, DisclosureWarning
+from bruit.releases import Tables, release
 
 Frames = Callable[..., Any]
 SCHEMA = {"school": ["A", "B"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
@@ -55,3 +56,14 @@ def test_a_public_value_that_names_everybody_is_refused_before_spark_writes(fram
     assert not list(tmp_path.iterdir())
     with pytest.warns(DisclosureWarning, match="Of 40 people, 1 have"):
         plan.privatize(frame_of({**people, "id": [1] * 39 + [2]}, 2))
+
+
+def test_central_tables_are_counted_by_spark_as_in_memory(frame_of: Frames, pupils: dict[str, list[str]]) -> None:
+    tables = Tables(SCHEMA, epsilon=1.0, delta=1e-6)
+    by_spark, in_memory = (release(source, tables, rng=5) for source in (frame_of(pupils, 3), pupils))
+    assert np.array_equal(by_spark.values, in_memory.values)
+    people = {**pupils, "who": np.arange(600) // 3}
+    by_spark, in_memory = (
+        release(source, tables, person="who", rows=2, rng=5) for source in (frame_of(people, 3), people)
+    )
+    assert np.array_equal(by_spark.values, in_memory.values)

@@ -4,6 +4,7 @@ from bruit.analysis.compliance import Compliance, Sensitivity, compliance, secon
 from bruit.analysis.logistic import logistic
 from bruit.analysis.predictors import Term
 from bruit.analysis.regression import Regression, WaldTest
+from bruit.analysis.table_logistic import table_logistic
 
 __all__ = [
     "Compliance",
@@ -15,4 +16,5 @@ __all__ = [
     "logistic",
     "second_plan",
     "sensitivity",
+    "table_logistic",
 ]

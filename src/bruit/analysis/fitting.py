@@ -79,6 +79,39 @@ def by_moments(rows: Floats, scores: Floats, law: Floats | None) -> Fit:
     return Fit(best - added, inverse @ spread @ inverse)
 
 
+def by_shares(rows: Floats, shares: Floats) -> Floats:
+    """The solution of Σ_g z_g (F(g, v) − F(g)·m_v) = 0 for shares F of groups and answers, the baseline first."""
+    own, sizes, many = shares[:, 1:], shares.sum(axis=1), shares.shape[1] - 1
+
+    def value(b: Floats) -> float:
+        linear = rows @ b.T
+        highest = np.maximum(linear.max(axis=1), 0.0)
+        norm = highest + np.log(np.exp(-highest) + np.exp(linear - highest[:, None]).sum(axis=1))
+        return float((own * linear).sum() - sizes @ norm)
+
+    def gradient(b: Floats) -> Floats:
+        return np.asarray((own - sizes[:, None] * chances(rows, b)[:, 1:]).T @ rows)
+
+    target = Target(value, gradient, lambda b: _curvature_by_shares(rows, sizes, b))
+    return _ascend(target, np.zeros((many, rows.shape[1])))
+
+
+def covariance_by_shares(rows: Floats, shares: Floats, best: Floats, covariance: Floats) -> Floats:
+    """H⁻¹ G V G' H⁻¹: of the coefficients, from the covariance V of the shares, group by group."""
+    (groups, answers), many = shares.shape, len(best)
+    m = chances(rows, best)
+    # ∂/∂F(g, u) of Σ z_g (F(g, v) − F(g)·m_v) is z_g (1{u = v} − m_v).
+    slope = np.eye(answers)[1:, :] - m[:, 1:, None]
+    derivative = np.einsum("gp,gvu->vpgu", rows, slope).reshape(many * rows.shape[1], groups * answers)
+    inverse = np.linalg.inv(_curvature_by_shares(rows, shares.sum(axis=1), best))
+    return np.asarray(inverse @ derivative @ covariance @ derivative.T @ inverse)
+
+
+def _curvature_by_shares(rows: Floats, sizes: Floats, b: Floats) -> Floats:
+    m = chances(rows, b)[:, 1:]
+    return _blocks(rows, lambda i, j: sizes * m[:, i] * ((i == j) - m[:, j]), len(b))
+
+
 def least_scores(law: Floats) -> Floats:
     """The matrix M⁻¹ that turns A_y/d_y into unbiased scores, d_y = Σ_v A_vy/k and M = Σ_y A_y A_y'/d_y.
 

@@ -122,7 +122,7 @@ def _fit(channel: Channel, table: Predictors, method: Method) -> Regression:
     """Fit on predictors of mean 0 and variance 1, for the arithmetic, and say it in their own units."""
     scaling = _scaling(table.rows)
     rows = table.rows @ scaling
-    with translated(fitting.Unbounded, lambda error: _separated(error, table)):
+    with translated(fitting.Unbounded, lambda error: separated(error, table)):
         fit = _solve(channel, rows, method)
     back = np.kron(np.eye(len(fit.coefficients)), scaling)
     return Regression(
@@ -160,7 +160,7 @@ def _scaling(rows: Floats) -> Floats:
     return matrix
 
 
-def _separated(error: Any, table: Predictors) -> DataError:
+def separated(error: Any, table: Predictors) -> DataError:
     """What to do where the coefficients have no finite estimate; it names the predictors."""
     names = list(dict.fromkeys(table.terms[place].predictor for place in error.terms))
     problem = DataError(

@@ -125,7 +125,8 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
     shares = {name: _shares(name, known.get(name), attribute.size) for name, attribute in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
     if plan.kind == "TAB":
-        return Risks(tuple(_values_of_tables(plan, shares, people, words[0])))
+        values = _values_of_tables(plan, shares, people, words[0])
+        return Risks((*values, *_reidentified(plan, shares, people, words[2])))
     return Risks(
         (
             *_values(plan, shares, set(known), people, words[0]),
@@ -218,7 +219,8 @@ def _rarest(design: Fake, name: str) -> int:
 def _reidentified(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
     if any(attribute.domain.missing == "drop" for attribute in plan.schema.values()):
         return
-    if people * sum(own.size for own in shares.values()) > MOST_WORK:
+    cells = sum(mechanism.size for mechanism in plan.mechanisms.values()) if plan.kind == "TAB" else 0
+    if people * max(cells, sum(own.size for own in shares.values())) > MOST_WORK:
         return
     who, noise = words.split(2)
     codes = draw_codes(shares, people, who.stream().generator())

@@ -324,7 +324,7 @@ class _Expected:
             return []
         own, other = ("clear", "joint") if plan.public else ("joint", "clear")
         ways = {"clear": "with the group in clear", "joint": "with group and answer as one question"}
-        needed = f"To see 30 % against 20 % in two groups takes {alone[own]:,} people {ways[own]}"
+        needed = f"To see 30 % against 20 % in two groups takes {counted(alone[own], 'person')} {ways[own]}"
         instead = f"It would take {alone[other]:,} {ways[other]}, and {alone['split']:,} with half of ε for each."
         drawn = math.ceil(round(1 / self._drawn, 6))
         what = "attributes" if plan.public else "tables"

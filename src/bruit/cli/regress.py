@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from bruit import _checks
 from bruit.cli import _engine, _options, _questions, console
+from bruit.errors import ParameterError
 
 
 def regress(
@@ -25,6 +26,13 @@ def regress(
     ] = None,
     answer: Annotated[
         str | None, typer.Option(help="Which answer of a plan with several attributes is regressed.")
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            help="Regress the answer on the other attributes of this table, as in sex,smokes: all were randomised, "
+            "and asked for together by TAB, or two of them by SPL."
+        ),
     ] = None,
     reference: Annotated[
         list[str] | None,
@@ -49,14 +57,14 @@ def regress(
     figure: Annotated[Path | None, typer.Option(help="Also draw the odds ratios: a .png or .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Regress a randomised answer on attributes in clear: log-odds with standard errors, intervals and tests.
+    """Regress a randomised answer on attributes in clear, or within a table: log-odds with intervals and tests.
 
     A column of numbers is one term; any other has a term for each of its levels but a reference. Reports that nobody
     can have sent are left out with their row.
 
     Regressing the reports themselves would give coefficients that are too small, 3.4 times at ε = 1.
     """
-    from bruit.analysis import logistic
+    from bruit.analysis import logistic, table_logistic
     from bruit.analysis.logistic import Method
     from bruit.collection import Plan
 
@@ -64,16 +72,32 @@ def regress(
     _checks.probability(**{"--level": level})
     _options.check_whole(rows=rows)
     _options.check_figure(figure)
-    fit = logistic(
-        Plan.open(plan or reports),
-        reports,
-        None if on is None else _options.read(on, _engine.options(csv)),
-        answer=answer,
-        columns=column or None,
-        reference=_questions.pairs(reference, "--reference", "sex=F", str),
-        baseline=baseline,
-        method=wanted,
-    )
+    known, references = Plan.open(plan or reports), _questions.pairs(reference, "--reference", "sex=F", str)
+    if table is None:
+        fit = logistic(
+            known,
+            reports,
+            None if on is None else _options.read(on, _engine.options(csv)),
+            answer=answer,
+            columns=column or None,
+            reference=references,
+            baseline=baseline,
+            method=wanted,
+        )
+    else:
+        names = _within_table(table, answer, on=on, column=column, method=method)
+        fit = table_logistic(known.table(reports, *names), answer or names[-1], reference=references, baseline=baseline)
     if figure is not None:
         _options.save_figure(fit.plot(level), figure)
     console.print_json(fit.to_json(level)) if as_json else console.show(fit.table(level), rows=rows)
+
+
+def _within_table(table: str, answer: str | None, **others: Any) -> tuple[str, ...]:
+    """The attributes of --table; the answer is one of them, the last unless it is named."""
+    for name, value in others.items():
+        if value not in (None, [], "moments"):
+            raise ParameterError(f"--{name} does not go with --table, whose other attributes are the predictors.")
+    names = _questions.names(table, "--table")
+    if answer is not None and answer not in names:
+        raise ParameterError(f"--answer must be an attribute of --table.{_checks.suggestion(answer, names)}")
+    return names

@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -45,7 +45,7 @@ __all__ = ["Tables", "TablesResult"]
 Names: TypeAlias = tuple[str, ...]
 
 #: How many cells all tables have together, at most.
-MOST_CELLS = 2**24
+MOST_CELLS = 2**20
 #: How many attributes a table has, and how many sets of attributes all tables have, at most.
 MOST_NAMES, MOST_PARTS = 10, 4096
 #: Up to so many attributes it is enumerated in which of them a replaced record may differ; above, each part is bounded.
@@ -305,7 +305,8 @@ class Tables(Statistic):
             ]
         parts = [kept for kept in self._parts if kept]
 
-        def loss(kept: Names, changed: Iterable[str]) -> Fraction:
+        @cache
+        def loss(kept: Names, changed: Names) -> Fraction:
             # ‖C(e_u − e_v)‖²/2 = Π(1 − 1/n) − Π over changed ones (−1/n) · Π over others (1 − 1/n).
             own = math.prod((kept_share[name] for name in kept), start=Fraction(1))
             terms = (kept_share[name] - (1 if name in changed else 0) for name in kept)
@@ -313,8 +314,10 @@ class Tables(Statistic):
 
         if len(self._sizes) > ENUMERATED:
             return [{kept: max(loss(kept, changed) for changed in contrasts.subsets(kept)) for kept in parts}]
-        ways = [set(changed) for changed in contrasts.subsets(tuple(self._sizes)) if changed]
-        return [{kept: loss(kept, changed) for kept in parts} for changed in ways]
+        ways = [changed for changed in contrasts.subsets(tuple(self._sizes)) if changed]
+        return [
+            {kept: loss(kept, tuple(name for name in kept if name in changed)) for kept in parts} for changed in ways
+        ]
 
     def _importance(self, kept: Names) -> float:
         """By how much the variance of all cells of all tables grows with that of a part."""
@@ -386,7 +389,7 @@ class Tables(Statistic):
             Column("error", errors, "error of a cell", write=digits(4)),
         ]
         mean = math.sqrt(math.fsum(size * error**2 for size, error in zip(sizes, errors, strict=True)) / sum(sizes))
-        notes = [f"guarantee: {self.guarantee}", f"root mean square over all {sum(sizes):,} cells: {mean:.4g}"]
+        notes = [f"guarantee: {self.guarantee}", f"root mean square over {counted(sum(sizes), 'cell')}: {mean:.4g}"]
         title = f"Expected error of {counted(len(sizes), 'table')} of counts"
         return Table(title, columns, notes, {"rmse": mean}, noun="table")
 
