@@ -167,7 +167,7 @@ def joint_law(survey, code):
 @needs_node
 def test_two_rounds_follow_the_law_of_one_memo_and_a_page_that_draws_anew_does_not(panel, tmp_path):
     def chance(code, anew):
-        job = {"code": code, "draws": 20_000, "anew": anew}
+        job = {"code": code, "draws": 6_000, "anew": anew}
         counts = np.array(in_node(panel.page(links=True), job, tmp_path, PAIRS))
         expected = np.array([float(share) for share in joint_law(panel, code)]) * counts.sum()
         return special.chdtrc(3, ((counts - expected) ** 2 / expected).sum())
