@@ -19,6 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "collector"))
+from serving import report_bytes
+
 CONNECTIONS = 64
 PROMISED = 0.7
 
@@ -58,10 +61,10 @@ def bare(port: Any, folder: str) -> None:
 
 def collector(port: Any, folder: str) -> None:
     """The collector as `bruit survey open` runs it."""
+    from serving import unlimited
+
     from bruit.collector import Opened, open_store
     from bruit.collector.desk import document
-    from bruit.collector.server import Limits
-    from bruit.collector.serving import Listening, server
     from bruit.survey import Survey
 
     path = Path(folder) / "survey.toml"
@@ -70,7 +73,7 @@ def collector(port: Any, folder: str) -> None:
     store = open_store(Path(folder) / "surveys.sqlite")
     store.add(Opened("bench", survey.digest, document(path), links=False, public=False, token=b""))
     store.disconnect()
-    _serve(server(store, Listening(), Limits(per_second=1e6, per_address=10**9)), port)
+    _serve(unlimited(store), port)
 
 
 def _serve(server: Any, port: Any) -> None:
@@ -113,15 +116,6 @@ def bodies(number: int) -> list[bytes]:
     return [survey.answer({"drinks": "Yes", "class": "ABC"[i % 3]}) for i in range(number)]
 
 
-def request(body: bytes) -> bytes:
-    """The bytes of a request, as a browser would send them, without what it adds."""
-    head = (
-        "POST /s/bench/report HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\nAccept: */*\r\n\r\n"
-    )
-    return head.encode() + body
-
-
 def main() -> int:
     """Measure; 0 when the promise is kept."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -135,7 +129,7 @@ def main() -> int:
         running = {target.__name__: _start(target, folder) for target in (bare, collector)}
         try:
             for _ in range(options.repetitions + 1):
-                requests = [request(body) for body in bodies(options.requests)]
+                requests = [report_bytes(body, "bench") for body in bodies(options.requests)]
                 for name, (process, port) in running.items():
                     before = _processor(process.pid)
                     rates[name].append(asyncio.run(load(port.value, requests)))

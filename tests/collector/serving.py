@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 #: What the asker shows.
 TOKEN = "a-token-that-the-asker-shows"
@@ -18,12 +21,24 @@ TOKEN = "a-token-that-the-asker-shows"
 PROGRAM = """
 import socket, sys
 from bruit.collector import open_store
-from bruit.collector.server import Limits
-from bruit.collector.serving import Listening, server
-store = open_store(sys.argv[1])
-runner = server(store, Listening(), Limits(per_second=1e6, per_address=10**9))
-runner.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
+from serving import unlimited
+unlimited(open_store(sys.argv[1])).run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
 """
+
+
+def unlimited(store: Any) -> Any:
+    """A server of a store that takes as many requests as come."""
+    from bruit.collector.server import Limits
+    from bruit.collector.serving import Listening, server
+
+    return server(store, Listening(), Limits(per_second=1e6, per_address=10**9))
+
+
+def run_program(program: str, *words: str, **options: Any) -> subprocess.Popen[Any]:
+    """A process that runs a program with these functions at hand."""
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.Popen([sys.executable, "-c", program, *words], env=environment, **options)
 
 
 @contextmanager
@@ -38,7 +53,7 @@ def listening() -> Iterator[socket.socket]:
 def start(address: str, listener: socket.socket) -> subprocess.Popen[bytes]:
     """A server process."""
     number = listener.fileno()
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, address, str(number)], pass_fds=[number])
+    return run_program(PROGRAM, address, str(number), pass_fds=[number])
 
 
 @contextmanager
@@ -82,11 +97,11 @@ def post(port: int, body: bytes, name: str = "alcohol") -> int:
     return status
 
 
-def report_bytes(body: bytes, *, close: bool = False) -> bytes:
-    """The request that sends a report."""
+def report_bytes(body: bytes, name: str = "alcohol", *, close: bool = False) -> bytes:
+    """The request that sends a report, as a browser would send it, without what it adds."""
     end = "Connection: close\r\n" if close else ""
     head = f"Host: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{end}\r\n"
-    return b"POST /s/alcohol/report HTTP/1.1\r\n" + head.encode() + body
+    return f"POST /s/{name}/report HTTP/1.1\r\n{head}".encode() + body
 
 
 def raw(port: int, content: bytes, *, wait: float = 5.0) -> bytes:

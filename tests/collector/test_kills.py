@@ -27,15 +27,14 @@ from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 
 sys.path.insert(0, str(Path(__file__).parent))
-from serving import listening, report_bytes
+from serving import listening, report_bytes, run_program
 
 #: Forks a server for every line that it reads, so that a new one is there at once, and prints its process id.
 FORGE = """
 import os, signal, socket, sys
 from bruit.collector import open_store
 from bruit.collector.desk import Desk
-from bruit.collector.server import Limits
-from bruit.collector.serving import Listening, server
+from serving import unlimited
 store = open_store(sys.argv[1])
 desk = Desk(store.survey("alcohol"))
 desk.page
@@ -46,8 +45,7 @@ store.disconnect()
 for line in sys.stdin:
     child = os.fork()
     if not child:
-        runner = server(store, Listening(), Limits(per_second=1e6, per_address=10**9))
-        runner.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
+        unlimited(store).run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
         os._exit(0)
     print(child, flush=True)
     os.waitpid(child, 0)
@@ -59,10 +57,8 @@ class Servers:
 
     def __init__(self, address: str, listener: socket.socket) -> None:
         number = listener.fileno()
-        self.forge = subprocess.Popen(
-            [sys.executable, "-c", FORGE, address, str(number)],
-            pass_fds=[number], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.forge = run_program(FORGE, address, str(number), pass_fds=[number], **pipes)
         self.port = listener.getsockname()[1]
         self.child = 0
 

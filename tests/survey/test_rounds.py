@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 from datetime import datetime, timedelta
+from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy import special
 
 from bruit import Plan
 from bruit.errors import BruitError, DataError, ParameterError
@@ -133,3 +136,46 @@ def test_the_script_writes_claims_and_rounds_as_python_reads_them(panel, tmp_pat
     report = panel.parse(body.encode())
     assert (report.round, report.link, report.public) == (3, LINK, (1,))
     assert panel.claim_body.parse(claim.encode()).epoch == 2
+
+
+#: Counts the reports of two rounds of many people with one answer; `memo` draws the memo of each round.
+PAIRS = """(() => {
+  const { survey, code, draws } = job;
+  const card = read(survey.card);
+  const counts = [0, 0, 0, 0];
+  for (let i = 0; i < draws; i += 1) {
+    let memo = drawMemo(card, [code]);
+    const sent = [1, 2].map((round) => {
+      if (job.anew) memo = drawMemo(card, [code]);
+      const body = drawRound(survey, card, { memo, places: { class: "0" } }, "", round);
+      return Number(JSON.parse(body).report.slept);
+    });
+    counts[2 * sent[0] + sent[1]] += 1;
+  }
+  return counts;
+})()"""
+
+
+def joint_law(survey, code):
+    """How likely each pair of reports is: the sum over memos, of which each round shows one or any message alike."""
+    memos = survey.plan.panel.memos.mechanisms["slept"].law.row(code)
+    replaced = Fraction(survey.plan.panel.repeated["slept"].refresh_weight, 1 << 64)
+    shown = [[replaced / 2 + (1 - replaced) * (memo == report) for report in (0, 1)] for memo in (0, 1)]
+    return [sum(memos[m] * shown[m][a] * shown[m][b] for m in (0, 1)) for a in (0, 1) for b in (0, 1)]
+
+
+@needs_node
+def test_two_rounds_follow_the_law_of_one_memo_and_a_page_that_draws_anew_does_not(panel, tmp_path):
+    def chance(code, anew):
+        job = {"code": code, "draws": 6_000, "anew": anew}
+        counts = np.array(in_node(panel.page(links=True), job, tmp_path, PAIRS))
+        expected = np.array([float(share) for share in joint_law(panel, code)]) * counts.sum()
+        return special.chdtrc(3, ((counts - expected) ** 2 / expected).sum())
+
+    assert sum(joint_law(panel, 0)) == 1
+    # One round is a report of the plan, but for what a card rounds to the private side.
+    short = panel.plan.mechanism.law.row(0)[0] - sum(joint_law(panel, 0)[:2])
+    assert 0 <= short < Fraction(1, 1 << 63)
+    assert chance(0, anew=False) > 1e-8
+    assert chance(1, anew=False) > 1e-8
+    assert chance(1, anew=True) < 1e-8

@@ -33,6 +33,7 @@ class Row(NamedTuple):
     low: int
     length: int
     mark: int
+    zero: int = 0
 
 
 def page(results: Results) -> bytes:
@@ -103,7 +104,7 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
         "rows": [
             (_label(results, first, str(label), own), row) for label, row in zip(table.axes[0], cells, strict=True)
         ],
-        "test": words["together_yes" if test.p_value < 1 - LEVEL else "together_no"].format(p=f"{test.p_value:.2g}"),
+        "test": words["together_yes" if test.p_value < 1 - LEVEL else "together_no"].format(p=_chance(test.p_value)),
     }
 
 
@@ -112,7 +113,7 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     name, numbers = series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
     change = series.difference(0, len(numbers) - 1, same_people=False)
-    notes = [words["over_test"].format(p=f"{change.p_value:.2g}")]
+    notes = [words["over_test"].format(p=_chance(change.p_value))]
     if len(set(series.epochs)) == 1:
         notes.append(words["over_same"])
     return {
@@ -169,6 +170,10 @@ def _amount(number: float, share: bool, words: Mapping[str, str]) -> str:
     return words["points"].format(number=f"{100 * number:.1f}") if share else f"{number:.3g}"
 
 
+def _chance(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
 def _signed(number: float) -> str:
     return f"{number:.1f}".replace("-", "−")
 
@@ -190,12 +195,13 @@ def _rows(
         yield Row("", *texts, words["mean"], *_places([(answer.mean, *ends[0])], low, high)[0])
         return
     numbers = [(share, *pair) for share, pair in zip(answer.frequency, ends, strict=True)]
+    zero = _WIDTH // 2 if signed else 0
     everywhere = _places(numbers, -1.0 if signed else 0.0, 1.0)
     for label, number, places in zip(answer.labels, numbers, everywhere, strict=True):
         share, lower, upper = (100 * float(part) for part in number)
         value = words["points"].format(number=_signed(share)) if signed else f"{_signed(share)} %"
         texts = (value, f"{_signed(lower)} … {_signed(upper)}")
-        yield Row(_label(results, name, str(label), own), *texts, words["change" if signed else "share"], *places)
+        yield Row(_label(results, name, str(label), own), *texts, words["change" if signed else "share"], *places, zero)
 
 
 def _places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int]]:

@@ -434,9 +434,8 @@ function start(survey) {
   /** What there is of the memo of this epoch: none yet, one to draw from, or one that is lost or was tampered with. */
   function memoState() {
     const first = (epochOf(round) - 1) * panel.rounds + 1;
-    const used = panel.opens.some((_, place) => (
-      place + 1 >= first && place + 1 < round && kept(`round.${place + 1}`).get()
-    ));
+    const others = Array.from({ length: panel.rounds }, (_, place) => first + place).filter((own) => own !== round);
+    const used = others.some((other) => kept(`round.${other}`).get());
     if (!memos.get()?.memo) return used ? "lost" : "invitation";
     try {
       drawRound(survey, card, memos.get(), link, round);
