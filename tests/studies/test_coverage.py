@@ -2,12 +2,14 @@
 
 import importlib.util
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
 from bruit.errors import ParameterError
 from bruit.studies import all_studies
+from bruit.studies.claim import KINDS
 from bruit.studies.coverage import ITEMS, Item, claimed
 
 ROOT = Path(__file__).parents[2]
@@ -71,3 +73,11 @@ def test_the_page_is_what_the_tool_writes():
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     assert (ROOT / "docs" / "coverage.md").read_text() == tool.page(), "run python tools/coverage_page.py"
+
+
+def test_the_page_of_claims_has_every_claim_and_counts_its_verdicts_right():
+    text = (ROOT / "docs" / "claims.md").read_text()
+    rows = re.findall(r"^\| .* \| .* \| \*\*([a-z ]+)\*\* \| .* \|$", text, re.MULTILINE)
+    counts = ", ".join(f"{rows.count(kind)} {kind}" for kind in KINDS if kind in rows)
+    assert f"what the studies say of it: {counts}.\n" in text
+    assert len(rows) == sum(len(study.claims) for study in STUDIES)

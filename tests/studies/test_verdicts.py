@@ -406,6 +406,14 @@ ATTACKER_KNOWLEDGE = [
     Planted("knowledge-symmetric", "confirmed", _ends((15.0, 40.0), (20.0, 30.0))),
     Planted("knowledge-symmetric", "corrected", _ends((15.0, 40.0), (20.0, 30.0), "z")),
     Planted("knowledge-symmetric", "refuted", _ends((15.0, 15.0), (20.0, 20.0))),
+    Planted(
+        "knowledge-symmetric",
+        "confirmed",
+        [
+            *(row for row in _ends((20.0, 40.0), (20.0, 30.0)) if "-r" in row["method"]),
+            *(row for row in _ends((15.0, 40.0), (20.0, 30.0)) if "-z" in row["method"]),
+        ],
+    ),
     *(
         Planted(
             "knowledge-uniform-values",

@@ -276,12 +276,13 @@ def _symmetric(results: Results) -> Verdict:
         f"{kind} ({fakes})" for fakes, kind in (("z", "zeros"), ("r", "random values"))
     )  # fmt: skip
     figures = {f"{fakes}_{epsilon:g}": gap for (fakes, epsilon), (gap, _) in ends.items()}
-    holds = [ends[fakes, low][1] < -SURE and ends[fakes, high][1] > SURE for fakes in "zr"]
-    if all(holds):
-        return confirmed(f"{evidence}.", **figures)
-    if any(holds) or any(sure > SURE for _, sure in ends.values()):
-        return corrected(f"{evidence}.", **figures)
-    return refuted(f"{evidence}.", **figures)
+    small, large = ([ends[fakes, epsilon][1] for fakes in "zr"] for epsilon in (low, high))
+    if min(small) > -SURE or max(large) < SURE:
+        return refuted(f"{evidence}.", **figures)
+    if max(small) > SURE or min(large) < SURE:
+        return corrected(f"Not with both fakes. {evidence}.", **figures)
+    near = f"; at ε = {low:g} one is too near to tell" if max(small) > -SURE else ""
+    return confirmed(f"{evidence}{near}.", **figures)
 
 
 def _uniform_values(results: Results) -> Verdict:

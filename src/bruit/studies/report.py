@@ -259,8 +259,8 @@ def _slug(text: str) -> str:
 
 
 _HEADER = """\
-<!-- Written by `bruit study report`, each study from results of `bruit study run NAME` and from the rows recorded in
-`src/bruit/studies/_recorded`, where it has any. The studies were not all run at the same time. -->
+<!-- Written by `bruit study report --out claims.md`, from results of `bruit study run --all` and from the rows recorded
+in `src/bruit/studies/_recorded`. -->
 
 # Claims
 
