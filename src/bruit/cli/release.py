@@ -71,7 +71,7 @@ def release(
     variance: Annotated[list[str] | None, typer.Option(metavar="QUESTION", help="The variance: age=0..120.")] = None,
     median: Annotated[
         list[str] | None,
-        typer.Option(metavar="QUESTION", help="The median: income=0..1000, or age=0..120:1 for whole numbers."),
+        typer.Option(metavar="QUESTION", help="The median: income=0..1000, age=0..120:1 for whole numbers, or dates."),
     ] = None,
     quantiles: Annotated[
         list[str] | None, typer.Option(metavar="QUESTION", help="Quantiles, as in income=0..1000; --at says which.")

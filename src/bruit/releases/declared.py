@@ -90,6 +90,10 @@ def _histogram(text: str, missing: Any, option: str, privacy: dict[str, Any]) ->
 def _quantiles(
     kind: str, text: str, *, missing: Any, method: str | None, points: tuple[float, ...], **privacy: Any
 ) -> Statistic:
+    if re.search(r"=\s*[0-9]{4}-[0-9]{2}", text):
+        name, dates = question(text, missing)
+        span: dict[str, Any] = {"bounds": dates, "method": method or "auto", **privacy}
+        return Median(name, **span) if kind == "median" else Quantiles(name, quantiles=points, **span)
     name, bounds, cells, step = number_question(text)
     if method == "histogram":
         return HistogramQuantiles(name, quantiles=points, bounds=bounds, cells=cells or 1000, **privacy)
