@@ -17,6 +17,7 @@ from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
 from bruit.releases import (
     AboveThreshold,
+    Bounds,
     Count,
     Groups,
     Histogram,
@@ -67,6 +68,7 @@ def _lengths(counts: Any) -> Any:
 
 
 RELEASES: list[Release] = [
+    Bounds(epsilon=0.5),
     Count(epsilon=0.5),
     Count(epsilon=0.5, delta=DELTA),
     *(Histogram(domain=Bins([0, 1, 5]), epsilon=1.0, neighbours=neighbours) for neighbours in NEIGHBOURS),  # type: ignore[arg-type]

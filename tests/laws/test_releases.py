@@ -10,6 +10,7 @@ import pytest
 from bruit import releases, testing
 from bruit.domains import Grid
 from bruit.releases import (
+    Bounds,
     Count,
     Histogram,
     HistogramQuantiles,
@@ -26,6 +27,7 @@ from bruit.releases.lengths import MeanLength
 
 #: One design of every class; more of each stand in the tests of its own module.
 RELEASES: list[Statistic] = [
+    Bounds(epsilon=0.5),
     Count(epsilon=0.5),
     Histogram(domain=["a", "b", "c"], epsilon=1.0, neighbours="replace"),
     Sum(bounds=(-1, 5), epsilon=0.3),

@@ -36,7 +36,7 @@ MOST_QUANTILES = 1000
 
 _FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
 #: The options that ask for a statistic of a column.
-_KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles")
+_KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 
 
 def release(
@@ -76,6 +76,12 @@ def release(
     quantiles: Annotated[
         list[str] | None, typer.Option(metavar="QUESTION", help="Quantiles, as in income=0..1000; --at says which.")
     ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Powers of two between which a number lies, where nobody knows its bounds."
+        ),
+    ] = None,
     at: Annotated[
         str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
     ] = "0.25,0.5,0.75",
@@ -86,6 +92,9 @@ def release(
             help="One result for each declared group: sex=F,M. zone=? with --count names the groups of many people.",
         ),
     ] = None,
+    no_group: Annotated[
+        str, typer.Option(metavar="POLICY", help="With --by: rows without a group; refuse, or group: one of their own.")
+    ] = "refuse",
     person: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Where people have several rows: the column that says whose row it is."),
@@ -157,10 +166,10 @@ def release(
     _engine.is_spark(engine)
     _options.check_whole(seed=seed, show=show)
     _checks.probability(**{"--level": level})
-    values = (histogram, total, mean, variance, median, quantiles)
+    values = (histogram, total, mean, variance, median, quantiles, bounds)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
-    bounds = _Person(person, rows, groups, rows_per_group, nobody)
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta)
+    limits = _Person(person, rows, groups, rows_per_group, nobody)
+    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, limits, delta, no_group)
     whole = request.release() if ask is None else request.from_file(ask)
     if dry_run:
         _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
@@ -270,6 +279,7 @@ class _Request:
     at: str
     person: _Person
     delta: float
+    no_group: str
 
     def release(self) -> Release | Groups:
         """The release that the options ask for."""
@@ -294,7 +304,8 @@ class _Request:
             privacy["delta"] = _share(self.delta, many)
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
-        groups = questions(self.by)
+        _checks.one_of(("refuse", "group"), **{"--no-group": self.no_group})
+        groups = questions(self.by, "category" if self.no_group == "group" else "refuse")
         if None in groups.values():
             return self._unknown(groups, texts)
         statistics: list[Statistic] = [Count(**privacy)] if self.count else []
@@ -386,7 +397,7 @@ def _gaps(error: Exception, release: Release | Groups) -> DataError:
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""
     if name in (release.by or ()):
-        rule = "some records have no value, and so belong to none of the groups: mend the data first."
+        rule = "some records have no value, and so belong to none of the groups. Add --no-group group to make them one."
     else:
         rule = "some records have no value. Add --missing drop to leave these records out."
     return DataError(f"Column {name!r}: {rule}")

@@ -40,7 +40,7 @@ __all__ = ["Publication", "Request"]
 Choice = Literal["auto", "laplace", "gaussian"]
 CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
 #: The statistics that are sums, and can have Gaussian noise.
-SUMS = ("count", "histogram", "sum", "mean", "variance")
+SUMS = ("count", "histogram", "sum", "mean", "variance", "bounds")
 
 
 @dataclass(frozen=True)

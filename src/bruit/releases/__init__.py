@@ -1,6 +1,7 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
+from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -19,6 +20,7 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
+    "Bounds",
     "Count",
     "DiscreteGaussian",
     "DiscreteLaplace",

@@ -12,6 +12,7 @@ from bruit import _checks
 from bruit.domains import Bins, Grid
 from bruit.domains.declare import number_question, question
 from bruit.errors import ParameterError
+from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
@@ -20,7 +21,7 @@ from bruit.releases.statistic import Statistic
 __all__ = ["KINDS", "QUARTILES", "declared"]
 
 #: The kinds of statistics that can be declared by a text.
-KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles")
+KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 #: The quantiles where none are named.
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -60,6 +61,10 @@ def declared(
     _checks.one_of(KINDS, kind=kind)
     if kind == "count":
         return Count(**privacy)
+    if kind == "bounds":
+        if not text.strip() or "=" in text:
+            raise ParameterError(f"{option.strip() or kind} takes the name of a column alone, as in {option}income.")
+        return Bounds(text.strip(), missing=missing, **privacy)
     if kind == "histogram":
         return _histogram(text, missing, option, privacy)
     if kind in ("median", "quantiles"):
