@@ -119,6 +119,19 @@ def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
     assert abs(rows[2]["value"] - 300) < 30
 
 
+def test_weights_with_a_declared_bound(run, people):
+    options = ("--count", "--mean", "age=0..120", "--sum", "age=0..120", "--weight", "rooms=0..3", "-e", 30)
+    body = run("release", "people.csv", *options, "--seed", 1, "--json").json()
+    values = sorted(row["value"] for item in body["results"] for row in item["result"]["values"])
+    weights = people["rooms"]
+    expected = sorted([weights.sum(), np.average(people["age"], weights=weights), (people["age"] * weights).sum()])
+    assert values == pytest.approx(expected, rel=0.01)
+    told = run("release", "people.csv", "--median", "age=0..120", "--weight", "rooms=0..3", "-e", 1, code=2)
+    assert "weights in counts, sums and means" in told.err
+    told = run("release", "people.csv", "--count", "--weight", "rooms=1..3", "-e", 1, code=2)
+    assert "write rooms=0..3" in told.err
+
+
 def test_a_median_of_dates(run, tmp_path):
     days = np.datetime64("2023-01-01") + np.arange(364)
     (tmp_path / "days.csv").write_text("when\n" + "".join(f"{day}\n" for day in days for _ in range(5)))

@@ -22,6 +22,8 @@ from bruit.releases import (
     Statistic,
     Sum,
     Variance,
+    WeightedMean,
+    WeightedSum,
 )
 from bruit.releases.lengths import MeanLength
 
@@ -62,7 +64,8 @@ def test_every_public_release_is_among_those_that_are_checked() -> None:
         for item in vars(releases).values()
         if inspect.isclass(item) and issubclass(item, Statistic) and not inspect.isabstract(item)
     }
-    assert public <= {type(release) for release in RELEASES}
+    of_two_columns = {WeightedMean, WeightedSum}  # in tests/releases/test_weighted.py, with a fold of their own
+    assert public - of_two_columns <= {type(release) for release in RELEASES}
 
 
 @pytest.mark.audit

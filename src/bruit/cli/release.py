@@ -82,6 +82,10 @@ def release(
             metavar="COLUMN", help="Powers of two between which a number lies, where nobody knows its bounds."
         ),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="QUESTION", help="A weight of each record in counts, sums and means: stands_for=0..5."),
+    ] = None,
     at: Annotated[
         str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
     ] = "0.25,0.5,0.75",
@@ -169,7 +173,9 @@ def release(
     values = (histogram, total, mean, variance, median, quantiles, bounds)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
     limits = _Person(person, rows, groups, rows_per_group, nobody)
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, limits, delta, no_group)
+    request = _Request(
+        count, columns, by or [], epsilon, neighbours, method, missing, at, limits, delta, no_group, weight or ""
+    )
     whole = request.release() if ask is None else request.from_file(ask)
     if dry_run:
         _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
@@ -280,12 +286,13 @@ class _Request:
     person: _Person
     delta: float
     no_group: str
+    weight: str
 
     def release(self) -> Release | Groups:
         """The release that the options ask for."""
         from bruit.domains import Missing
         from bruit.domains.declare import questions
-        from bruit.releases import Count, Release
+        from bruit.releases import Release
 
         texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
         if not texts and not self.count:
@@ -308,8 +315,8 @@ class _Request:
         groups = questions(self.by, "category" if self.no_group == "group" else "refuse")
         if None in groups.values():
             return self._unknown(groups, texts)
-        statistics: list[Statistic] = [Count(**privacy)] if self.count else []
-        statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
+        kinds = [("count", ""), *texts] if self.count else texts
+        statistics: list[Statistic] = [self._statistic(kind, text, privacy) for kind, text in kinds]
         return Release(statistics, groups or None, self.person.read())
 
     def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
@@ -344,7 +351,7 @@ class _Request:
 
         quantiles = tuple(quantile_list(self.at)) if kind == "quantiles" else ()
         options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": quantiles}
-        return declared(kind, text, option=f"--{kind} ", **options, **privacy)
+        return declared(kind, text, option=f"--{kind} ", weights=self.weight, **options, **privacy)
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
         """An option that would do nothing is a misunderstanding."""
@@ -353,7 +360,7 @@ class _Request:
             raise ParameterError("--method is of use with --quantiles and --median: leave it out.")
         if self.missing == "category" and kinds - {"histogram"}:
             raise ParameterError("--missing category is for --histogram alone: use --missing drop.")
-        if self.missing != "refuse" and (not kinds or self.method == "histogram"):
+        if self.missing != "refuse" and ((not kinds and not self.weight) or self.method == "histogram"):
             raise ParameterError("--missing is of no use here: leave it out.")
 
 

@@ -28,9 +28,10 @@ _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 #: What every statistic may have, and what each kind has besides.
 _COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
 _KIND_KEYS = {
-    "count": ("noise",),
+    "count": ("noise", "weighted_by"),
     "histogram": ("of", "noise", "missing"),
-    **dict.fromkeys(("sum", "mean", "variance"), ("of", "noise", "missing")),
+    **dict.fromkeys(("sum", "mean"), ("of", "noise", "missing", "weighted_by")),
+    "variance": ("of", "noise", "missing"),
     "median": ("of", "method", "missing"),
     "quantiles": ("of", "at", "method", "missing"),
     "bounds": ("of", "noise", "missing"),
@@ -193,6 +194,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         missing=_missing(table, kind, where),
         method=method,
         quantiles=_at(table, where),
+        weights=_text(table, "weighted_by", 1000, where=where, default=""),
         person=_person_of(table, person, by, where),
     )
 

@@ -15,6 +15,7 @@ from bruit.releases.result import Result, Results
 from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
+from bruit.releases.weighted import WeightedMean, WeightedSum
 
 __all__ = [
     "AboveThreshold",
@@ -44,5 +45,7 @@ __all__ = [
     "Statistic",
     "Sum",
     "Variance",
+    "WeightedMean",
+    "WeightedSum",
     "release",
 ]
