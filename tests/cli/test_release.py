@@ -100,6 +100,45 @@ def test_results_go_to_a_table_with_their_column_group_and_label(run, people, tm
     assert table["column"][-1] == "age"
 
 
+def test_bounds_that_nobody_knows_are_published_by_the_name_of_a_column(run, people):
+    body = run("release", "people.csv", "--bounds", "income", "-e", 1, "--seed", 1, "--json").json()
+    low, high = (row["value"] for row in body["values"])
+    assert low <= np.quantile(people["income"], 0.01)
+    assert high >= np.quantile(people["income"], 0.99)
+    told = run("release", "people.csv", "--bounds", "income=0..1", "-e", 1, code=2)
+    assert "--bounds takes the name of a column alone, as in --bounds income" in told.err
+
+
+def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
+    (tmp_path / "gaps.csv").write_text("sex\n" + 'F\nM\n""\n' * 300)
+    told = run("release", "gaps.csv", "--count", "--by", "sex=F,M", "-e", 1, code=3)
+    assert "Add --no-group group" in told.err
+    options = ("--count", "--by", "sex=F,M", "--no-group", "group", "-e", 1, "--seed", 1, "--json")
+    rows = run("release", "gaps.csv", *options).json()["values"]
+    assert [row["label"] for row in rows] == ["F", "M", "(missing)"]
+    assert abs(rows[2]["value"] - 300) < 30
+
+
+def test_weights_with_a_declared_bound(run, people):
+    options = ("--count", "--mean", "age=0..120", "--sum", "age=0..120", "--weight", "rooms=0..3", "-e", 30)
+    body = run("release", "people.csv", *options, "--seed", 1, "--json").json()
+    values = sorted(row["value"] for item in body["results"] for row in item["result"]["values"])
+    weights = people["rooms"]
+    expected = sorted([weights.sum(), np.average(people["age"], weights=weights), (people["age"] * weights).sum()])
+    assert values == pytest.approx(expected, rel=0.01)
+    told = run("release", "people.csv", "--median", "age=0..120", "--weight", "rooms=0..3", "-e", 1, code=2)
+    assert "weights in counts, sums and means" in told.err
+    told = run("release", "people.csv", "--count", "--weight", "rooms=1..3", "-e", 1, code=2)
+    assert "write rooms=0..3" in told.err
+
+
+def test_a_median_of_dates(run, tmp_path):
+    days = np.datetime64("2023-01-01") + np.arange(364)
+    (tmp_path / "days.csv").write_text("when\n" + "".join(f"{day}\n" for day in days for _ in range(5)))
+    body = run("release", "days.csv", "--median", "when=2023-01-01..2023-12-31", "-e", 2, "--seed", 1, "--json").json()
+    assert abs(np.datetime64(body["values"][0]["value"]) - np.datetime64("2023-07-01")) < np.timedelta64(5, "D")
+
+
 def test_a_text_in_a_spreadsheet_is_never_a_formula(tmp_path):
     engines.write_table(Table("", [Column("label", ["=1+1", "@x"]), Column("value", [2**60, 1])]), tmp_path / "t.xlsx")
     sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
@@ -540,7 +579,7 @@ def test_a_file_says_what_is_published(run, people, tmp_path):
     assert [item["name"] for item in told["results"]] == ["count", "age"]
     assert [row["label"] for row in told["results"][1]["result"]["values"]] == ["F", "M"]
     (tmp_path / "ask.json").write_text(json.dumps({"statistics": [{"kind": "mode", "epsilon": 1}]}))
-    assert "must be one of count" in run("release", "people.csv", "--ask", "ask.json", code=4).err
+    assert "must be one of bounds, count" in run("release", "people.csv", "--ask", "ask.json", code=4).err
 
 
 def test_a_person_is_bounded_booked_and_asked_for_when_a_file_repeats_an_identifier(run, tmp_path):

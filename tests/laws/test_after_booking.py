@@ -17,6 +17,7 @@ from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
 from bruit.releases import (
     AboveThreshold,
+    Bounds,
     BoundsGuide,
     Count,
     Groups,
@@ -31,6 +32,8 @@ from bruit.releases import (
     Statistic,
     Sum,
     Variance,
+    WeightedMean,
+    WeightedSum,
 )
 from bruit.releases.lengths import MeanLength
 from bruit.studies.as_printed import DecilesAsPrinted
@@ -68,6 +71,7 @@ def _lengths(counts: Any) -> Any:
 
 
 RELEASES: list[Release] = [
+    Bounds(epsilon=0.5),
     Count(epsilon=0.5),
     Count(epsilon=0.5, delta=DELTA),
     *(Histogram(domain=Bins([0, 1, 5]), epsilon=1.0, neighbours=neighbours) for neighbours in NEIGHBOURS),  # type: ignore[arg-type]
@@ -96,6 +100,22 @@ def test_a_grouped_release_has_the_same_outcome_for_all_data(of: Statistic) -> N
         return release.fold(table)
 
     assert testing.check_release_after_booking(release, values=[("F", 0), ("M", 9), ("F", 4)], fold=fold) is None
+
+
+WEIGHTED = [
+    kind("x", weight="w", bounds=(-3, 7), weight_bounds=(0, 5), epsilon=1.0, delta=delta, neighbours=neighbours)
+    for kind, neighbours, delta in ((WeightedMean, "add-remove", 0.0), (WeightedSum, "replace", DELTA))
+]
+
+
+@pytest.mark.parametrize("release", WEIGHTED, ids=lambda release: release.name)
+def test_a_weighted_release_has_the_same_outcome_for_all_data(release: Any) -> None:
+    def fold(records: list[Any]) -> Any:
+        columns = np.array(records, float).reshape(-1, 2)
+        return release.fold({"x": columns[:, 0], "w": columns[:, 1]})
+
+    values = [(-3.0, 5.0), (7.0, 5.0), (1e9, 0.3), (-1e9, 1e9)]
+    assert testing.check_release_after_booking(release, values=values, fold=fold) is None
 
 
 ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [0.25, 0.75], [-5.0, 9.0]])
@@ -178,7 +198,7 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     names = [(package, name) for package in (releases, learning) for name in package.__all__]
     public = [item for item in itertools.starmap(getattr, names) if inspect.isclass(item)]
     spends = {item for item in public if issubclass(item, Statistic | PrivateModel) and not inspect.isabstract(item)}
-    checked = {type(release) for release in RELEASES} | {type(model) for model, _ in _models()} | {Median}
+    checked = {type(release) for release in [*RELEASES, *WEIGHTED]} | {type(model) for model, _ in _models()} | {Median}
     assert spends == checked - {DecilesAsPrinted}
     # What else takes a ledger: a transformer that randomises each record by itself, and sessions.
     takers = {item for item in public for method in vars(item).values() if "ledger" in _parameters(method)}

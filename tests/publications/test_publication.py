@@ -106,6 +106,17 @@ def test_what_is_wrong_in_a_file_is_said_with_the_spelling_that_is_right(tmp_pat
         opened(tmp_path, text)
 
 
+def test_gaps_of_a_group_dates_and_unknown_bounds_are_declared(tmp_path):
+    by = COUNT + 'by = "sex=F,M"\ngaps = "group"\n'
+    when = MEAN.replace('"mean"', '"median"').replace("age=0..100", "when=2023-01-01..2023-12-31/month")
+    bounds = MEAN.replace('"age"', '"span"', 1).replace('"mean"', '"bounds"').replace("age=0..100", "income")
+    plan = opened(tmp_path, HEAD + by + when + bounds)
+    assert plan.bundle.releases[0].groups == ("F", "M", "(missing)")
+    kinds = {name: item.kind for part in plan.bundle.releases for name, item in part.statistics.items()}
+    assert kinds == {"people": "count", "age": "median", "span": "bounds"}
+    assert plan.prospects().to_dict()["prospects"][2]["error"].startswith("cells above")
+
+
 def test_a_ledger_that_is_not_there_needs_a_budget(tmp_path):
     with pytest.raises(ParameterError, match=r"budget = \{ epsilon = 1\.0, delta = 0\.0 \}"):
         opened(tmp_path, HEAD + COUNT).open_ledger()

@@ -11,18 +11,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
-from bruit.domains import Grid
-from bruit.entropy import Entropy
+from bruit.domains import Dates, Grid
+from bruit.entropy import Entropy, Words
 from bruit.errors import BudgetError, DesignError, ParameterError, ParameterTypeError
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
-from bruit.releases import HistogramQuantiles, Quantiles, release
+from bruit.releases import HistogramQuantiles, Median, Quantiles, Result, release
 from bruit.releases.quantiles import tree as trees
+from bruit.releases.quantiles.joint import JointLaw
 from bruit.releases.quantiles.points import Part, Points
+from bruit.releases.quantiles.ranked import MOST_CELLS
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.statistic import CentralNeighbours
 
@@ -343,14 +346,93 @@ def test_auto_takes_the_smaller_expected_error() -> None:
         return Quantiles(quantiles=asked, bounds=(0, 1), epsilon=1.0, neighbours=neighbours).method
 
     assert chosen(DECILES, "add-remove") == "approximate"
-    assert chosen(DECILES, "replace") == "approximate"
-    assert chosen([0.05, 0.95], "replace") == "exponential"
+    assert chosen(DECILES, "replace") == "joint"
+    assert chosen([0.5], "replace") in ("exponential", "approximate")
+    many = [place / 400 for place in range(1, 400)]  # more weights than are kept
+    assert chosen(many, "replace") == "approximate"
     for asked in ([0.5], [0.25, 0.75], [0.01, 0.5, 0.99]):
         release = {
             m: Quantiles(quantiles=asked, bounds=(0, 1), epsilon=1.0, method=m) for m in ("exponential", "approximate")
         }
         means = {method: each.rank_deviation.mean() for method, each in release.items()}
         assert means[chosen(asked, "add-remove")] == min(means.values())
+
+
+def test_the_deviation_of_the_joint_method_is_that_of_laplace_gaps_which_sum_to_nothing() -> None:
+    for count in (1, 2, 3, 9):
+        shares = [Fraction(place, count + 1) for place in range(1, count + 1)]
+        law = JointLaw.calibrate(shares, 1.0, "replace", 2**40)
+        second = mpmath.quad(lambda t, m=count: (2 - 6 * t**2) / (1 + t**2) ** (3 + m), [-mpmath.inf, 0, mpmath.inf])
+        whole = mpmath.quad(lambda t, m=count: (1 + t**2) ** -(m + 1), [-mpmath.inf, 0, mpmath.inf])
+        gap = second / whole / mpmath.mpf(float(law.rate)) ** 2
+        expected = [mpmath.sqrt(i * (count + 1 - i) * gap / count) for i in range(1, count + 1)]
+        assert law.deviations == pytest.approx([float(value) for value in expected])
+
+
+def test_the_rank_bound_of_the_joint_method_holds_and_falls_with_the_rate() -> None:
+    release = Quantiles(quantiles=[0.3, 0.6], bounds=(0, 1), epsilon=1.0, neighbours="replace", cells=64)
+    assert release.method == "joint"
+    data = np.linspace(0.0, 1.0, 3000) ** 3
+    raw, bound = release.fold(data), release.rank_error(0.05)
+    for seed in range(3):
+        assert (rank_errors(data, release.release(raw, rng=seed).values, [0.3, 0.6]) <= bound + 60).all()
+    law = release.joint
+    assert law is not None
+    assert law.rank_bound(0.05) < law.rank_bound(0.01) < law.rank_bound(1e-9)
+    assert law.rank_bound(2.0**-41) == math.inf  # the floor is drawn more often
+    score = 2 * (law.rank_bound(0.05) - 1) - 2  # a vector that is off by the bound has at most β of the best weight
+    vectors = 2 * math.log(law.places) - math.log(2)
+    assert vectors - float(law.rate) * score <= math.log(0.05) + 1e-4
+
+
+def test_quantiles_of_dates_are_those_of_their_days() -> None:
+    days = Dates("2023-01-01", "2023-12-31")
+    offsets = np.random.default_rng(3).integers(-5, 380, 2000)  # some outside count as the nearest day
+    dates = np.datetime64("2023-01-01") + offsets
+    quartiles = Quantiles("when", quantiles=[0.75, 0.25], bounds=days, epsilon=1.0)
+    numbers = Quantiles("when", quantiles=[0.75, 0.25], bounds=Grid(0, 364), epsilon=1.0)
+    counts = quartiles.count({"when": dates})
+    assert counts.tolist() == numbers.count({"when": offsets}).tolist()
+    texts = quartiles.publish(counts, Words.resolve(7, "test", ""))
+    places = numbers.publish(counts, Words.resolve(7, "test", "")).values
+    assert list(texts) == [str(np.datetime64("2023-01-01") + int(place)) for place in places]
+    assert list(Result.from_json(texts.to_json())) == list(texts)
+    assert Quantiles.from_dict(quartiles.to_dict()) == quartiles
+    median = release({"when": [str(day) for day in dates]}, Median("when", bounds=days, epsilon=50.0 / 4))
+    assert abs(np.datetime64(median.value) - np.sort(dates)[1000]) <= np.timedelta64(2, "D")
+
+
+def test_under_add_remove_a_known_least_number_of_records_gives_intervals_that_hold() -> None:
+    data = np.sort(np.random.default_rng(4).random(4000))
+    asked = {"quantiles": [0.1, 0.3, 0.5, 0.7, 0.9], "bounds": (0, 1), "epsilon": 1.0}
+    release = Quantiles(**asked, at_least=3000)
+    raw = release.fold(data)
+    true = data[[399, 1199, 1999, 2799, 3599]]
+    for seed in range(10):
+        result = release.release(raw, rng=seed)
+        low, high = result.interval().T
+        assert ((low <= true) & (true <= high)).all()
+    assert (high - low)[1:-1].max() < 0.6
+    assert "intervals hold for 3,000 or more records" in result.notes
+    assert Quantiles(**asked).release(Quantiles(**asked).fold(data)).ends is None
+
+
+def test_a_least_number_of_records_that_is_not_true_gives_intervals_that_do_not_hold() -> None:
+    data = np.sort(np.random.default_rng(4).random(1000))
+    release = Quantiles(quantiles=[0.5, 0.5001], bounds=(0, 1), epsilon=1.0, at_least=10**9)
+    raw = release.fold(data)
+    misses = 0
+    for seed in range(60):
+        low, high = release.release(raw, rng=seed).interval()[0]
+        misses += not low <= data[499] <= high
+    assert misses > 5  # of about 30
+
+
+def test_coarse_cells_are_said() -> None:
+    notes = [
+        Quantiles(quantiles=[0.5], bounds=(0, 100), epsilon=1.0, cells=cells)._notes()[1:] for cells in (64, MOST_CELLS)
+    ]
+    assert notes == [("counted in cells of width 2: finer digits say nothing",), ()]
 
 
 # Any data.
@@ -462,7 +544,9 @@ def test_the_guarantee_is_the_one_asked_and_nothing_is_assumed(method: Any, neig
     assert found.guarantee == release.guarantee
     assert (found.guarantee.epsilon, found.guarantee.neighbours) == (0.7, neighbours)
     assert found.simulated
-    assert found.notes == ()
+    (note,) = found.notes
+    deviation, bound = release.rank_deviation.max(), math.ceil(release.rank_error().max())
+    assert note.startswith(f"ranks: about ± {deviation:.3g} where records lie densely, and within {bound:,} with")
     assert np.isnan(found.error).all()
 
 
@@ -477,12 +561,13 @@ def test_a_seed_repeats_a_release_and_another_design_has_other_noise() -> None:
         other.release(release.fold(data))
 
 
-def test_under_replace_intervals_hold_the_true_quantiles() -> None:
+@pytest.mark.parametrize(("method", "seeds"), [("approximate", 40), ("joint", 5)])
+def test_under_replace_intervals_hold_the_true_quantiles(method: Any, seeds: int) -> None:
     data = np.random.default_rng(1).random(20_000)
-    release = Quantiles(quantiles=DECILES, bounds=(0, 1), epsilon=1.0, neighbours="replace")
+    release = Quantiles(quantiles=DECILES, bounds=(0, 1), epsilon=1.0, neighbours="replace", method=method)
     true = np.sort(data)[(np.array(DECILES) * data.size).round().astype(int) - 1]
     raw = release.fold(data)
-    for seed in range(40):
+    for seed in range(seeds):
         rows = release.release(raw, rng=seed).interval(0.95)
         assert ((rows[:, 0] <= true) & (true <= rows[:, 1])).all()
     assert (rows[:, 1] - rows[:, 0] < 0.25).all()

@@ -37,7 +37,7 @@ MOST_QUANTILES = 1000
 
 _FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
 #: The options that ask for a statistic of a column.
-_KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles")
+_KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 
 
 def release(
@@ -72,10 +72,20 @@ def release(
     variance: Annotated[list[str] | None, typer.Option(metavar="QUESTION", help="The variance: age=0..120.")] = None,
     median: Annotated[
         list[str] | None,
-        typer.Option(metavar="QUESTION", help="The median: income=0..1000, or age=0..120:1 for whole numbers."),
+        typer.Option(metavar="QUESTION", help="The median: income=0..1000, age=0..120:1 for whole numbers, or dates."),
     ] = None,
     quantiles: Annotated[
         list[str] | None, typer.Option(metavar="QUESTION", help="Quantiles, as in income=0..1000; --at says which.")
+    ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Powers of two between which a number lies, where nobody knows its bounds."
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="QUESTION", help="A weight of each record in counts, sums and means: stands_for=0..5."),
     ] = None,
     at: Annotated[
         str, typer.Option(help="Which quantiles: 0.25,0.5,0.75, or 0.1:0.9:0.1 for the nine deciles.")
@@ -99,6 +109,9 @@ def release(
             "--count names the groups of many people.",
         ),
     ] = None,
+    no_group: Annotated[
+        str, typer.Option(metavar="POLICY", help="With --by: rows without a group; refuse, or group: one of their own.")
+    ] = "refuse",
     person: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Where people have several rows: the column that says whose row it is."),
@@ -170,11 +183,25 @@ def release(
     _engine.is_spark(engine)
     _options.check_whole(seed=seed, show=show)
     _checks.probability(**{"--level": level})
-    values = (histogram, total, mean, variance, median, quantiles)
+    values = (histogram, total, mean, variance, median, quantiles, bounds)
     columns = {kind: texts or [] for kind, texts in zip(_KINDS, values, strict=True)}
-    bounds = _Person(person, rows, groups, rows_per_group, nobody)
+    limits = _Person(person, rows, groups, rows_per_group, nobody)
     tables = _Cross(cross or [], table or [])
-    request = _Request(count, columns, by or [], epsilon, neighbours, method, missing, at, bounds, delta, tables)
+    request = _Request(
+        count,
+        columns,
+        by or [],
+        epsilon,
+        neighbours,
+        method,
+        missing,
+        at,
+        limits,
+        delta,
+        tables,
+        no_group,
+        weight or "",
+    )
     whole = request.release() if ask is None else request.from_file(ask)
     if dry_run:
         _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
@@ -319,12 +346,14 @@ class _Request:
     person: _Person
     delta: float
     cross: _Cross
+    no_group: str
+    weight: str | None
 
     def release(self) -> Release | Groups:
         """The release that the options ask for."""
         from bruit.domains import Missing
         from bruit.domains.declare import questions
-        from bruit.releases import Count, Release
+        from bruit.releases import Release
 
         texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
         if not texts and not self.count and not self.cross.columns:
@@ -343,7 +372,9 @@ class _Request:
             privacy["delta"] = _share(self.delta, many)
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
-        groups: dict[str, Any] = dict(questions([text.removesuffix(_AND_OTHERS) for text in self.by]))
+        _checks.one_of(("refuse", "group"), **{"--no-group": self.no_group})
+        texts_of_groups = [text.removesuffix(_AND_OTHERS) for text in self.by]
+        groups: dict[str, Any] = dict(questions(texts_of_groups, "category" if self.no_group == "group" else "refuse"))
         for name, text in zip(groups, self.by, strict=True):
             if text.endswith(_AND_OTHERS):
                 labels = getattr(groups[name], "labels", None)
@@ -352,8 +383,8 @@ class _Request:
                 groups[name] = [*labels, ...]
         if None in groups.values():
             return self._unknown(groups, texts)
-        statistics: list[Statistic] = [Count(**privacy)] if self.count else []
-        statistics += [self._statistic(kind, text, privacy) for kind, text in texts]
+        kinds = [("count", ""), *texts] if self.count else texts
+        statistics: list[Statistic] = [self._statistic(kind, text, privacy) for kind, text in kinds]
         statistics += self.cross.read(self.missing, privacy)
         return Release(statistics, groups or None, self.person.read())
 
@@ -396,7 +427,7 @@ class _Request:
 
         quantiles = tuple(quantile_list(self.at)) if kind == "quantiles" else ()
         options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": quantiles}
-        return declared(kind, text, option=f"--{kind} ", **options, **privacy)
+        return declared(kind, text, option=f"--{kind} ", weights=self.weight or "", **options, **privacy)
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
         """An option that would do nothing is a misunderstanding."""
@@ -407,7 +438,7 @@ class _Request:
             raise ParameterError("--missing category is for --histogram and --cross alone: use --missing drop.")
         if self.missing == "drop" and "cross" in kinds:
             raise ParameterError("--missing drop is not for --cross: a gap is a value there, with --missing category.")
-        if self.missing != "refuse" and (not kinds or self.method == "histogram"):
+        if self.missing != "refuse" and ((not kinds and not self.weight) or self.method == "histogram"):
             raise ParameterError("--missing is of no use here: leave it out.")
 
 
@@ -451,7 +482,7 @@ def _gaps(error: Exception, release: Release | Groups) -> DataError:
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""
     if name in (release.by or ()):
-        rule = "some records have no value, and so belong to none of the groups: mend the data first."
+        rule = "some records have no value, and so belong to none of the groups. Add --no-group group to make them one."
     elif any(name in item.columns and item.kind == "tables" for item in getattr(release, "statistics", {}).values()):
         rule = "some records have no value. Add --missing category to count them as a value of their own."
     else:

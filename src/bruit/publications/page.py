@@ -64,7 +64,8 @@ def _section(name: str, result: Result) -> Section:
     paragraphs += [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
     if len(result) == 1:
         paragraphs[0] = f"{paragraphs[0]} {_single(result)}"
-    figure = Picture.of(plot_result(result)) if len(result) > 1 else None
+    is_number = result.values.dtype.kind in "iuf"
+    figure = Picture.of(plot_result(result)) if len(result) > 1 and is_number else None
     if len(result) > MOST_ROWS:
         paragraphs.append(f"The figure is about {counted(len(result), 'value')}; the files have all.")
     shown = _plain_table(table) if 1 < len(result) <= MOST_ROWS else None
@@ -79,7 +80,7 @@ def _plain_table(table: Table) -> Table:
 def _single(result: Result) -> str:
     """One value in a sentence."""
     (value,) = result.values.tolist()
-    text = f"{number(value)}"
+    text = value if isinstance(value, str) else number(value)
     if result.ends is None:
         return f"It is {text}."
     low, high = (number(float(end)) for end in np.asarray(result.ends(0.95), float).ravel())

@@ -40,7 +40,7 @@ __all__ = ["Publication", "Request"]
 Choice = Literal["auto", "laplace", "gaussian"]
 CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
 #: The statistics that are sums, and can have Gaussian noise.
-SUMS = ("count", "histogram", "sum", "mean", "variance")
+SUMS = ("count", "histogram", "sum", "mean", "variance", "bounds")
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Request:
         For sums with a δ: ``"laplace"``, ``"gaussian"``, or ``"auto"``, whichever has less error.
     missing, method, quantiles
         As for the statistics.
+    weights
+        The weights of records and their bounds, as in ``stands_for=0..5``.
     person
         Whose rows are bounded, and how many count.
     """
@@ -76,6 +78,7 @@ class Request:
     missing: str = "refuse"
     method: str | None = None
     quantiles: tuple[float, ...] = QUARTILES
+    weights: str = ""
     person: Person | None = None
 
     @property
@@ -91,6 +94,7 @@ class Request:
     def statistic(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Statistic:
         """The statistic at its part of ε and δ."""
         options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": self.quantiles}
+        options["weights"] = self.weights
         privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
         if delta:
             privacy["delta"] = delta

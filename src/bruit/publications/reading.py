@@ -26,17 +26,19 @@ _PERSON_KEYS = ("column", *_BOUNDS, "missing")
 _BUDGET_KEYS = ("epsilon", "delta", "rho", "zcdp")
 _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 #: What every statistic may have, and what each kind has besides.
-_COMMON_KEYS = ("name", "kind", "by", "weight", "share", *_BOUNDS)
+_COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
 _KIND_KEYS = {
-    "count": ("noise",),
+    "count": ("noise", "weighted_by"),
     "histogram": ("of", "noise", "missing"),
-    **dict.fromkeys(("sum", "mean", "variance"), ("of", "noise", "missing")),
+    **dict.fromkeys(("sum", "mean"), ("of", "noise", "missing", "weighted_by")),
+    "variance": ("of", "noise", "missing"),
     "median": ("of", "method", "missing"),
     "quantiles": ("of", "at", "method", "missing"),
+    "bounds": ("of", "noise", "missing"),
 }
 _EXAMPLES = {
     "histogram": "sex=F,M", "sum": "hours=0..100", "mean": "age=0..120", "variance": "age=0..120",
-    "median": "age=0..120:1", "quantiles": "age=0..120:1",
+    "median": "age=0..120:1", "quantiles": "age=0..120:1", "bounds": "income",
 }  # fmt: skip
 #: The longest title, and the longest name of a statistic.
 MOST_TITLE = 120
@@ -192,6 +194,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         missing=_missing(table, kind, where),
         method=method,
         quantiles=_at(table, where),
+        weights=_text(table, "weighted_by", 1000, where=where, default=""),
         person=_person_of(table, person, by, where),
     )
 
@@ -210,7 +213,8 @@ def _by(table: Mapping[str, Any], where: str, folder: Path) -> dict[str, Domain 
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParameterTypeError(f'{where}by must be a list of questions, as in by = ["sex=F,M"] or by = ["zone=?"].')
-    return questions([_located(text, folder) for text in texts])
+    gaps = _checks.one_of(("refuse", "group"), **{f"{where}gaps": table.get("gaps", "refuse")})
+    return questions([_located(text, folder) for text in texts], "category" if gaps == "group" else "refuse")
 
 
 def _weight(table: Mapping[str, Any], where: str) -> Fraction:

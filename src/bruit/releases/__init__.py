@@ -1,6 +1,7 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
+from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
@@ -17,11 +18,13 @@ from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.releases.tables import Tables, TablesResult
+from bruit.releases.weighted import WeightedMean, WeightedSum
 
 __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
+    "Bounds",
     "BoundsChoice",
     "BoundsGuide",
     "ChoiceLaw",
@@ -56,6 +59,8 @@ __all__ = [
     "TablesResult",
     "TreeLaw",
     "Variance",
+    "WeightedMean",
+    "WeightedSum",
     "choose_bounds",
     "release",
 ]

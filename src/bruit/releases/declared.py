@@ -12,15 +12,17 @@ from bruit import _checks
 from bruit.domains import Bins, Grid
 from bruit.domains.declare import number_question, question
 from bruit.errors import ParameterError
+from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.statistic import Statistic
+from bruit.releases.weighted import WeightedMean, WeightedSum
 
 __all__ = ["KINDS", "QUARTILES", "counted_values", "declared"]
 
 #: The kinds of statistics that can be declared by a text.
-KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles")
+KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 #: The quantiles where none are named.
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -34,6 +36,7 @@ def declared(
     missing: Any = "refuse",
     method: str | None = None,
     quantiles: tuple[float, ...] = QUARTILES,
+    weights: str = "",
     option: str = "",
     **privacy: Any,
 ) -> Statistic:
@@ -47,6 +50,8 @@ def declared(
         The question, as in ``age=0..120``.
     missing, method, quantiles
         As for the statistics that have them.
+    weights
+        The column of weights with its bounds, for counts, sums and means, as in ``stands_for=0..5``.
     option
         What stands before the question where it is written, for messages.
     privacy
@@ -58,8 +63,14 @@ def declared(
     (0.0, 120.0)
     """
     _checks.one_of(KINDS, kind=kind)
+    if weights:
+        return _weighted(kind, text, weights, missing=missing, **privacy)
     if kind == "count":
         return Count(**privacy)
+    if kind == "bounds":
+        if not text.strip() or "=" in text:
+            raise ParameterError(f"{option.strip() or kind} takes the name of a column alone, as in {option}income.")
+        return Bounds(text.strip(), missing=missing, **privacy)
     if kind == "histogram":
         name, domain = counted_values(text, missing, option=option)
         return Histogram(name, domain=domain, **privacy)
@@ -72,6 +83,23 @@ def declared(
             f"{option.strip() or kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
         )
     statistic: Statistic = _MOMENTS[kind](name, bounds=bounds, step=step, missing=missing, **privacy)
+    return statistic
+
+
+def _weighted(kind: str, text: str, weights: str, *, missing: Any, **privacy: Any) -> Statistic:
+    """A statistic of records that have weights."""
+    if kind not in ("count", "sum", "mean"):
+        raise ParameterError(f"Records can have weights in counts, sums and means, not in a {kind}.")
+    column, limits, cells, step = number_question(weights)
+    if limits[0] != 0 or cells is not None or step is not None:
+        raise ParameterError(f"Weights go from 0 to the largest that a record can have: write {column}=0..{limits[1]}.")
+    if kind == "count":
+        return Sum(column, bounds=limits, missing=missing, **privacy)
+    name, bounds, cells, step = number_question(text)
+    if cells is not None or step is not None:
+        raise ParameterError(f"With weights, {name} takes bounds alone: write {name}={bounds[0]}..{bounds[1]}.")
+    kinds: Any = {"sum": WeightedSum, "mean": WeightedMean}[kind]
+    statistic: Statistic = kinds(name, weight=column, bounds=bounds, weight_bounds=limits, missing=missing, **privacy)
     return statistic
 
 
@@ -96,6 +124,10 @@ def counted_values(text: str, missing: Any = "refuse", *, option: str = "") -> t
 def _quantiles(
     kind: str, text: str, *, missing: Any, method: str | None, points: tuple[float, ...], **privacy: Any
 ) -> Statistic:
+    if re.search(r"=\s*[0-9]{4}-[0-9]{2}", text):
+        name, dates = question(text, missing)
+        span: dict[str, Any] = {"bounds": dates, "method": method or "auto", **privacy}
+        return Median(name, **span) if kind == "median" else Quantiles(name, quantiles=points, **span)
     name, bounds, cells, step = number_question(text)
     if method == "histogram":
         return HistogramQuantiles(name, quantiles=points, bounds=bounds, cells=cells or 1000, **privacy)

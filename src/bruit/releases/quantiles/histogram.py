@@ -241,7 +241,7 @@ class HistogramQuantiles(Statistic):
             for q, pair, part in zip(self.fractions, self.noises, words.split(len(self.fractions)), strict=True)
         ]
         values = np.array([self._edge(index) for index in edges])
-        return self._result(values, not words.secure, labels=self.quantiles, notes=self.notes)
+        return self._result(values, not words.secure, labels=self.quantiles, notes=self.notes or self._notes())
 
     def law(self, counts: Counts) -> tuple[FirstAboveLaw, ...]:
         """For each quantile, which edge is the first above: number i is edge i + 1, and none the upper bound."""
@@ -252,7 +252,15 @@ class HistogramQuantiles(Statistic):
             for q, pair in zip(self.fractions, self.noises, strict=True)
         )
 
-    #: What a reader of a result must know.
+    def _notes(self) -> tuple[str, ...]:
+        """The exactness: ranks, and the width of a step, of which a result is an edge."""
+        bound, step = math.ceil(float(np.max(self.rank_error()))), (self.bounds[1] - self.bounds[0]) / self.cells
+        return (
+            f"ranks: within {bound:,} with probability 95 % each, for an edge",
+            f"results are edges of steps of {step:.3g}",
+        )
+
+    #: What a reader of a result must know, in place of its exactness.
     notes: ClassVar[tuple[str, ...]] = ()
 
     def _first_above(self, answers: Counts, noise: NoisePair, words: Words) -> int | None:

@@ -105,6 +105,31 @@ class JointLaw:
             )
         return cls(tuple(quantiles), places, (whole - 4 * error) / (2 * change), floor_bits, reach, error)
 
+    @property
+    def weights(self) -> int:
+        """How many weights are computed."""
+        return len(self.quantiles) * (2 * self.reach + 1)
+
+    @property
+    def deviations(self) -> list[float]:
+        """The standard deviation of each quantile's rank where records lie densely.
+
+        The gaps between ranks are then Laplace variables whose sum is 0: the variance of the i-th partial sum of m + 1
+        of them is i(m + 1 − i)·(2m + 1)/((m + 1)(m + 2)), over the square of the rate.
+        """
+        count = len(self.quantiles)
+        factor = Fraction(2 * count + 1, (count + 1) * (count + 2))
+        return [math.sqrt(place * (count + 1 - place) * factor) / float(self.rate) for place in range(1, count + 1)]
+
+    def rank_bound(self, beta: float) -> float:
+        """A bound on the distance of all ranks from their targets but for a probability β, whatever the data."""
+        count, rest = len(self.quantiles), beta * (1 - 1e-6) - 2.0**-_FLOOR_BITS
+        if rest <= 0:
+            return math.inf
+        # A rank that is off by r takes a score of 2r or more; the best vector has a score of at most m.
+        vectors = count * math.log(self.places) - math.lgamma(count + 1)
+        return (vectors - math.log(rest)) / (2 * float(self.rate)) + count / 2 + 1
+
 
 def _roundings(count: int, powers: int) -> int:
     """How many roundings the weight of a vector of so many quantiles has at most, up to so high a power of e^−rate."""

@@ -26,7 +26,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from bruit import _checks
-from bruit.domains import Grid
+from bruit.domains import Dates, Grid
+from bruit.domains.domain import Domain
 from bruit.domains.missing import Missing
 from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError
@@ -55,6 +56,8 @@ METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "ap
 MOST_CELLS = _checks.K_LIMITS[1] - 2
 #: So many records of a cell are told apart; further ones are left out.
 MOST_IN_CELL = 2**PLACE_BITS - 1
+#: So many weights of the joint method are computed in well under a second.
+_QUICK_WEIGHTS = 2 * 10**5
 #: Weights fall by at least this, so that there are at most five million of them, however many records there are.
 _LEAST_STEP = Fraction(1, 2**16)
 
@@ -73,20 +76,24 @@ class Quantiles(Statistic):
     bounds
         The least and the greatest that the number can be, as a pair, for real numbers: a result may be any number
         between. Or a `Grid`, for whole or rounded numbers: a result is a point of the grid. Declared, never read from
-        the data; numbers outside count as the nearest bound.
+        the data; numbers outside count as the nearest bound. Or `Dates`, for dates and times: a result is the label of
+        a day, week, month or hour.
     epsilon
         The most that all quantiles together may tell about one record.
     neighbours
         ``"add-remove"`` (default), or ``"replace"``, under which the number of records is public.
     method
-        ``"auto"`` (default) takes ``"approximate"`` or ``"exponential"``, whichever has the smaller expected error in
-        ranks, from public parameters. Or ``"exponential"``, ``"inverse-sensitivity"`` (the same), ``"approximate"`` or
-        ``"joint"``.
+        ``"auto"`` (default) takes ``"approximate"`` or ``"exponential"``, or under replace ``"joint"``, whichever has
+        the smallest expected error in ranks, from public parameters. Or ``"exponential"``, ``"inverse-sensitivity"``
+        (the same), ``"approximate"`` or ``"joint"``.
     cells
         How many cells there may be between a pair of bounds, about a million by default. Fewer need less memory, 8
         bytes each, and cost a little accuracy where many records share a cell.
     missing
         ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
+    at_least
+        A number of records that the table is known to have at least, from elsewhere. Under add-remove, where their
+        number is not public, results then have intervals, which hold if that is true.
 
     Guarantee
     ---------
@@ -125,12 +132,13 @@ class Quantiles(Statistic):
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
-    bounds: Bounds | Grid
+    bounds: Bounds | Grid | Dates
     epsilon: float
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
     cells: int = MOST_CELLS
     missing: Missing = "refuse"
+    at_least: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
@@ -138,11 +146,13 @@ class Quantiles(Statistic):
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         _checks.one_of(METHODS, method=self.method)
         _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
-        if isinstance(self.bounds, Grid) and self.bounds.missing == "category":
+        if self.at_least is not None:
+            _checks.integer(low=1, at_least=self.at_least)
+        if isinstance(self.bounds, Grid | Dates) and self.bounds.missing == "category":
             raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
         object.__setattr__(self, "missing", self.grid.missing)  # bad bounds are found here
         self._check_missing(self.missing)
-        if not isinstance(self.bounds, Grid):
+        if not isinstance(self.bounds, Grid | Dates):
             object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
         object.__setattr__(self, "method", self._resolved())
         _ = self.joint  # what it cannot do is found here
@@ -157,12 +167,19 @@ class Quantiles(Statistic):
         """The cells in which records are counted: the declared grid, or fine steps between a pair of bounds."""
         if isinstance(self.bounds, Grid):
             return self.bounds
+        if isinstance(self.bounds, Dates):
+            return Grid(0, self.bounds.k - 1, missing=self.bounds.missing)
         return Grid.of(self.bounds, cells=self.cells, missing=self.missing)
 
     @property
     def on_points(self) -> bool:
         """Whether results are points of a declared grid, so that all places of a cell are alike."""
-        return isinstance(self.bounds, Grid)
+        return isinstance(self.bounds, Grid | Dates)
+
+    @property
+    def _domain(self) -> Domain:
+        """What a value is counted by."""
+        return self.bounds if isinstance(self.bounds, Dates) else self.grid
 
     @cached_property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -199,22 +216,21 @@ class Quantiles(Statistic):
 
     @property
     def rank_deviation(self) -> Floats:
-        """The standard deviation of each result's rank where records lie densely, in records; NaN for ``"joint"``."""
-        return self._asked_order(_deviations(self.forest) or [math.nan] * len(self.fractions))
+        """The standard deviation of each result's rank where records lie densely, in records."""
+        return self._asked_order(_deviations(self.forest) if self.joint is None else self.joint.deviations)
 
     def rank_error(self, beta: float = 0.05) -> Floats:
         """By how many records the rank of any result can miss q·n, but for a probability β for all; whatever the data.
 
         It is wide: it holds for the worst of all data, among all places between the bounds. Ranks are those of records
-        as they are counted, evenly spread in their cells. NaN for ``"joint"``.
+        as they are counted, evenly spread in their cells.
         """
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
 
     def describe_error(self, n: int) -> str:
-        """The standard deviation of the ranks where records lie densely; of ``"joint"`` it is not known."""
-        deviation = float(np.max(self.rank_deviation))
-        return f"± {digits(3)(deviation)} ranks" if math.isfinite(deviation) else "depends on the data"
+        """The standard deviation of the ranks where records lie densely."""
+        return f"± {digits(3)(float(np.max(self.rank_deviation)))} ranks"
 
     def draw_places(self, points: Points, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
@@ -259,11 +275,11 @@ class Quantiles(Statistic):
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The cell of each number."""
-        return [codes_by(self.grid, self.values(batch))]
+        return [codes_by(self._domain, self.values(batch))]
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell; a number outside the bounds is in the nearest."""
-        return histogram_of(self.grid.encode(self.values(batch), clip=True), self.size)
+        return histogram_of(self._domain.encode(self.values(batch), clip=True), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
         """The counts; a public number of records beyond what a cell holds is refused."""
@@ -273,9 +289,31 @@ class Quantiles(Statistic):
 
     def publish(self, counts: Counts, words: Words) -> Result:
         """The drawn places as numbers."""
-        values = self.values_at(self.draw_places(Points(counts), words.stream()))
-        ends = self._ends(values, int(counts.sum())) if self.public and self.forest else None
-        return self._result(self._asked_order(values), not words.secure, labels=self._labels, ends=ends)
+        places = self.draw_places(Points(counts), words.stream())
+        values, simulated = self.values_at(places), not words.secure
+        ends = None
+        if self.public:
+            ends = self._ends(values, int(counts.sum()))
+        elif self.at_least is not None:
+            ends = self._ends_from(values, self.at_least)
+        options: dict[str, Any] = {"labels": self._labels, "notes": self._notes()}
+        if isinstance(self.bounds, Dates):
+            texts = [self.bounds.labels[int(place)] for place in values]
+            return self._result(self._asked_order(np.array(texts, object)), simulated, **options)
+        return self._result(self._asked_order(values), simulated, ends=ends, **options)
+
+    def _notes(self) -> tuple[str, ...]:
+        """What a reader must know of the exactness: ranks, what intervals rest on, and how coarse cells are."""
+        bound, deviation = float(np.max(self._bounds_of_ranks(0.05))), float(np.max(self.rank_deviation))
+        notes = [
+            f"ranks: about ± {deviation:.3g} where records lie densely, and within {math.ceil(bound):,} with "
+            "probability 95 % whatever the data"
+        ]
+        if not self.public and self.at_least is not None and not isinstance(self.bounds, Dates):
+            notes.append(f"intervals hold for {self.at_least:,} or more records")
+        if not self.on_points and float(self.grid.step) > _shown_step(self._ends_of_bounds):
+            notes.append(f"counted in cells of width {float(self.grid.step):.3g}: finer digits say nothing")
+        return tuple(notes)
 
     @property
     def _labels(self) -> tuple[Any, ...]:
@@ -289,7 +327,7 @@ class Quantiles(Statistic):
 
     @property
     def _ends_of_bounds(self) -> tuple[float, float]:
-        if isinstance(self.bounds, Grid):
+        if isinstance(self.bounds, Grid | Dates):
             return float(self.grid.low), float(self.grid.high)
         return float(self.bounds[0]), float(self.bounds[1])
 
@@ -315,9 +353,31 @@ class Quantiles(Statistic):
 
         return ends
 
+    def _ends_from(self, values: Floats, least: int) -> Ends:
+        """Intervals where only this is known of the number of records, that it is `least` or more.
+
+        A released value is below the quantile q if q'·n + bound < q·n, and above it if q'·n − bound ≥ q·n + 1; both are
+        true of all larger n, if of the least.
+        """
+
+        def ends(level: float) -> Floats:
+            bound = self._bounds_of_ranks(1 - level)
+            low, high = self._ends_of_bounds
+            shares = np.array([float(q) for q in self.fractions])
+            slack = 1e-9 * least  # roundings of the products below
+            rows = []
+            for share in shares:
+                under = values[(share - shares) * least > bound + slack]
+                over = values[(shares - share) * least > bound + 1 + slack]
+                rows.append((under.max(initial=low), over.min(initial=high)))
+            blur = 0.0 if self.on_points else float(self.grid.step)
+            return self._asked_order(np.clip(np.array(rows) + np.array([-blur, blur]), low, high))
+
+        return ends
+
     def _bounds_of_ranks(self, beta: float) -> Floats:
-        if not self.forest:
-            return np.full(len(self.fractions), np.nan)
+        if self.joint is not None:
+            return np.full(len(self.fractions), self.joint.rank_bound(beta))
         # A place at some distance has at most exp(−rate·distance) of the weight of the best one: count all places.
         logarithm = math.log(self.size) + PLACE_BITS * math.log(2) + math.log(len(self.fractions) / beta)
         return np.array([bound for tree in self.forest for bound in trees.rank_bound(tree, logarithm)])
@@ -331,9 +391,19 @@ class Quantiles(Statistic):
             return "exponential"
         if self.method != "auto":
             return self.method
-        # Mean deviations in ranks; exact methods only.
         options: tuple[Method, ...] = ("approximate", "exponential")
-        return min(options, key=lambda method: float(np.mean(_deviations(self._forest(method)))))
+        means = {method: float(np.mean(_deviations(self._forest(method)))) for method in options}
+        best = min(options, key=lambda method: means[method])
+        law = self._joint_law() if self.public and len(self.fractions) > 1 else None
+        return "joint" if law is not None and np.mean(law.deviations) < means[best] else best
+
+    def _joint_law(self) -> JointLaw | None:
+        """The law of the joint method; None where it is beyond its limits, or takes seconds."""
+        try:
+            law = JointLaw.calibrate(self.fractions, self.epsilon, self.neighbours, self.size << PLACE_BITS)
+        except LimitError:
+            return None
+        return law if law.weights <= _QUICK_WEIGHTS else None
 
     def _forest(self, method: Method) -> tuple[Node, ...]:
         if method == "joint":
@@ -364,6 +434,11 @@ class Median(Quantiles):
     @property
     def _labels(self) -> tuple[Any, ...]:
         return (self.name,)
+
+
+def _shown_step(bounds: tuple[float, float]) -> float:
+    """The last digit that is shown of numbers between bounds: six digits of the larger one."""
+    return 10.0 ** (math.floor(math.log10(max(map(abs, bounds)))) - 5)
 
 
 def _deviations(forest: tuple[Node, ...]) -> list[float]:
