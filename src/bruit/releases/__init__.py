@@ -2,6 +2,7 @@
 
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
+from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -22,6 +23,8 @@ __all__ = [
     "AdditiveStatistic",
     "BoundsChoice",
     "BoundsGuide",
+    "ContinualCount",
+    "ContinualSeries",
     "Count",
     "DiscreteGaussian",
     "DiscreteLaplace",
