@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents, engines
-from bruit.domains.domain import in_memory
+from bruit import _checks, documents
 from bruit.engines.people import KEY_BYTES, fold_people, present
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, ParameterTypeError
@@ -162,10 +161,8 @@ class BoundsGuide:
 
     def fold(self, source: Any, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
-        whole = engines.Source.of(source)
-        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        tally: RawTally = fold_people(opened, _Profiled(self, key), self._single.columns, whole=True)
+        tally: RawTally = fold_people(source, _Profiled(self, key), self._single.columns, whole=True)
         return tally
 
     def publish(

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents, engines
 from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import MISSING_LABEL, is_missing
 from bruit.engines import batch as batching
 from bruit.engines.people import fold_people, words_of_text
@@ -426,13 +426,12 @@ class Groups:
     def fold(self, source: Any, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
-        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
-            counts = engines.fold(opened, self._tally, columns=self.columns)
+            counts = engines.fold(whole, self._tally, columns=self.columns)
             return GroupTally(design=self.digest, counts=counts)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
         sort = functools.partial(self._sort, {}, itertools.count())
-        counts = fold_people(opened, BoundedRows(self._person, key, sort, self._tally), self.columns)
+        counts = fold_people(whole, BoundedRows(self._person, key, sort, self._tally), self.columns)
         return GroupTally(design=self.digest, counts=counts)
 
     def publish(
