@@ -21,7 +21,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bruit.errors import FormatError, translated
+from bruit.errors import FormatError, ParameterError, translated
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 #: The largest integer that every JSON reader keeps exactly; beyond, integers are written as strings.
 SAFE_INTEGER = 2**53 - 1
@@ -120,6 +125,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
         raise
     sync(final.parent)
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a file for its owner alone (mode 600), whole or not at all."""
+    with replacing(path) as partial:
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+
+
+@contextlib.contextmanager
+def alone_with(path: Path) -> Iterator[None]:
+    """Alone with a file among all programs: a lock on one beside it, for the file itself is replaced."""
+    if fcntl is None:
+        raise ParameterError("A file that several programs change needs POSIX locks, which this system lacks.")
+    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
 
 
 def partial_name(path: Path) -> Path:

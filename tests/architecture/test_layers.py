@@ -50,6 +50,7 @@ MAY_IMPORT_THE_FACE = {"studies", "publications", "cli"}
 UPWARD: dict[tuple[str, str, str], str] = {
     ("estimation", "figures", "plot"): "answer.plot() loads matplotlib's home when it is called",
     ("analysis", "figures", "plot"): "a regression's plot() does too",
+    ("releases", "figures", "plot"): "so does that of a continual series",
 }
 
 #: Where a dependency may be imported.

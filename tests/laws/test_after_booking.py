@@ -19,6 +19,7 @@ from bruit.releases import (
     AboveThreshold,
     Bounds,
     BoundsGuide,
+    ContinualCount,
     Count,
     Groups,
     Histogram,
@@ -194,6 +195,15 @@ def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
     assert testing.check_after_booking(publish, tables) is None
 
 
+def test_a_continual_series_has_the_same_outcome_for_all_counts() -> None:
+    def publish(counts: Any, ledger: Any) -> Any:
+        series = ContinualCount(steps=4, epsilon=1.0, delta=0.01).start(ledger=ledger, rng=1)
+        return [len(series.add(count, rng=1)) for count in counts]
+
+    counts = [[0, 0], [1, 10**12], [10**30, -(10**30)]]
+    assert testing.check_after_booking(publish, counts) is None
+
+
 def test_everything_public_that_spends_is_among_those_that_are_checked() -> None:
     names = [(package, name) for package in (releases, learning) for name in package.__all__]
     public = [item for item in itertools.starmap(getattr, names) if inspect.isclass(item)]
@@ -205,6 +215,8 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     assert {item.__name__ for item in takers - spends} == {
         "AboveThreshold",
         "BoundsGuide",
+        "ContinualCount",
+        "ContinualSeries",
         "Groups",
         "LocalPrivatizer",
         "Release",

@@ -119,6 +119,7 @@ ROUND_MEMOS = ROUNDS.memoize(TABLE)
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
 GUIDE = releases.BoundsGuide(releases.Count(epsilon=1.0), "user", {"zone": range(5)})
+DAYS = releases.ContinualCount(steps=4, epsilon=1.0, delta=0.01)
 ZONES = releases.Groups(
     "zone", epsilon=1.0, delta=0.01, person=releases.Person("user", groups=1, rows_per_group=1)
 )  # fmt: skip
@@ -181,6 +182,8 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.bounds_guide.choose_bounds": lambda e: (
         releases.choose_bounds(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
     ),
+    "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
+    "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
     "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(

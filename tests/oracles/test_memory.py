@@ -177,7 +177,7 @@ def test_bad_numbers_are_refused(panel, tmp_path, bad):
 
 
 def test_a_system_without_locks_is_told_so(panel, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "fcntl", None)
+    monkeypatch.setattr(module.documents, "fcntl", None)
     with pytest.raises(ParameterError, match="POSIX locks"):
         Memory.create(tmp_path / "memory", panel)
 

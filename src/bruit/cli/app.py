@@ -15,6 +15,7 @@ from bruit.cli import (
     choose,
     compare,
     compliance,
+    continual,
     data,
     difference,
     estimate,
@@ -87,6 +88,16 @@ attacks.command("sampled")(ended(attack.sampled))
 attacks.command("averaging")(ended(attack.averaging))
 attacks.command("changes")(ended(attack.changes))
 app.add_typer(attacks, name="attack")
+
+days = typer.Typer(
+    help="Publish a running total and a daily series, day after day, for the price of one release.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+days.command("start")(ended(continual.start))
+days.command("add")(ended(continual.add))
+days.command("show")(ended(continual.show))
+app.add_typer(days, name="continual")
 
 books = typer.Typer(help="Look into a ledger, and sign how far it is.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))

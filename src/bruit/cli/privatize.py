@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,11 +12,12 @@ import typer
 
 from bruit import documents
 from bruit.cli import _engine, _options, _questions, console
-from bruit.errors import BruitError, MissingError, ParameterError, translated
+from bruit.errors import BruitError, BudgetError, MissingError, ParameterError, translated
 from bruit.tables import at_least, at_most, counted
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
+    from bruit.privacy import Ledger
 
 
 def privatize(
@@ -64,6 +68,10 @@ def privatize(
         bool, typer.Option("--new-memory", help="Make the memory although the epoch has begun: one that was lost.")
     ] = False,
     csv: _engine.Csv = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Book the guarantee in this ledger, before the reports appear.")
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
@@ -87,11 +95,15 @@ def privatize(
     declared = _plan(plan, question, epsilon, method, missing, public, data)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine))
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
+    books = _books(declared, ledger, budget)
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
         source = _options.read(reads.table(file), text, report)
         with console.warnings(), translated(MissingError, lambda error: _with_options(error, declared)):
-            people = declared.privatize(source, seed, to=output, replace=force, **rounds)
+            if books is None:
+                people = declared.privatize(source, seed, to=output, replace=force, **rounds)
+            else:
+                people = _booked(books, declared, output, lambda path: declared.privatize(source, seed, to=path))
     result = {
         "reports": str(output),
         "plan": str(files.plan_path(output)),
@@ -103,6 +115,43 @@ def privatize(
         "digest": declared.digest,
     }
     console.print_json(result) if as_json else _show(declared, result)
+
+
+def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None:
+    """The ledger in which reports are booked; what it would refuse is refused before a large file is read."""
+    from bruit.cli.ledger import open_ledger
+
+    if path is None:
+        if budget is not None:
+            raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+        return None
+    if plan.rounds is not None:
+        raise ParameterError("The guarantee of a plan with rounds is for all of them: leave --ledger out.")
+    books = open_ledger(path, plan.guarantee.neighbours, **({} if budget is None else {"epsilon": budget}))
+    left = books.remaining.epsilon
+    if plan.guarantee.epsilon > left:
+        raise BudgetError(
+            f"Budget exceeded: these reports need ε={plan.guarantee.epsilon!r}, {left!r} remain of {books.epsilon!r}.",
+            requested=plan.guarantee.epsilon,
+            remaining=left,
+            total=books.epsilon,
+        )
+    return books
+
+
+def _booked(books: Ledger, plan: Plan, output: Path, privatize: Callable[[Path], Any]) -> Any:
+    """Reports that appear, with their plan, when they are booked; until then they stand where nobody looks."""
+    from bruit.collection import files
+
+    with tempfile.TemporaryDirectory(prefix=".bruit-", dir=output.parent) as folder:
+        hidden = Path(folder) / output.name
+        people = privatize(hidden)
+        books.spend(plan.guarantee, f"reports: {', '.join(plan.schema)}"[:200])
+        if output.is_dir():
+            shutil.rmtree(output)
+        files.plan_path(hidden).replace(files.plan_path(output))
+        hidden.replace(output)
+    return people
 
 
 def _rounds(

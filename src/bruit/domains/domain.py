@@ -92,10 +92,15 @@ def checked_codes(codes: Any, size: int) -> NDArray[Any]:
     return array
 
 
+def is_lazy(table: Any) -> bool:
+    """Whether this is a lazy frame of polars, which is not imported to find out."""
+    kind = type(table)
+    return kind.__name__ == "LazyFrame" and kind.__module__.startswith("polars.")
+
+
 def in_memory(table: Any) -> Any:
     """A lazy frame of polars as a frame whose rows are in memory; anything else as it is."""
-    kind = type(table)
-    if kind.__name__ != "LazyFrame" or not kind.__module__.startswith("polars."):
+    if not is_lazy(table):
         return table
     with contextlib.suppress(Exception):  # whatever a query does; its words may quote a value, so nothing is kept
         return table.collect()

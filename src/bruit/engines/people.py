@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import is_missing
-from bruit.engines import arrays, memory
+from bruit.engines import arrays, memory, queries
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.sources import Source, is_spark, open_source
@@ -309,7 +309,7 @@ def _readable_again(data: Any) -> bool:
     """Whether a source gives its rows a second time."""
     if isinstance(data, str | os.PathLike):
         return os.fspath(data) != "-"
-    return isinstance(data, Mapping) or arrays.as_frame(in_memory(data)) is not None
+    return isinstance(data, Mapping) or queries.is_query(data) or arrays.as_frame(data) is not None
 
 
 def column_names(table: Source) -> list[str]:
@@ -321,7 +321,9 @@ def column_names(table: Source) -> list[str]:
         return [name for name in data if isinstance(name, str)]
     if not _readable_again(data):
         return []
-    frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(in_memory(data))
+    if queries.is_query(data):
+        return queries.names(data)
+    frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(data)
     if frame is not None:
         return [name for name in frame.columns if isinstance(name, str)]
     with contextlib.closing(open_source(table, None).batches) as batches:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bruit.domains.domain import DictionaryColumn, in_memory
-from bruit.engines import arrays
+from bruit.engines import arrays, queries
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
@@ -27,6 +27,8 @@ Progress: TypeAlias = Callable[[int, int | None], object]
 #: The names of files that can be read, by their end.
 READABLE = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
+#: The names of workbooks, which hold sheets of cells and no table.
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 #: How text is read unless it is said otherwise.
 _USUAL = TextOptions()
@@ -94,7 +96,9 @@ def batches(source: SourceLike | Source, columns: Iterable[str] | None = None) -
     source
         A mapping from column name to array; a frame of pandas, polars or pyarrow; the path of a CSV or Parquet
         file, or of a folder of Parquet files; ``"-"`` for CSV on standard input, or a binary file object with CSV; or
-        an iterable of mappings or frames. Or any of these with how to read it, from `read`.
+        an iterable of mappings or frames. Or a query that is run as it is read: a lazy frame of polars, a relation of
+        DuckDB, a text that begins with SELECT, WITH or FROM, or what `query` gives. Or any of these with how to read
+        it, from `read`.
     columns
         The columns to read, all by default.
 
@@ -146,6 +150,8 @@ def _pieces(source: Any, columns: list[str] | None, text: TextOptions) -> tuple[
         raise DataTypeError("The rows of a Spark DataFrame stay where they are: use fold or map, not batches.")
     if isinstance(source, Mapping):
         return arrays.mapping_pieces(source, columns, text.missing_elsewhere)
+    if queries.is_query(source):
+        return queries.pieces(source, columns, text.missing_elsewhere)
     opened = file(source, text)
     if opened is not None:
         return _file_pieces(opened, columns)
@@ -180,6 +186,11 @@ def _path(path: Any, text: TextOptions) -> File:
     if is_parquet(path):
         return File(path, parquet=True, text=text)
     kind = suffix(path, READABLE)
+    if suffix(path, _WORKBOOKS):
+        raise ParameterError(
+            f"{path!r} is a workbook of sheets, which is not read: save the sheet as a file of its own (in Excel: Save "
+            'as, "CSV UTF-8"), or read it yourself and hand over the frame, as pandas.read_excel(…) gives it.'
+        )
     if not kind:
         known = ", ".join(READABLE)
         raise ParameterError(f"A file to read must be a folder of Parquet files or end in one of {known}.")

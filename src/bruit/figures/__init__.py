@@ -6,6 +6,7 @@ changes matplotlib's settings, so that it works alike in a notebook, a script an
 
 from bruit.figures.averaging import plot_averaging
 from bruit.figures.beliefs import plot_beliefs
+from bruit.figures.continual import plot_continual
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
@@ -17,6 +18,7 @@ from bruit.figures.variance import plot_variance
 __all__ = [
     "plot_averaging",
     "plot_beliefs",
+    "plot_continual",
     "plot_estimate",
     "plot_leak",
     "plot_loss",

@@ -316,7 +316,7 @@ class _Part(NamedTuple):
 
 def _is_source(X: Any, y: Any) -> bool:
     """Whether X is a table to read column by column: a path, a mapping, or batches; then y names the target."""
-    if is_mapping(X) or isinstance(X, str | os.PathLike | Iterator) or isinstance(y, str):
+    if is_mapping(X) or isinstance(X, str | os.PathLike | Iterator) or isinstance(y, str) or engines.is_query(X):
         return True
     if isinstance(X, list | tuple) and X and (is_mapping(X[0]) or hasattr(X[0], "columns")):
         return True
@@ -326,7 +326,7 @@ def _is_source(X: Any, y: Any) -> bool:
 def _is_table(X: Any) -> bool:
     """Whether X has columns with names and can be read again: a mapping, a frame, or the path of a file."""
     path = isinstance(X, str | os.PathLike) and os.fspath(X) != "-"
-    return is_mapping(X) or path or hasattr(X, "columns") or hasattr(X, "column_names")
+    return is_mapping(X) or path or engines.is_query(X) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def blocks_of(rows: int, size: int) -> list[tuple[int, slice]]:

@@ -8,9 +8,8 @@ person's own, and is written for its owner alone.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -22,11 +21,6 @@ from bruit.domains.domain import DictionaryColumn
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DesignError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.privacy.guarantee import Guarantee
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 #: The format of the file.
 FORMAT = "bruit.memory/1"
@@ -116,7 +110,7 @@ class Memory:
     def create(cls, path: str | os.PathLike[str], panel: Panel) -> Self:
         """A new memory, empty; a file that is there already is not replaced."""
         _checked(panel)
-        with _alone(Path(path)):
+        with documents.alone_with(Path(path)):
             if Path(path).exists():
                 raise ParameterError(f"{Path(path).name} exists: open it with Memory(path, panel).")
             _write(Path(path), panel.digest, {})
@@ -164,7 +158,7 @@ class Memory:
             raise ParameterTypeError("person must be a text.")
         if len(set(names)) < len(names):
             raise DataError("Somebody is named twice: a person has one report in a round.")
-        with _alone(self.path):
+        with documents.alone_with(self.path):
             histories = self._read()
             kept = [
                 histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
@@ -313,24 +307,6 @@ def _is_history(history: Any) -> bool:
     )
 
 
-@contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Alone with a memory among all programs: a lock on a file beside it, for the memory itself is replaced."""
-    if fcntl is None:
-        raise ParameterError("A memory needs POSIX locks, which this system lacks: keep the array of memoize instead.")
-    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-        os.close(handle)
-
-
 def _write(path: Path, design: str, people: dict[str, Any]) -> None:
     """The whole file anew, for its owner alone, in place of the old one when it is finished."""
-    text = documents.seal(FORMAT, {"design": design, "people": people})
-    with documents.replacing(path) as partial:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+    documents.write_secret(path, documents.seal(FORMAT, {"design": design, "people": people}))

@@ -3,6 +3,7 @@
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
+from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -28,6 +29,8 @@ __all__ = [
     "BoundsChoice",
     "BoundsGuide",
     "ChoiceLaw",
+    "ContinualCount",
+    "ContinualSeries",
     "Count",
     "DiscreteGaussian",
     "DiscreteLaplace",

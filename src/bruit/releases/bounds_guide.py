@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents, engines
-from bruit.domains.domain import in_memory
+from bruit import _checks, documents
+from bruit.engines import Source
 from bruit.engines.people import KEY_BYTES, fold_people, present
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, ParameterTypeError
@@ -161,12 +161,10 @@ class BoundsGuide:
         contribution = self.bounded(bound).contribution(many, replaced=self.count.public)
         return float(np.max(self.count.for_people(contribution).error))
 
-    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> RawTally:
+    def fold(self, source: SourceLike | Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
-        whole = engines.Source.of(source)
-        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        tally: RawTally = fold_people(opened, _Profiled(self, key), self._single.columns)
+        tally: RawTally = fold_people(source, _Profiled(self, key), self._single.columns)
         return tally
 
     def publish(
@@ -345,7 +343,7 @@ def _rounded(value: float) -> str:
 
 
 def choose_bounds(
-    source: SourceLike | engines.Source,
+    source: SourceLike | Source,
     count: Count,
     *,
     person: str,

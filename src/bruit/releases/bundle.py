@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit import documents, engines
-from bruit.domains.domain import in_memory
 from bruit.engines.people import fold_people
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
@@ -133,13 +132,12 @@ class Bundle:
             raise ParameterError(
                 "Groups that are not declared cannot be counted on Spark: declare them, or write the rows to Parquet."
             )
-        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         person = self._persons[0]
         columns = list(self.columns)
         if person is None:
-            return self._whole(engines.fold(opened, self._tally, columns=columns or None))
+            return self._whole(engines.fold(whole, self._tally, columns=columns or None))
         bounded = tuple(part.bounded(own, rng) for part, own in zip(self.parts, self._persons, strict=True) if own)
-        return self._whole(fold_people(opened, BoundedParts(bounded, self._joined), columns))
+        return self._whole(fold_people(whole, BoundedParts(bounded, self._joined), columns))
 
     def check(self, tally: BundleTally) -> None:
         """Refuse what `publish` would refuse; nothing is spent."""

@@ -25,7 +25,7 @@ import numpy as np
 from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import is_missing
 from bruit.engines import batch as batching
 from bruit.engines.people import fold_people, take
@@ -192,7 +192,7 @@ class Release:
             Where the key that chooses the rows of people comes from; of no use without a person.
         """
         whole = engines.Source.of(source)
-        table, columns = self._opened(in_memory(whole.data))
+        table, columns = self._opened(whole.data)
         opened = engines.Source(table, whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=columns)
@@ -646,7 +646,7 @@ def _with_other(column: Any, attribute: Attribute) -> DictionaryColumn:
 
 
 def _is_table(source: Any) -> bool:
-    table = isinstance(source, str | os.PathLike | Mapping)
+    table = isinstance(source, str | os.PathLike | Mapping) or engines.is_query(source)
     return table or hasattr(source, "read") or hasattr(source, "columns") or hasattr(source, "column_names")
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents, engines
 from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn, in_memory
+from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import MISSING_LABEL, is_missing
 from bruit.engines import batch as batching
 from bruit.engines.people import fold_people, words_of_text
@@ -448,10 +448,9 @@ class Groups:
     def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> GroupTally:
         """How many people each group has; as `Release.fold`."""
         whole = engines.Source.of(source)
-        opened = engines.Source(in_memory(whole.data), whole.text, whole.progress)
         if self._person is None:
-            return self.tally_of(engines.fold(opened, self.tally_batch, columns=self.columns))
-        return self.tally_of(fold_people(opened, self.bounded(self._person, rng), self.columns))
+            return self.tally_of(engines.fold(whole, self.tally_batch, columns=self.columns))
+        return self.tally_of(fold_people(whole, self.bounded(self._person, rng), self.columns))
 
     def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""

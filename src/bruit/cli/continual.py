@@ -1,0 +1,134 @@
+"""`bruit continual`: a running total and a daily series, published day after day for the price of one release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bruit.cli import _engine, _options, console
+from bruit.cli.ledger import open_ledger
+from bruit.errors import ParameterError
+
+Series = Annotated[Path, typer.Argument(help="The file that keeps the series between days; it holds true counts.")]
+
+
+def start(
+    series: Series,
+    steps: Annotated[int, typer.Option(help="How many days there will be at most.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The most that all days together may tell.")],
+    delta: Annotated[float, typer.Option(help="A small number, far below one over the number of people, as 1e-6.")],
+    neighbours: Annotated[
+        str, typer.Option(help="add-remove, or replace if an event may move to another day.")
+    ] = "add-remove",
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Where people have several events: how many of a person there are at most, in all days."),
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="The ledger in which the series is booked, once.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget_delta: Annotated[float | None, typer.Option(help="Start it with this δ, too.")] = None,
+    label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="A series for study, not private: every day needs the same number."),
+    ] = None,
+) -> None:
+    """Begin a series: book all its days at once, and write the file that keeps it between days.
+
+    If a series was begun and not booked, because the budget was short or the program was stopped, the same command
+    books it.
+    """
+    from bruit.releases import ContinualCount, ContinualSeries
+
+    _options.check_whole(seed=seed)
+    design = ContinualCount(
+        steps=steps,
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=neighbours,  # type: ignore[arg-type]
+        rows=rows,
+    )
+    if ledger is None and (budget is not None or budget_delta is not None):
+        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+    started = {name: value for name, value in (("epsilon", budget), ("delta", budget_delta)) if value is not None}
+    books: Any = None if ledger is None else open_ledger(ledger, design.guarantee.neighbours, **started)
+    if books is None:
+        console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
+    if not series.parent.is_dir():
+        raise ParameterError(f"The folder {series.parent} does not exist.")
+    if series.exists() and books is not None:
+        known = ContinualSeries.open(series)
+        if known.booked or known.design != design:
+            raise ParameterError(f"{series} keeps another series, or one that is booked: take another name.")
+        known.book(books)
+    else:
+        design.start(series, books, seed, label=label)
+    last = design.total_error[-1]
+    console.say(f"{series}: {steps:,} days. The error of a total is {last:.3g} at most, {design.guarantee}.")
+    console.note("it will hold true counts: keep it as you keep the data.")
+
+
+def add(
+    series: Series,
+    file: Annotated[str | None, typer.Argument(help="The events of the day, a row each: CSV or Parquet.")] = None,
+    count: Annotated[int | None, typer.Option(help="How many events the day has, instead of a file.")] = None,
+    day: Annotated[str | None, typer.Option(help="What the day is called, as 2026-05-01; else its number.")] = None,
+    csv: _engine.Csv = None,
+    seed: Annotated[int | None, typer.Option(help="The number of a series that was started with one.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Add a day and show the running total up to it. It spends nothing: the whole series is booked already.
+
+    A day is added once; what was published of it is shown again by bruit continual show.
+    """
+    from bruit.releases import ContinualSeries
+
+    _options.check_whole(seed=seed)
+    if (file is None) == (count is None):
+        raise ParameterError("Give the file of the day's events, or --count with their number: one of the two.")
+    kept = ContinualSeries.open(series)
+    number = count if count is not None else _rows(str(file), _engine.options(csv))
+    result = kept.add(number, day, seed)
+    console.print_json(result.to_json()) if as_json else console.show(result.table())
+
+
+def show(
+    series: Series,
+    daily: Annotated[bool, typer.Option("--daily", help="Single days, instead of running totals.")] = False,
+    last: Annotated[int | None, typer.Option(help="Only the last days.")] = None,
+    level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the result to this .json file.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the series with its band: .png or .svg.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show what was published: running totals, or days, with their errors and intervals. It spends nothing."""
+    from bruit import _checks
+    from bruit.releases import ContinualSeries
+
+    _checks.probability(**{"--level": level})
+    _options.check_figure(figure)
+    if output is not None:
+        _options.check_file(output, "--output", (".json",))
+        if output.resolve() == series.resolve():
+            raise ParameterError("--output must be another file than the series.")
+    kept = ContinualSeries.open(series)
+    if not kept.days:
+        raise ParameterError("This series has no day yet: bruit continual add brings the first.")
+    result = kept.daily(last=last) if daily else kept.totals(last=last)
+    if output is not None:
+        result.save(output, level=level, force=True)
+    if figure is not None:
+        from bruit.figures import plot_continual
+
+        _options.save_figure(plot_continual(result, level=level).figure, figure)
+    console.print_json(result.to_json(level)) if as_json else console.show(result.table(level), rows=0)
+
+
+def _rows(file: str, text: dict[str, Any]) -> int:
+    """How many rows a file has."""
+    from bruit import engines
+    from bruit.engines import batch
+
+    return int(engines.fold(_options.read(file, text), batch.rows))
