@@ -95,8 +95,9 @@ audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
 	$(BIN)/python -m pytest -m audit -n $(WORKERS) $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory spark MARK=audit)
 
-docs: $(VENV)/.docs  ## The documentation site, into docs/_site
+docs: $(VENV)/.docs  ## The documentation site, into docs/_site, with every link and picture checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/check_site.py build/site
 	rm -rf docs/_site && mv build/site docs/_site
 
 dist: $(VENV)/.dist  ## Wheel and sdist into dist/, checked and used in an empty environment
