@@ -64,6 +64,10 @@ def test_a_guarantee_and_a_schema_need_nothing_heavy() -> None:
     assert loaded_by("import bruit; bruit.Guarantee; bruit.Schema; bruit.Grid; bruit.Entropy") == []
 
 
+def test_a_plan_is_made_without_scipy_which_estimates_load() -> None:
+    assert loaded_by("import bruit; bruit.Plan({'smokes': ['no', 'yes']}, 1.0).guarantee", ("scipy", "numba")) == []
+
+
 def test_the_probe_reports_a_heavy_module_that_is_loaded() -> None:
     assert loaded_by("import bruit, pyarrow, scipy.stats") == ["pyarrow", "scipy.stats"]
 
