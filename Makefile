@@ -9,10 +9,28 @@ VENVS  := .venvs
 # Which of the tests with a Spark session are run.
 MARK   ?= not audit
 
-.PHONY: help tour test spark check format bench audit docs notebooks dist clean
+# A chosen half of the suite: what reads, draws, counts, publishes and prints, with whatever is installed.
+MINIMAL := tests/test_checks.py tests/test_documents.py tests/test_entropy.py tests/test_randomizer.py tests/kernels \
+	tests/vectors tests/cards/test_card.py tests/cards/test_specification.py tests/privacy/test_guarantee.py \
+	tests/privacy/test_heads.py tests/oracles/test_randomized_response.py tests/oracles/test_unary_encoding.py \
+	tests/numbers/test_mean.py tests/releases/test_noise.py tests/releases/test_exponential.py \
+	tests/releases/test_laws.py tests/engines/test_parquet.py tests/cli/test_release.py \
+	tests/cli/test_ledger_heads.py tests/architecture/test_light_import.py \
+	src/bruit/releases src/bruit/privacy src/bruit/oracles
+OLDEST := tests/kernels tests/engines tests/vectors tests/fuzz tests/estimation \
+	tests/oracles/test_randomized_response.py tests/oracles/test_local_hashing.py tests/numbers/test_mean.py \
+	tests/releases/test_noise.py tests/releases/test_counts.py tests/releases/test_moments.py \
+	tests/learning/test_conventions.py tests/learning/test_naive_bayes.py tests/learning/test_kmeans.py \
+	tests/learning/test_linear_regression.py tests/learning/test_privatizer.py tests/analysis/test_logistic.py \
+	tests/figures tests/survey/test_page.py tests/survey/test_survey.py tests/collector/test_server.py \
+	tests/collector/test_store.py tests/cli/test_release.py tests/cli/test_tables.py tests/cli/test_reports.py
+# Old versions of libraries warn about each other.
+OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+
+.PHONY: help tour test test-oldest test-minimal spark check format bench audit docs notebooks dist clean
 
 help:  ## This list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +48,25 @@ tour: $(VENV)/.ready  ## A survey on real data in half a minute
 test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
 	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) --dist worksteal $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory spark)
+
+$(VENVS)/oldest/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENVS)/oldest
+	$(VENVS)/oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENVS)/oldest/bin/python tools/floors.py > $(VENVS)/oldest/floors.txt
+	$(VENVS)/oldest/bin/python -m pip install --quiet --editable . --group oldest --constraint $(VENVS)/oldest/floors.txt
+	touch $@
+
+test-oldest: $(VENVS)/oldest/.ready  ## Half of the suite with the lowest versions that pyproject.toml declares
+	$(VENVS)/oldest/bin/python -m pytest -m "not audit" -n $(WORKERS) $(OLD_WARNINGS) $(or $(ARGS),$(OLDEST))
+
+$(VENVS)/minimal/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENVS)/minimal
+	$(VENVS)/minimal/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENVS)/minimal/bin/python -m pip install --quiet --editable . --group minimal
+	touch $@
+
+test-minimal: $(VENVS)/minimal/.ready  ## Half of the suite without any extra
+	$(VENVS)/minimal/bin/python -m pytest -m "not audit" -n $(WORKERS) $(or $(ARGS),$(MINIMAL))
 
 $(VENVS)/spark/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENVS)/spark
@@ -58,8 +95,9 @@ audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
 	$(BIN)/python -m pytest -m audit -n $(WORKERS) $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory spark MARK=audit)
 
-docs: $(VENV)/.docs  ## The documentation site, into docs/_site
+docs: $(VENV)/.docs  ## The documentation site, into docs/_site, with every link and picture checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/check_site.py build/site
 	rm -rf docs/_site && mv build/site docs/_site
 
 dist: $(VENV)/.dist  ## Wheel and sdist into dist/, checked and used in an empty environment

@@ -260,6 +260,60 @@ def test_the_picture_of_the_architecture_is_that_of_the_imports() -> None:
     assert packages == folders - {"__init__", "__main__", "__pycache__", "py"}
 
 
+_PICTURE = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<file>[^)\s]+)\)")
+
+
+@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
+def test_every_picture_has_a_text_that_stands_for_it(path: Path) -> None:
+    pictures = _PICTURE.findall(_FENCE.sub("", path.read_text(encoding="utf-8")))
+    assert [file for text, file in pictures if len(text.split()) < 5] == []
+
+
+def test_every_figure_of_the_documentation_is_shown_somewhere() -> None:
+    shown = {(path.parent / file).resolve() for path in PAGES for _, file in _PICTURE.findall(path.read_text("utf-8"))}
+    assert [path.name for path in sorted((DOCS / "figures").iterdir()) if path not in shown] == []
+
+
+def test_the_first_page_has_three_pictures_and_a_part_for_each_reader() -> None:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert len(_PICTURE.findall(text)) == 3
+    assert re.findall(r"^## (You \w+)$", text, flags=re.MULTILINE) == [
+        "You ask",
+        "You publish",
+        "You learn",
+        "You study",
+    ]
+
+
+def test_the_readme_is_read_in_two_minutes_and_has_one_picture() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    prose = _FENCE.sub("", text)
+    assert len(prose.split()) < 520  # at 260 words a minute
+    assert len(_PICTURE.findall(prose)) == 1
+
+
+def test_the_checker_of_the_site_finds_what_is_wrong(tmp_path: Path) -> None:
+    tool = _tool("check_site")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "search_index.json").write_text('{"docs": [' + ",".join(["{}"] * 101) + "]}")
+    (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#here">b</a><img src="p.svg" alt="A picture">')
+    (tmp_path / "b.html").write_text(
+        '<p id="here">B</p><a href="https://example.org/x">out</a><a href="#here">here</a>'
+    )
+    (tmp_path / "p.svg").write_text("<svg/>")
+    assert tool.problems(tmp_path) == []
+    (tmp_path / "b.html").write_text(
+        '<a href="c.html">c</a><a href="a.html#no">n</a><a href="../x">x</a><img src="p.svg">'
+    )
+    assert tool.problems(tmp_path) == [
+        "a.html: b.html#here has no such anchor",
+        "b.html: ../x leads out of the site",
+        "b.html: a.html#no has no such anchor",
+        "b.html: c.html leads nowhere",
+        "b.html: the picture p.svg has no text",
+    ]
+
+
 def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
     hooks = _tool("site_hooks")
     outside = {

@@ -1,4 +1,4 @@
-"""docs/vectors.md in plain Python, written from the page alone: nothing of bruit is used, and nothing of NumPy."""
+"""docs/vectors.md in plain Python, sentence by sentence: nothing of bruit is used, and nothing of NumPy."""
 
 from __future__ import annotations
 

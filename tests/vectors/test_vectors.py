@@ -1,4 +1,4 @@
-"""docs/vectors: the files are what bruit gives, and an implementation from their page alone gives them, too."""
+"""docs/vectors: the files are what bruit gives, and an implementation that follows their page gives them, too."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit import _checks
 from bruit.collection import criterion
@@ -160,6 +159,8 @@ def _row(
     design: str, groups: _Groups, *, epsilon: float | None, people: int | None, power: float | None, level: float
 ) -> GroupDesign:
     """One way, solved; without privacy there is no ε to look for."""
+    from scipy import special
+
     gap, z = abs(groups.first - groups.second), intervals.normal_quantile(level)
 
     def needed(variance: float) -> int:

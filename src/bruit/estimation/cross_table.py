@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
@@ -160,6 +159,8 @@ class TableEstimate(Tabular):
         The interaction beyond that of independent attributes, measured by its covariance if they were independent: a
         chi-squared test with (k−1)(l−1) degrees of freedom.
         """
+        from scipy import special
+
         _checks.probability(level=level)
         self._two("independence")
         first, second = self.frequency.sum(axis=1), self.frequency.sum(axis=0)
@@ -284,4 +285,6 @@ def _contrasts(size: int) -> Floats:
 
 
 def _p_value(value: float, error: float) -> float:
+    from scipy import special
+
     return float(2 * special.ndtr(-abs(value) / error)) if error > 0 else float(value == 0)

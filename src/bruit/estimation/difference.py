@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
-from scipy import special
 
 from bruit import _checks
 from bruit.errors import ParameterError
@@ -83,6 +82,8 @@ class Difference(Tabular):
     @property
     def p_value(self) -> Floats:
         """How likely a difference as large is by chance alone, if there is none: a two-sided test, value by value."""
+        from scipy import special
+
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(self.standard_error > 0, np.abs(self.value) / self.standard_error, np.inf * np.abs(self.value))
         return np.asarray(2 * special.ndtr(-np.nan_to_num(z, nan=0.0)))

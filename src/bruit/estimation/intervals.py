@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +20,8 @@ def normal_quantile(level: float) -> float:
     >>> round(normal_quantile(0.95), 4)
     1.96
     """
+    from scipy import special
+
     return float(special.ndtri(0.5 + level / 2))
 
 
@@ -43,6 +44,8 @@ def clopper_pearson(count: Any, n: int, level: float) -> tuple[Floats, Floats]:
     >>> [round(float(end), 3) for end in clopper_pearson(10, 100, 0.95)]
     [0.049, 0.176]
     """
+    from scipy import special
+
     successes = np.asarray(count, float)
     tail = (1 - level) / 2
     with np.errstate(invalid="ignore"):
@@ -74,6 +77,8 @@ def score_people(frequency: Any, n: int, *, p: Any, q: Any, gap: float, level: f
 
 def exceeded_limit(trials: Any, success: Any, tail: float) -> NDArray[np.int64]:
     """The least count that a binomial variable exceeds with probability at most `tail`, for each entry."""
+    from scipy import special
+
     trials, success = np.broadcast_arrays(np.asarray(trials, np.int64), np.asarray(success, np.float64))
     low, high = np.zeros(trials.shape, np.int64), trials.copy()
     while (low < high).any():

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
@@ -70,6 +69,8 @@ class ScaleEstimate(Estimate):
         level
             Of the interval.
         """
+        from scipy import special
+
         _checks.probability(level=level)
         points = self._scores(scores)
         value, gradient = self._ratio(points)
@@ -89,6 +90,8 @@ class ScaleEstimate(Estimate):
         scores, level
             As for `mean`.
         """
+        from scipy import special
+
         if not isinstance(other, ScaleEstimate) or other.labels != self.labels or other.model is self.model:
             raise ParameterError("mean_difference needs an estimate of other people with the same scale.")
         here, there = self.mean(scores, level), other.mean(scores, level)

@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from bruit.errors import LimitError
 
@@ -95,6 +94,8 @@ def _least_varying(channel: Floats, values: Floats) -> tuple[Floats, float]:
 
 def _least_squares(table: Floats, values: Floats) -> Floats:
     """The shortest vector that the table sends to the values, or nearest to them."""
+    from scipy import linalg
+
     solution: Floats
     if table.shape[0] <= table.shape[1]:
         # By far the fastest way where no row is a mixture of others.

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
@@ -63,6 +62,8 @@ class Contrast(Tabular):
     @property
     def p_values(self) -> Floats:
         """For every value, how often noise alone would be as far from 0 as this; large counts are taken for normal."""
+        from scipy import special
+
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.abs(self.frequency) / self.standard_error
         return np.asarray(special.erfc(np.nan_to_num(z, posinf=np.inf) / np.sqrt(2)))

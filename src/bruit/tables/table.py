@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from numpy.typing import NDArray
-
 from bruit import _checks, documents
 from bruit.errors import MissingExtraError, ParameterError
 from bruit.tables import layout
 from bruit.tables.layout import Cells, Kind
 from bruit.tables.text import number, plural, shown, wrap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: What a line of a table on a terminal is.
 Role = Literal["title", "heading", "row", "note"]
@@ -30,7 +31,7 @@ Role = Literal["title", "heading", "row", "note"]
 #: How many rows a table shows that is not asked for more.
 SHOWN_ROWS = 20
 
-Values: TypeAlias = Sequence[Any] | NDArray[Any]
+Values: TypeAlias = "Sequence[Any] | NDArray[Any]"
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 #: Keys of the document that a table is.

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from bruit.errors import ParameterError
 from bruit.estimation import consistency, intervals
@@ -99,6 +98,8 @@ class PooledModel(SupportModel):
 
     def absent_limit(self, level: float) -> float:
         """The limit without a pool, made higher by the most that the pool adds: √(limit² + z²·added)."""
+        from scipy import special
+
         z = -float(special.ndtri((1 - level) / self.counts.size))
         more = z * math.sqrt(float(self._added("population").max()))
         return math.hypot(max(super().absent_limit(level), 0.0), more)

@@ -1,0 +1,51 @@
+"""The targets of make, what they run, and the workflows that call them exist."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
+
+
+def test_every_target_has_its_line_of_help_and_is_phony() -> None:
+    helped = set(re.findall(r"^([a-z-]+):.*##", MAKEFILE, flags=re.MULTILINE))
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, flags=re.MULTILINE)
+    assert phony is not None
+    assert helped == TARGETS == set(phony[1].split())
+
+
+def test_what_the_chosen_halves_name_is_there() -> None:
+    for name in ("MINIMAL", "OLDEST"):
+        listed = re.search(rf"^{name} := ((?:.*\\\n)*.*)$", MAKEFILE, flags=re.MULTILINE)
+        assert listed is not None
+        paths = listed[1].replace("\\\n", " ").split()
+        assert len(paths) > 10
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_workflows_call_targets_that_exist() -> None:
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        text = path.read_text(encoding="utf-8")
+        matrix = re.search(r"target: \[(.*)]", text)
+        called = set(re.findall(r"run: make ([a-z-]+)", text)) | set(matrix[1].split(", ") if matrix else [])
+        assert called
+        assert called <= TARGETS, path.name
+
+
+def test_every_dependency_has_a_lowest_version() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "floors.py"))
+    floors = tool["floors"](tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+    assert {"numpy", "scipy", "pyarrow", "scikit-learn", "starlette"} <= set(floors)
+
+
+def test_the_versions_of_python_that_are_tried_are_those_that_are_declared() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    declared = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
+    tried = re.search(r"python: \[(.*)]", (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    assert tried is not None
+    assert [version.strip('"') for version in tried[1].split(", ")] == declared
