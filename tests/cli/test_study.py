@@ -2,6 +2,8 @@
 
 import json
 
+from bruit.studies import all_studies
+
 
 def test_the_list_for_a_program_is_a_list(run):
     found = run("study", "list", "--json").json()
@@ -43,7 +45,7 @@ def test_a_report_after_one_study_shows_that_study_and_names_the_others_once(run
     run("study", "run", "variance", "--workers", "0")
     told = run("study", "report")
     assert told.out.splitlines()[0].startswith("10 claims: ")
-    assert "Not run yet: 12 studies" in told.out
+    assert f"Not run yet: {len(all_studies()) - 1} studies" in told.out
     assert len(told.out.splitlines()) < 8
     page = (tmp_path / "bruit-studies" / "report.html").read_text()
     assert page.count('class="claim ') == 10

@@ -118,7 +118,7 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.attacks.sampled_attribute", "study:attack")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+FD”", "curves over 1n … 5n and ε = 1 … 10",
          ("figure:attack/profiles", "figure:attack/rates", "figure:attack/protocols", "bench/attack_grid.py"),
-         "20 runs: the full size has them, recorded are 1 to 5; of 4n four ε"),
+         "20 runs: the full size has them, recorded are 1 to 5; of 4n five ε"),
     Item(_SEVERAL, "slide “Une contremesure parfois possible”", "RS+RFD",
          ("bruit.collection.Plan", "bruit.collection.learnt_prior", "study:countermeasure")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+ Realistic FD”", "its curves",
