@@ -106,5 +106,7 @@ def test_a_workbook_is_refused_with_the_way_out(name: str) -> None:
 
 
 def test_a_path_is_no_query() -> None:
-    assert not any(map(engines.is_query, ["select.csv", "from/table.parquet", "with", "-", Path("select x"), {}, [1]]))
-    assert all(map(engines.is_query, ["select 1", "  WITH x AS (SELECT 1) FROM x", "FROM 'x.csv'", engines.query("x")]))
+    paths = ["select.csv", "from/table.parquet", "with data.csv", "from us.TSV.gz", "with", "-"]
+    assert not any(map(engines.is_query, [*paths, Path("select x"), {}, [1]]))
+    texts = ["select 1", "  WITH x AS (SELECT 1) FROM x", "FROM 'x.csv'"]
+    assert all(map(engines.is_query, [*texts, engines.query("x")]))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bruit.errors import MissingError
+from bruit.learning import KMeans, NaiveBayes
 from bruit.releases import Count, Groups, Histogram, Person, Release
 
 ZONES = ["a", "b", "c"]
@@ -53,3 +54,17 @@ def test_groups_that_nobody_declared_are_the_same_as_in_memory(frame_of: Any) ->
         expected = groups.fold(table, 3).reveal(design=groups.digest)
         assert groups.fold(frame_of(table), 3).reveal(design=groups.digest) == expected
         assert set(expected) == set(ZONES)
+
+
+@pytest.mark.audit
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_models_of_people_are_the_same_as_in_memory(frame_of: Any) -> None:
+    draw = np.random.default_rng(5)
+    table = {"user": draw.integers(0, 60, 600).tolist(), "age": draw.random(600).tolist()}
+    table["ill"] = draw.integers(0, 2, 600).tolist()
+    options: dict[str, Any] = {"epsilon": 1.0, "bounds": {"age": (0, 1)}, "person": "user", "rows": 3, "rng": 7}
+    frame = frame_of(table)
+    model = NaiveBayes(classes=[0, 1], **options)
+    assert (model.fit(frame, "ill").theta_ == NaiveBayes(classes=[0, 1], **options).fit(table, "ill").theta_).all()
+    centres = KMeans(2, iterations=1, **options).fit(frame).cluster_centers_
+    assert (centres == KMeans(2, iterations=1, **options).fit(table).cluster_centers_).all()

@@ -1,8 +1,9 @@
 """People of a table larger than memory: DuckDB brings keys of rows together on disk, and the table is read twice.
 
 At the first reading each row becomes a few whole numbers: whose it is, its group, what decides whether it counts, and
-its place in the table. They are keyed hashes of ours, because DuckDB takes é and e with an accent for two people; it
-only parts them by person, into files of a folder that nobody else can read and that is removed at the end. The rows
+its place in the table. Whose it is and what it says are keyed hashes of ours, because DuckDB takes é and e with an
+accent for two people; it only parts them by person, into files of a folder that nobody else can read and that is
+removed at the end. The rows
 that count are then chosen part by part, by the code that chooses them in memory, and kept as a bit per row. At the
 second reading those rows are counted. A table that is not the same then is refused.
 

@@ -17,8 +17,9 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
 from bruit.errors import DataError, MissingExtraError, translated
 
-#: How a text begins that is a query, and not the path of a file.
+#: How a text begins that is a query, and how one ends that is the path of a file all the same.
 _QUERY = re.compile(r"(?is)\s*(select|with|from)\s+\S")
+_FILE = re.compile(r"(?i)\.(parquet|[ct]sv(\.gz)?)$")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def query(text: str, database: str | None = None) -> Query:
 def is_query(source: Any) -> bool:
     """Whether this is a query that is not run yet: a lazy frame, a relation, or a text that begins as a query does."""
     if isinstance(source, str):
-        return _QUERY.match(source) is not None
+        return _QUERY.match(source) is not None and _FILE.search(source) is None
     return isinstance(source, Query) or is_lazy(source) or _is_relation(source)
 
 

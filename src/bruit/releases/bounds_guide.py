@@ -89,7 +89,8 @@ class BoundsGuide:
     Error
     -----
     People are taken to be in popular groups first, and the number of rows within a cell of the profile to be in its
-    middle. On heavy tails the bound that is chosen has an error within a fifth of the least.
+    middle. On simulated heavy tails the bound that is chosen mostly has an error within a fifth of
+    the least; how often is in the guide to people with several rows.
 
     Examples
     --------
