@@ -15,6 +15,7 @@ from bruit.cli.app import app
 from bruit.collector import Store, open_store
 from bruit.collector.demo import running
 from bruit.collector.export import export
+from bruit.collector.intake import _Waiting, commit
 from bruit.collector.links import issue
 from bruit.collector.results import results
 from bruit.collector.results_page import page
@@ -99,6 +100,23 @@ def test_a_link_counts_once_in_each_round_that_has_begun(store, desk) -> None:
     assert {key: tally.n for key, tally in tallies.items()} == {(1, 1): 1, (1, 2): 1, (1, 3): 1}
 
 
+def test_of_many_devices_that_claim_at_once_one_has_the_epoch_whatever_else_is_committed_with_it(store, desk) -> None:
+    tokens = issue(store, "sleep", 2)
+    claims = [desk.read_claim(desk.survey.claim(link=tokens[0], epoch=1)) for _ in range(20)]
+    claims += [claims[3], desk.read_claim(desk.survey.claim(link=tokens[1], epoch=1))]
+    memo = person(desk, 1)
+    reports = [desk.read(desk.survey.refresh(memo, link=token, round=1)) for token in tokens]
+    mixed = [*claims[:10], reports[0], None, *claims[10:], reports[1]]
+    outcomes = commit(store, [_Waiting(desk, arrival, None) for arrival in mixed])
+    by_arrival = dict(zip(map(id, mixed), map(int, outcomes), strict=True))
+    won = [place for place in range(20) if by_arrival[id(claims[place])] in (200, 201)]
+    assert len(won) == 1
+    assert [by_arrival[id(arrival)] for arrival in (claims[-1], *reports)] == [201, 201, 201]
+    assert store.totals("sleep") == (2, 1, 0)
+    again = commit(store, [_Waiting(desk, claims[won[0]], None)])
+    assert [int(status) for status in again] == [200]
+
+
 def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, desk) -> None:
     (token,) = issue(store, "sleep", 1)
     body = desk.survey.refresh(person(desk, 0), link=token, round=1)
@@ -130,8 +148,6 @@ def test_nothing_in_the_store_connects_the_rounds_of_a_link(tmp_path, opened, sl
 @pytest.fixture
 def answered(tmp_path, opened, sleep_file):
     """A store in which people have answered three rounds; a round has too few to be shown."""
-    from bruit.collector.intake import _Waiting, commit
-
     store = open_store(tmp_path / "surveys.sqlite")
     desk = opened(store, sleep_file, "sleep", links=True)
     tokens = issue(store, "sleep", 12)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from bruit.collector.desk import Arrival, Columns, Desk
-from bruit.collector.store import Batch, Outcome, Store
+from bruit.collector.store import Batch, Entry, Outcome, Store
 from bruit.errors import BruitError
 from bruit.survey import Report
 
@@ -32,10 +32,10 @@ class Busy(BruitError, RuntimeError):
 
 
 class _Waiting(NamedTuple):
-    """A body of a survey, what it is if it has its form, and who waits for its outcome."""
+    """A body of a survey, what it is if it has a form (a report, or the entry of a claim), and who waits for it."""
 
     desk: Desk
-    arrival: Arrival | None
+    arrival: Arrival | Entry | None
     future: asyncio.Future[Outcome]
 
 
@@ -56,8 +56,8 @@ class Intake:
         self._last = 1
         self._enough = asyncio.Event()
 
-    async def take(self, desk: Desk, arrival: Arrival | None) -> Outcome:
-        """Count a report, or a body that is none as refused; the outcome is on the disk when this returns."""
+    async def take(self, desk: Desk, arrival: Arrival | Entry | None) -> Outcome:
+        """Count a report, remember a claim, or count a body that is neither as refused; it is then on the disk."""
         if len(self._waiting) >= MOST_WAITING:
             raise Busy("Too many reports are waiting: send it again later.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -112,18 +112,47 @@ def _settle(future: asyncio.Future[Outcome], outcome: Outcome | None) -> None:
 
 
 def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
-    """Commit reports to any surveys in one transaction; their outcomes, in their order."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, body in enumerate(waiting):
-        places[body.desk.name].append(place)
-    groups = [_Group([waiting[place] for place in rows]) for rows in places.values()]
+    """Commit reports to any surveys in one transaction, and claims before them in another; all outcomes in order."""
     outcomes: list[Outcome] = [Outcome.REFUSED] * len(waiting)
+    claims = [place for place, body in enumerate(waiting) if type(body.arrival) is Entry]
+    reports: Sequence[int] = range(len(waiting))
+    if claims:
+        reports = sorted({*reports}.difference(claims))
+        _commit_groups(store, waiting, claims, _Claims, outcomes)
+    if reports:
+        _commit_groups(store, waiting, reports, _Group, outcomes)
+    return outcomes
+
+
+def _commit_groups(
+    store: Store,
+    waiting: Sequence[_Waiting],
+    chosen: Sequence[int],
+    kind: type[_Group | _Claims],
+    outcomes: list[Outcome],
+) -> None:
+    """Commit the bodies at these places, survey by survey, and write their outcomes."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place in chosen:
+        places[waiting[place].desk.name].append(place)
+    groups = [kind([waiting[place] for place in rows]) for rows in places.values()]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
     ):
         for place, outcome in zip(rows, group.spread(committed), strict=True):
             outcomes[place] = outcome
-    return outcomes
+
+
+class _Claims:
+    """Claims of one survey: remembered, and counted nowhere."""
+
+    def __init__(self, waiting: Sequence[_Waiting]) -> None:
+        entries = [body.arrival for body in waiting if isinstance(body.arrival, Entry)]
+        self.batch = Batch(waiting[0].desk.name, entries, lambda _: {}, step=0, claims=True)
+
+    def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """All of them are claims."""
+        return list(outcomes)
 
 
 class _Group:
@@ -132,7 +161,7 @@ class _Group:
     def __init__(self, waiting: Sequence[_Waiting]) -> None:
         self._size = len(waiting)
         self._desk = waiting[0].desk
-        arrivals = [(place, body.arrival) for place, body in enumerate(waiting) if body.arrival is not None]
+        arrivals = [(place, body.arrival) for place, body in enumerate(waiting) if isinstance(body.arrival, Arrival)]
         columns = self._desk.columns([arrival.report for _, arrival in arrivals]) if arrivals else None
         valid = [] if columns is None else columns.valid.nonzero()[0].tolist()
         self._places = [arrivals[row][0] for row in valid]

@@ -209,8 +209,8 @@ def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
         return
     design: Any = survey.plan.design
     answers = survey.plan.estimate(tally)
-    for asked, names in survey.asked.items():
-        if design.drawn.reported(asked, tally) >= survey.shown_from:
+    for unit, names in survey.units.items():
+        if design.drawn.reported(unit, tally) >= survey.shown_from:
             yield answers.table(*names)
 
 

@@ -26,10 +26,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bruit.collector.desk import Desk, link_hash
+from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
-from bruit.collector.store import Batch, Entry, Outcome, Store
+from bruit.collector.store import Entry, Outcome, Store
 from bruit.errors import DataError
 from bruit.survey.page import security_policy
 
@@ -272,19 +272,13 @@ class _Server:
             held.closed = True
         async with asyncio.timeout(_READ_TIME):
             body = await _body(scope, receive, desk.survey.body_length)
-        arrival = None
+        arrival: Arrival | Entry | None = None
         with suppress(DataError):
             arrival = desk.read(body)
         if arrival is None and desk.survey.has_rounds:
             with suppress(DataError):
-                return await self._claim(desk.name, desk.read_claim(body))
+                arrival = desk.read_claim(body)
         return await self.intake.take(desk, arrival)
-
-    async def _claim(self, name: str, entry: Entry) -> Outcome:
-        """Let one device have an epoch of a link; this comes once in an epoch, and needs no group."""
-        batch = Batch(name, [entry], lambda _: {}, step=0, claims=True)
-        ((outcome,),) = await asyncio.to_thread(self._store.commit, [batch])
-        return outcome
 
     def _check_transport(self, scope: Scope) -> None:
         """Behind a proxy, only what came to it over https."""

@@ -67,7 +67,7 @@ def _coded(survey: Survey, values: Mapping[str, Any]) -> tuple[list[int], tuple[
         for question in survey.sensitive
         for name, code in zip(question.attribute_names, _codes(question, values[question.name]), strict=True)
     }
-    cells = [_cell(survey, codes, names) for names in survey.asked.values()]
+    cells = [_cell(survey, codes, names) for names in survey.units.values()]
     return cells, tuple(_place(question, values[question.name]) for question in survey.questions if question.clear)
 
 

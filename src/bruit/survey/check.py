@@ -87,7 +87,7 @@ class Check:
     def _margin(self, name: str, variance: float) -> Prospect:
         """An attribute that is asked for in tables; how often a cell is sent is said on the page."""
         plan, half_width = self.survey.plan, intervals.normal_quantile(0.95) * math.sqrt(variance)
-        tables: list[Any] = [plan.mechanisms[asked] for asked, names in self.survey.asked.items() if name in names]
+        tables: list[Any] = [plan.mechanisms[unit] for unit, names in self.survey.units.items() if name in names]
         votes = max(float(mechanism.votes_per_cheater) for mechanism in tables) / plan.design.chance(name)
         kind, size = plan.design.mechanism_name(name), plan.schema[name].size
         return Prospect(name, kind, size, None, None, half_width, half_width, votes)
@@ -223,7 +223,7 @@ class Check:
         ]
 
     def _method(self) -> list[str]:
-        count = len(self.survey.asked)
+        count = len(self.survey.units)
         if self.survey.plan.kind == "TAB":
             return [
                 f"Each person reports one of {counted(count, 'table')} of answers, whole: about "

@@ -182,8 +182,8 @@ def _attributes(survey: Survey) -> list[dict[str, Any]]:
         for label, name in enumerate(question.attribute_names)
     }
     entries = []
-    for asked, names in survey.asked.items():
-        mechanism = survey.plan.mechanisms[asked]
+    for unit, names in survey.units.items():
+        mechanism = survey.plan.mechanisms[unit]
         parts = [{**places[name], "size": survey.plan.schema[name].size} for name in names]
         entries.append({"parts": parts, **(_number(mechanism) if mechanism.gives == "mean" else _category(mechanism))})
     return entries

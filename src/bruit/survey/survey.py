@@ -119,7 +119,7 @@ class Survey:
         return tuple(question for question in self.questions if not question.clear)
 
     @cached_property
-    def asked(self) -> dict[str, tuple[str, ...]]:
+    def units(self) -> dict[str, tuple[str, ...]]:
         """What a device may be asked to report on: the attributes of each, several where tables are asked for."""
         design: Any = self.plan.design
         tables = design.counted_tables if self.plan.kind == "TAB" else [(name,) for name in self.plan.schema]

@@ -100,8 +100,9 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
     link = f"{base}/s/{name}"
     console.say(survey.title[survey.languages[0]], "bold")
     if links:
+        kind = "personal" if survey.has_rounds else "single-use"
         console.say(
-            f"  answer:   {link}#…  by single-use links: bruit survey links {name} --number 30 --address {base}",
+            f"  answer:   {link}#…  by {kind} links: bruit survey links {name} --number 30 --address {base}",
             whole=True,
         )
     else:
