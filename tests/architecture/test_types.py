@@ -39,6 +39,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("learning/_features", "Grid"): _DECLARED,
     ("releases/inverse_sensitivity", "Grid"): _DECLARED,
     ("releases/quantiles/histogram", "Grid"): _DECLARED,
+    ("releases/quantiles/ranked", "Dates"): _DECLARED,
     ("releases/quantiles/ranked", "Grid"): _DECLARED,
     ("studies/several_attributes/trials", "Categories"): "which columns of a table the paper took",
     ("testing/_evidence", "Categories"): _EXAMPLES,

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ import pytest
 
 from bruit import attacks, engines, learning, releases
 from bruit.collection import Plan
-from bruit.domains import Bins, Categories, Grid, Schema
+from bruit.domains import Bins, Categories, Dates, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
 from bruit.learning import (
     KMeans,
@@ -36,6 +37,7 @@ from bruit.learning import (
 )
 from bruit.numbers import Piecewise
 from bruit.oracles import RandomizedResponse
+from bruit.publications import Publication, Request, publish
 from bruit.testing import check_canary
 
 Verb = Callable[[Any], object]
@@ -365,6 +367,16 @@ def _of_targets() -> Iterator[tuple[str, Verb, list[Any]]]:
     )
 
 
+def _published(column: Any) -> object:
+    """A publication of a table, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Publication(
+            "T", "t", [Request("mean", "mean", "x=0..1")], 1.0, Path("l"), budget={"epsilon": 1.0}, page=False,
+            folder=Path(folder),
+        )  # fmt: skip
+        return publish(plan, {"x": column})
+
+
 def _of_releases() -> Iterator[tuple[str, Verb, list[Any]]]:
     bounded: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 1)}
     words = releases.Histogram("x", domain=["no", "yes"], epsilon=1.0)
@@ -375,6 +387,14 @@ def _of_releases() -> Iterator[tuple[str, Verb, list[Any]]]:
     for kind in (releases.Sum, releases.Mean, releases.Variance, releases.Median):
         statistic = kind("x", **bounded)
         yield f"a {statistic.name}", lambda column, s=statistic: releases.release({"x": column}, s), NUMBERS
+    yield "bounds", lambda column: releases.release({"x": column}, releases.Bounds("x", epsilon=1.0)), NUMBERS
+    weights: dict[str, Any] = {"weight": "x", "bounds": (0, 1), "weight_bounds": (0, 1), "epsilon": 1.0}
+    weighted = releases.WeightedMean("x", **weights)
+    yield "a weighted mean", lambda column: releases.release({"x": column}, weighted), NUMBERS
+    days = releases.Median("x", bounds=Dates("2023-01-01", "2023-12-31"), epsilon=1.0)
+    dates = ["2023-01-02", "2023-05-01", "2023-07-01"]
+    yield "a median of dates", lambda column: releases.release({"x": column}, days), dates
+    yield "a publication", _published, NUMBERS
     grouped = releases.Release(releases.Mean("x", bounds=(0, 1), epsilon=1.0), by={"group": ["no", "yes"]})
     yield "groups", lambda column: grouped.fold({"group": column, "x": _numbers_of(column)}), WORDS
     yield "grouped numbers", lambda column: grouped.fold({"group": _beside(column, WORDS), "x": column}), NUMBERS

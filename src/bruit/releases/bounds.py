@@ -24,6 +24,7 @@ from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
 from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, histogram_of
+from bruit.tables import counted
 
 __all__ = ["Bounds"]
 
@@ -139,7 +140,7 @@ class Bounds(AdditiveStatistic):
         above = np.flatnonzero(noisy > self.threshold)
         cells = above if above.size else np.array([int(np.argmax(noisy))])
         low, high = self.edges[int(cells[0])][0], self.edges[int(cells[-1])][1]
-        notes = (f"powers of two; of a cell, some {self.threshold:,} records or fewer are likely to lie beyond",)
+        notes = (f"powers of two; beyond them, a cell has likely no more than {counted(self.threshold, 'record')}",)
         return self._result(np.array([low, high]), simulated, labels=self.labels, notes=notes)
 
     def pair(self, result: Result) -> tuple[float, float]:

@@ -164,9 +164,7 @@ class WeightedMean(_Weighted):
     def expected_error(self, n: int | None = None) -> float:
         """The largest standard deviation of the noise for weights that sum to n."""
         if n is None:
-            raise ParameterError(
-                "The error of a weighted mean depends on the sum of the weights: expected_error(n=1000)."
-            )
+            raise ParameterError("The error of a weighted mean depends on the total weight: expected_error(n=1000).")
         total = _checks.integer(low=1, n=n) / float(self.weights.step)
         return self.noise().error * float(self.grid.step) / total
 
