@@ -495,3 +495,10 @@ def test_valid_reports_are_those_that_are_not_refused(name: str) -> None:
     ]
     assert valid.tolist() == [tally.n == 1 for tally in alone]
     assert design.tally(given).n == valid.sum()
+
+
+def test_a_number_that_does_not_fit_its_field_is_a_refusal_and_not_its_lowest_bits() -> None:
+    """NumPy before 2 would keep the lowest bits, and quote the number in a warning."""
+    hashing = LocalHashing(epsilon=1.0, k=20, pool=37)
+    tally = hashing.tally([[0, 1], [2**32, 1], [0, 257], [0, -1], [1, 0]])
+    assert (tally.n, tally.refused) == (2, 3)

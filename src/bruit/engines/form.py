@@ -271,7 +271,11 @@ class Form:
             return None
         try:
             if self.dtype.names and len(numbers) == len(self.dtype.names):
-                return np.array([tuple(numbers)], self.dtype).tobytes()
+                # Compared here: NumPy before 2 keeps the lowest bits of what does not fit, and quotes it in a warning.
+                fields = [self.dtype[name] for name in self.dtype.names]
+                pairs = zip(numbers, fields, strict=True)
+                fits = all(field.kind == "u" and 0 <= number <= np.iinfo(field).max for number, field in pairs)
+                return np.array([tuple(numbers)], self.dtype).tobytes() if fits else None
             return bytes(numbers)
         except (ValueError, OverflowError):  # one is too large for its place
             return None
