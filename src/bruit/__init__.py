@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bruit.registry import register
     from bruit.releases.release import release
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "Attribute",
