@@ -13,8 +13,9 @@ LINES = [line for line in (ROOT / "tests" / "heavy.txt").read_text().splitlines(
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_heavy_test_exists(line: str) -> None:
-    path, name = line.split("::")
-    assert re.search(rf"^def {re.escape(name.partition('[')[0])}\(", (ROOT / path).read_text(), re.MULTILINE)
+    path, name = line.removeprefix("1/3 ").split("::")
+    function = re.escape(name.partition("[")[0])
+    assert re.search(rf"^def {function}\(" if function else "^def test_", (ROOT / path).read_text(), re.MULTILINE)
 
 
 def test_no_line_stands_twice() -> None:

@@ -32,6 +32,7 @@ from bruit.releases import (
     Release,
     Statistic,
     Sum,
+    Tables,
     Variance,
     WeightedMean,
     WeightedSum,
@@ -117,6 +118,16 @@ def test_a_weighted_release_has_the_same_outcome_for_all_data(release: Any) -> N
 
     values = [(-3.0, 5.0), (7.0, 5.0), (1e9, 0.3), (-1e9, 1e9)]
     assert testing.check_release_after_booking(release, values=values, fold=fold) is None
+
+
+@pytest.mark.parametrize("delta", [0.0, DELTA])
+def test_tables_have_the_same_outcome_for_all_data(delta: float) -> None:
+    release = Tables({"x": ["a", "b"], "y": [0, 1, 2]}, epsilon=1.0, delta=delta)
+
+    def fold(records: list[Any]) -> Any:
+        return release.fold({"x": [x for x, _ in records], "y": [y for _, y in records]})
+
+    assert testing.check_release_after_booking(release, values=[("a", 0), ("b", 2), ("b", 1)], fold=fold) is None
 
 
 ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [0.25, 0.75], [-5.0, 9.0]])
@@ -208,7 +219,11 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     names = [(package, name) for package in (releases, learning) for name in package.__all__]
     public = [item for item in itertools.starmap(getattr, names) if inspect.isclass(item)]
     spends = {item for item in public if issubclass(item, Statistic | PrivateModel) and not inspect.isabstract(item)}
-    checked = {type(release) for release in [*RELEASES, *WEIGHTED]} | {type(model) for model, _ in _models()} | {Median}
+    checked = (
+        {type(release) for release in [*RELEASES, *WEIGHTED]}
+        | {type(model) for model, _ in _models()}
+        | {Median, Tables}
+    )
     assert spends == checked - {DecilesAsPrinted}
     # What else takes a ledger: a transformer that randomises each record by itself, and sessions.
     takers = {item for item in public for method in vars(item).values() if "ledger" in _parameters(method)}

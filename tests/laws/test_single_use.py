@@ -184,6 +184,10 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     ),
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
+    "releases.release.Release.bounded": lambda e: list(PEOPLE.bounded(releases.Person("user", rows=1), e).key),
+    "releases.selection.Groups.bounded": lambda e: list(
+        ZONES.bounded(releases.Person("user", groups=1, rows_per_group=1), e).key
+    ),
     "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
     "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(

@@ -15,6 +15,7 @@ from bruit.domains import Grid
 from bruit.errors import ParameterError
 from bruit.releases import (
     AboveThreshold,
+    Bounds,
     ChoiceLaw,
     Count,
     FirstAboveLaw,
@@ -29,8 +30,11 @@ from bruit.releases import (
     Release,
     Sum,
     SumLaw,
+    Tables,
     TreeLaw,
     Variance,
+    WeightedMean,
+    WeightedSum,
     statistic,
 )
 from bruit.releases.quantiles import tree
@@ -47,12 +51,44 @@ STATISTICS: dict[str, Any] = {
     "median": Median(bounds=GRID, epsilon=0.5),
     "quantiles by histogram": HistogramQuantiles(quantiles=[0.2, 0.7], bounds=(0, 4), cells=5, epsilon=0.5),
     "inverse sensitivity": InverseSensitivity(statistic="median", bounds=GRID, epsilon=0.5),
+    "bounds": Bounds(epsilon=0.5),
+}
+#: Statistics of several columns.
+WIDE: dict[str, Any] = {
+    "weighted mean": WeightedMean("x", weight="w", bounds=(0, 4), weight_bounds=(0, 2), epsilon=0.5),
+    "weighted sum": WeightedSum("x", weight="w", bounds=(0, 4), weight_bounds=(0, 2), epsilon=0.5),
+    "tables": Tables({"x": [0, 1, 4], "w": [0, 1, 2]}, epsilon=0.5),
 }
 
 
 def test_every_statistic_of_bruit_has_its_law_here() -> None:
     own = {name for name, kind in statistic._KINDS.items() if kind.__module__.startswith("bruit.releases")}
-    assert own == {item.kind for item in STATISTICS.values()}
+    assert own == {item.kind for item in [*STATISTICS.values(), *WIDE.values()]}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_laws_of_several_columns_lose_at_most_epsilon_and_nearly_all_of_it(name: str) -> None:
+    item = WIDE[name]
+    base = [(1, 1), (4, 2)]
+
+    def laws(records: list[tuple[int, int]]) -> Any:
+        columns = {"x": [x for x, _ in records], "w": [w for _, w in records]}
+        return item.law(item.fold(columns).reveal(design=item.digest))
+
+    losses = [
+        sum(ours.loss(theirs) for ours, theirs in zip(laws(base), laws([*base, record]), strict=True))
+        for record in itertools.product((0, 1, 4), (0, 1, 2))
+    ]
+    assert 0.2 < max(losses) <= Fraction(0.5) * (1 + Fraction(1, 10**12))
+
+
+def test_the_laws_of_contrasts_cost_the_rho_of_the_tables() -> None:
+    tables = Tables({"x": [0, 1, 4], "w": [0, 1, 2]}, epsilon=1.0, delta=1e-6)
+    first, second = (
+        tables.law(tables.fold({"x": x, "w": x}).reveal(design=tables.digest)) for x in ([0, 1], [0, 1, 1])
+    )
+    spent = sum(ours.rho(theirs) for ours, theirs in zip(first, second, strict=True))
+    assert 0 < spent <= Fraction(tables.rho)
 
 
 def _pairs(item: Any) -> list[tuple[Any, Any]]:

@@ -61,8 +61,8 @@ def table_logistic(
     >>> people = {"sex": ["F"] * 5000 + ["M"] * 5000, "smokes": (["no"] * 4 + ["yes"]) * 1000 + ["no", "yes"] * 2500}
     >>> table = plan.table(plan.privatize(people, rng=7), "sex", "smokes")
     >>> fit = table_logistic(table, "smokes")
-    >>> round(fit.coefficient("sex = M"), 6) == round(float(np.log(table.odds_ratio(
-    ...     smokes=("yes", "no"), sex=("M", "F")).value)), 6)
+    >>> ratio = table.odds_ratio(smokes=("yes", "no"), sex=("M", "F"))
+    >>> abs(fit.coefficient("sex = M") - float(np.log(ratio.value))) < 1e-3
     True
     """
     axis = _axis(table, answer)

@@ -33,6 +33,7 @@ from bruit.errors import LimitError, ParameterError, ParameterTypeError, in_colu
 from bruit.estimation import contrasts
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.releases.laws import SumLaw
 from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
@@ -459,6 +460,16 @@ class Tables(Statistic):
         names = next(names for names in self._largest if set(kept) <= set(names))
         others = tuple(axis for axis, name in enumerate(names) if name not in kept)
         return np.sum(tables[names], axis=others)
+
+    def law(self, counts: Counts) -> tuple[SumLaw, ...]:
+        """The noisy contrasts, or without a δ the noisy tables, of which everything published is computed."""
+        tables, noises = self._tables_of(np.asarray(counts)), self._noise
+        if isinstance(noises, dict):
+            scaled = {kept: _scaled_contrast(self._margin(tables, kept)) for kept in self._parts if kept in noises}
+            pairs = [(cut(np.asarray(part).ravel()), noises[kept]) for kept, part in scaled.items()]
+            return tuple(SumLaw(tuple(sums.tolist()), (noise,) * sums.size) for sums, noise in pairs)
+        flat = [cut(np.asarray(table).ravel()) for table in tables.values()]
+        return tuple(SumLaw(tuple(sums.tolist()), (noises,) * sums.size) for sums in flat)
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | None:
         """The exact loss without a δ: the distance (L1) of all tables over the scale."""
