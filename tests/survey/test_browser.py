@@ -12,6 +12,9 @@ from .conftest import LONG, MANY, ONE, TABLES
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
+#: The button that shows whether chance changed the answer.
+TRUE = "Was that my true answer? (Look when nobody else does.)"
+
 
 def page_of(survey, **options):
     return survey.page(address="class/report", **options)
@@ -51,9 +54,9 @@ def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one
     label = ("No", "Yes")[int(report.columns["drinks"])]
     assert tab.locator("pre").inner_text() == body.decode()
     assert f"Your device sent: “{label}”." in text(tab)
-    assert "true answer" not in text(tab).replace("Was that my true answer?", "")
-    tab.get_by_role("button", name="Was that my true answer?").click()
-    assert ("That is your true answer." if label == "Yes" else "not your true answer, “Yes”") in text(tab)
+    assert "true answer" not in text(tab).replace(TRUE, "")
+    tab.get_by_role("button", name=TRUE).click()
+    assert ("Chance left your answer as it was." if label == "Yes" else "Chance changed your answer.") in text(tab)
     assert tab.get_by_role("button").count() == 0
 
 
@@ -90,8 +93,8 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     report = many.parse(collector.bodies[0])
     assert report.public == (2,)
     assert "Your device picked this question:" in text(tab)
-    tab.get_by_role("button", name="Was that my true answer?").click()
-    assert re.search("That is (not )?your true answer|That (includes|does not include) your true answer", text(tab))
+    tab.get_by_role("button", name=TRUE).click()
+    assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
 
 
 def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
@@ -108,8 +111,8 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     smokes, sport = divmod(cell, 3)
     sent = f"{('No', 'Yes')[smokes]} + {('never', 'sometimes', 'often')[sport]}"
     assert f"Your device sent: “{sent}”." in text(tab)
-    tab.get_by_role("button", name="Was that my true answer?").click()
-    assert ("That is your true answer." if cell == 5 else "not your true answer, “Yes + often”") in text(tab)
+    tab.get_by_role("button", name=TRUE).click()
+    assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_answers(many, visit):
@@ -510,9 +513,9 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     press_until("button", "Draw and send")
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="sent and counted").wait_for()
-    press_until("button", "Was that my true answer?")
+    press_until("button", TRUE)
     tab.keyboard.press(" ")
-    assert "Only you can know it." in text(tab)
+    assert "What was sent does not tell this." in text(tab)
     assert len(collector.bodies) == 1
 
 
@@ -534,7 +537,7 @@ def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, co
     assert violations(tab) == []
     tab.reload()
     _answer_all(tab)
-    tab.get_by_role("button", name="Was that my true answer?").click()
+    tab.get_by_role("button", name=TRUE).click()
     assert violations(tab) == []
     tab.reload()
     assert violations(tab) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from bruit.errors import ParameterError
 if TYPE_CHECKING:
     from bruit.collector import Store
     from bruit.collector.serving import Listening
+    from bruit.survey import Survey
 
 
 def open_survey(
@@ -66,11 +68,19 @@ def open_survey(
     base = listening.base(port if listener is None else listener.getsockname()[1])
     try:
         for file in files or []:
-            _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
+            survey = _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
+            content = survey.page(
+                address=f"{_store.clean_name(name or file.stem)}/report", links=links, insecure_demo=insecure_demo
+            )
+            console.say(f"  page:     sha256 {sha256(content).hexdigest()}", whole=True)
         if not keeper.names():
             raise ParameterError("The store has no survey: name a survey file, which bruit survey new makes.")
         if listener is not None:
             _warn(listening)
+            if _only_here(base):
+                console.note(
+                    "Only this computer can open these links. Phones need https: --certificate and --key, or --proxy."
+                )
             console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
             server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
     finally:
@@ -79,7 +89,7 @@ def open_survey(
         keeper.disconnect()
 
 
-def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> None:
+def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Survey:
     """Keep a survey and print its links."""
     from datetime import UTC, datetime
 
@@ -114,8 +124,14 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
         console.say(f"  results:  {link}/results", whole=True)
     else:
         console.note("This survey was open already, and the link to its results is the one that was shown then.")
-    if not links and console.out().is_terminal:
+    if not links and console.out().is_terminal and not _only_here(base):
         console.out().print(qr_terminal(link), highlight=False, markup=False)
+    return survey
+
+
+def _only_here(base: str) -> bool:
+    """Whether an address leads to this computer from nowhere else."""
+    return base.startswith(("http://127.", "http://localhost", "http://[::1]"))
 
 
 def _warn(listening: Listening) -> None:
