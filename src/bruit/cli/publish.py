@@ -44,13 +44,22 @@ def publish(
 
 
 def _foresee(publication: Publication, *, as_json: bool) -> None:
+    from bruit.publications.publishing import is_published
+
     table = publication.prospects()
     if as_json:
         console.print_json(table.to_json())
         return
     console.show(table)
+    if is_published(publication):
+        console.say("It was published before: a run would show it, and spend nothing.")
+        return
     for remark in publication.budget_remarks():
         console.say(remark, "dim")
+    path = publication.folder / publication.table
+    if path.suffix in (".csv", ".parquet") and not path.exists():
+        console.warn(f"there is no table {publication.table}.")
+    console.note("no data were read: whether the columns are there is seen when it runs.")
 
 
 def _published(publication: Publication) -> Published:

@@ -82,6 +82,12 @@ def result_name(plan: Publication) -> str:
     return f"publication-{plan.digest}.json"
 
 
+def is_published(plan: Publication) -> bool:
+    """Whether a publication is in its ledger as published, so that to run it again shows it and spends nothing."""
+    ledger = plan.open_ledger(start=False)
+    return ledger is not None and _is_marked(plan, ledger)
+
+
 def _saved(plan: Publication, ledger: Ledger) -> Published | None:
     """What is saved already; a copy in the folder for readers stands in for a file that was removed."""
     path = _kept(plan, ledger)

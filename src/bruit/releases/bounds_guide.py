@@ -186,13 +186,19 @@ class BoundsGuide:
         cells, (first, second) = len(self.candidates), words.split(2)
         drawn = [self.noise.sample(cells, first), self._group_noise.sample(exact.size - cells, second)]
         noisy = (exact + np.concatenate(drawn)).astype(np.float64)
-        return BoundsChoice(self, self._errors(noisy), simulated)
+        return BoundsChoice(self, self._errors(noisy), simulated, self._seen(noisy[:cells]))
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""
         about = "groups" if self.groups else "rows"
         text = label or f"profile of {about} per {self.person}"
         return [Line(self.guarantee, text[:200], pure_rho(self.epsilon))]
+
+    def _seen(self, profile: Floats) -> int:
+        """The largest bound of a cell with more people than noise gives in any cell, but for one time in a hundred."""
+        beyond = float(self.noise.scale) * math.log(50 * profile.size)
+        cells = np.flatnonzero(profile > beyond)
+        return self.candidates[int(cells[-1])] if cells.size else 0
 
     def _errors(self, noisy: Floats) -> tuple[ExpectedError, ...]:
         """The expected errors of all bounds, from the noisy profile."""
@@ -296,11 +302,14 @@ class BoundsChoice(Tabular):
         The expected errors of each bound: `bound`, `lost`, `truncation`, `noise` and `total`.
     simulated
         Whether the noise of the profile came from a seed.
+    seen
+        How many rows, or groups, people surely have: what is said of more may be noise.
     """
 
     guide: BoundsGuide
     errors: tuple[ExpectedError, ...]
     simulated: bool
+    seen: int
 
     @property
     def best(self) -> ExpectedError:
@@ -333,6 +342,11 @@ class BoundsChoice(Tabular):
             f"the least error to expect of the count is with {best} of each {self.guide.person!r}",
             f"estimated from a profile with noise: {self.guarantee}",
         ]
+        if self.best.bound > self.seen:
+            notes.append(
+                f"this profile cannot tell more than {counted(self.seen, about.removesuffix('s'))} from noise, so that "
+                "a smaller bound may be better: spend more on it, or state the largest bound that makes sense (most)"
+            )
         if self.simulated:
             notes.append("repeatable by its seed: for study, and not private")
         title = f"error of a count at ε = {self.guide.count.epsilon:g}, by how many {about} of a person count"

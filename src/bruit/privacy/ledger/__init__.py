@@ -535,9 +535,10 @@ class Ledger(_Shared):
                 helps = f"Lower {name}" if self._rho is None else "Lower epsilon"
                 if self._rho is not None and name == "delta":
                     helps = "This release proves no ρ of itself, and its δ is refused here: use one with Gaussian noise"
+                advice = f"{helps}, or open a new ledger." if remaining else "Nothing is left for these people."
                 raise BudgetError(
                     f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
-                    f"of {total!r}. {helps}, or open a new ledger.",
+                    f"of {total!r}. {advice}",
                     requested=requested,
                     remaining=remaining,
                     total=total,
