@@ -535,7 +535,8 @@ class Ledger(_Shared):
                 helps = f"Lower {name}" if self._rho is None else "Lower epsilon"
                 if self._rho is not None and name == "delta":
                     helps = "This release proves no ρ of itself, and its δ is refused here: use one with Gaussian noise"
-                advice = f"{helps}, or open a new ledger." if remaining else "Nothing is left for these people."
+                is_spent = not remaining and not (self._rho is not None and name == "delta")
+                advice = "Nothing is left for these people." if is_spent else f"{helps}, or open a new ledger."
                 raise BudgetError(
                     f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
                     f"of {total!r}. {advice}",
