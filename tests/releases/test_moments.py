@@ -397,3 +397,10 @@ def test_the_loss_for_one_record_is_at_most_epsilon(value: float, kind: Any) -> 
     release = made(kind)
     empty, one = (release.fold(np.array(x)).reveal(design=release.digest) for x in ([], [value]))
     assert release.loss_between(empty, one) <= Fraction(1)
+
+
+def test_a_variance_that_would_not_be_finite_is_refused_before_anything_is_booked() -> None:
+    with pytest.raises(LimitError, match="bounds"):
+        Variance(bounds=(0, 1e200), epsilon=1.0)
+    value = releases.release([0.0, 1e140], Variance(bounds=(0, 1e140), epsilon=20.0), rng=7).value
+    assert math.isfinite(value)

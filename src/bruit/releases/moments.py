@@ -42,6 +42,7 @@ __all__ = ["Mean", "Sum", "Variance"]
 
 #: The largest number that may be summed.
 _MOST_BOUND = 2.0**980
+_MOST_SQUARED = 2.0**480
 #: One record changes a sum by at most 2 to this power of units, so that 2⁴⁰ of them fit 61 bits.
 _CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
 #: The sensitivity, in units of what is rounded, of the variance under replace.
@@ -319,6 +320,11 @@ class Variance(Moment):
     kind: ClassVar[str] = "variance"
     # Squares of steps must leave room for many records in 64 bits.
     most_steps: ClassVar[int] = 2**14
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if max(map(abs, self.bounds)) > _MOST_SQUARED:
+            raise LimitError("bounds must lie within ±2⁴⁸⁰, so that the variance is a finite number.")
 
     @property
     def size(self) -> int:

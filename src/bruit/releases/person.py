@@ -12,7 +12,9 @@ run of a task on a cluster would make another choice).
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -342,7 +344,8 @@ class BoundedRows:
         """What is counted of people who are in this batch with all their rows."""
         batch, people = engine.present(batch, self.column, self.missing)
         rows = self.first(people.codes, len(people.words), self.ranked(batch, people))
-        return self.count(engine.take(batch, rows))
+        # In batches of the usual size: sums of squares of many more rows would not fit in 64 bits.
+        return functools.reduce(operator.add, map(self.count, batching.rebatch([engine.take(batch, rows)])))
 
 
 @dataclass(frozen=True)
