@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import stat
+import threading
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -190,3 +192,28 @@ def test_counts_beyond_the_limit_count_as_that() -> None:
     series = _counts().start()
     series.add(10**30)
     assert series._state.counts == [module.MOST_COUNT]
+
+
+def test_a_series_in_memory_does_not_go_on_in_a_forked_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lasting, kept = _counts().start(), _counts().start(tmp_path / "visits.json")
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(LedgerError, match="fork"):
+        lasting.add(5)
+    assert lasting.days == ()
+    kept.add(5)  # a file is shared by all processes
+
+
+def test_threads_that_share_a_series_add_a_day_each() -> None:
+    series = _counts().start()
+    barrier, shown = threading.Barrier(4), []
+
+    def work() -> None:
+        barrier.wait()
+        shown.append(float(series.add(1000).values[-1]))
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(series.days) == len(series._state.noisy) == 4

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -298,6 +299,8 @@ class ContinualSeries:
     def __init__(self, state: _State, path: Path | None) -> None:
         self._state = state
         self._path = path
+        self._lock = threading.RLock()
+        self._process = os.getpid()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ContinualSeries:
@@ -369,7 +372,7 @@ class ContinualSeries:
             exact = sum(weight * past for weight, past in zip(self.design.weights, reversed(counts), strict=False))
             drawn = exact + int(self.design.noise.sample(1, words)[0])
             self._keep(state, days=[*state.days, name], counts=counts, noisy=[*state.noisy, drawn])
-        return self.totals(last=1)
+            return self.totals(last=1)
 
     def totals(self, *, last: int | None = None) -> Result:
         """The running totals with their error and intervals, of all days or of the last ones.
@@ -379,7 +382,8 @@ class ContinualSeries:
         last
             How many days; all by default.
         """
-        return self._result("running total", np.cumsum(self._daily()), self.design.total_error, last)
+        with self._lock:
+            return self._result("running total", np.cumsum(self._daily()), self.design.total_error, last)
 
     def daily(self, *, last: int | None = None) -> Result:
         """The counts of single days with their error and intervals; they add up to the running total.
@@ -389,7 +393,8 @@ class ContinualSeries:
         last
             How many days; all by default.
         """
-        return self._result("daily count", self._daily(), self.design.daily_error, last)
+        with self._lock:
+            return self._result("daily count", self._daily(), self.design.daily_error, last)
 
     def plot(self, *, daily: bool = False, level: float = 0.95, ax: Any = None) -> Any:
         """Draw the running totals, or the days, with their intervals as a band.
@@ -447,12 +452,18 @@ class ContinualSeries:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[_State]:
-        """The state as it is now, while no other program changes it."""
-        if self._path is None:
+        """The state as it is now, while no other thread or program changes it."""
+        with self._lock:
+            if self._path is not None:
+                with documents.alone_with(self._path):
+                    yield _read(self._path)
+                return
+            if os.getpid() != self._process:
+                raise LedgerError(
+                    "A series without a file cannot go on after a fork: the noise of a day would be drawn in both "
+                    "processes. Keep it in a file, with start(path=…)."
+                )
             yield self._state
-            return
-        with documents.alone_with(self._path):
-            yield _read(self._path)
 
     def _keep(self, state: _State, **changes: Any) -> None:
         self._write(_State(**{**vars(state), **changes}))
