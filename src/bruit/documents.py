@@ -130,9 +130,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_secret(path: Path, text: str) -> None:
     """Write a file for its owner alone (mode 600), whole or not at all."""
     with replacing(path) as partial:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        create_secret(partial, text)
+
+
+def create_secret(path: Path, text: str) -> None:
+    """Write a new file for its owner alone (mode 600), which may be left unfinished."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
 
 
 @contextlib.contextmanager

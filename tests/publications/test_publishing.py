@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,8 +102,8 @@ def test_a_folder_of_something_else_is_not_touched(plan):
 POINTS = {
     "before the booking": (publishing, "_book", False, False),
     "after the booking": (Bundle, "publish", True, False),
+    "before the closing line": (publishing, "_mark", True, False),
     "before the rename": (Path, "replace", True, False),
-    "before the closing line": (publishing, "_mark", True, True),
     "before the files": (publishing, "_write_files", True, True),
     "before the folder appears": (Path, "rename", True, True),
 }
@@ -128,6 +129,9 @@ def test_a_kill_leaves_no_result_without_a_booking_and_the_next_run_spends_no_mo
     assert (len(entries(plan)) >= len(LABELS), len(kept(plan))) == (booked, saved)
     before = Published.load(kept(plan)[0]) if saved else None
     unfinished = list((plan.parent / "visits.ledger.results").glob(".*partial")) if booked else []
+    if point == "before the rename":  # with the closing line, what is finished is the only draw
+        before = Published.load(unfinished[0])
+    assert all(file.stat().st_mode & 0o077 == 0 for file in unfinished)
     published = publish(plan)
     assert before is None or numbers(before) == numbers(published)
     assert [entry.label for entry in entries(plan)] == [*LABELS, "published: Visits"]
@@ -156,6 +160,33 @@ def test_what_was_shown_is_never_drawn_again(plan):
     (first.folder / "results.json").unlink()
     first.folder.rename(plan.parent / "elsewhere")
     with pytest.raises(LedgerError, match="Restore it"):
+        publish(plan)
+
+
+@pytest.mark.parametrize("lost", ["the ledger", "the ledger and the results"])
+def test_what_a_ledger_has_lost_is_booked_again_and_not_drawn_again(plan, lost):
+    path = plan.parent / "visits.ledger"
+    first = publish(plan)
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    if lost != "the ledger":
+        shutil.rmtree(plan.parent / "visits.ledger.results")
+    assert numbers(publish(plan)) == numbers(first)
+    assert [entry.label for entry in entries(plan)] == [*LABELS, "published: Visits"]
+    assert Ledger.open(path).spent.epsilon == 1.0
+
+
+def test_a_ledger_that_was_put_back_does_not_pay_for_a_third_edition(plan):
+    path, text = plan.parent / "visits.ledger", plan.read_text()
+    publish(plan)
+    before = path.read_bytes().splitlines(keepends=True)[0]
+    plan.write_text(f'edition = "2"\noutput = "second"\n{text}')
+    publish(plan)
+    path.write_bytes(before)
+    publish(plan)
+    plan.write_text(f'edition = "3"\noutput = "third"\n{text}')
+    publish(plan)  # the first edition is not in the ledger: it was not run since
+    plan.write_text(text)
+    with pytest.raises(BudgetError):
         publish(plan)
 
 

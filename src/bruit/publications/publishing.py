@@ -4,12 +4,12 @@ A publication is known in its ledger by its digest, which is the name of the fil
 paid for is in that file; what readers get is made of it, and can be made again. A kill can fall at any instant:
 
 - before the booking: nothing is spent, and the next run begins anew;
-- after the booking and before the rename: what was drawn was shown to nobody. The next run removes what is unfinished
-  and draws anew under the same booking, alone with the folder of results;
-- after the rename: the next run shows what is saved.
+- after the booking and before the closing line, of ε = 0: what was drawn is in a file that its owner alone may read,
+  under a temporary name. The next run removes it and draws anew under the same booking, alone with the folder;
+- after the closing line: the next run gives the finished file its name, if it has none, and shows it.
 
-Before anything is shown, the ledger gets a last line for it, of ε = 0. With that line a file that is absent was not
-lost by a kill but removed, and drawing anew would show two draws for one booking; it is refused. See
+With the closing line a file that is absent was removed, and drawing anew would show two draws for one booking; it is
+refused. A file without its lines is of a ledger that was put back to an older copy; they are booked again. See
 ``publishing.proof.md``.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import FormatError, LedgerError, MissingExtraError, ParameterError
-from bruit.privacy import Ledger
+from bruit.privacy import Entry, Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.publications.publication import Publication
@@ -71,7 +71,7 @@ def publish(
     _check_extra(plan)
     ledger: Any = plan.open_ledger()
     _check_output(plan)
-    before = _saved(plan, ledger)
+    before = _before(plan, ledger)
     published = before or _drawn(plan, ledger, source, rng, progress)
     folder = _write_files(plan, published)
     return replace(published, folder=folder, is_new=before is None and published.is_new)
@@ -88,28 +88,57 @@ def is_published(plan: Publication) -> bool:
     return ledger is not None and _is_marked(plan, ledger)
 
 
+def _before(plan: Publication, ledger: Ledger) -> Published | None:
+    """What an earlier run published; None at the first run, which reads its table before it is alone."""
+    known = _own_entries(plan, ledger) or _kept(plan, ledger).exists() or _has(plan.folder / plan.output, plan.digest)
+    if not known:
+        return None
+    with ledger.alone_with_results():
+        return _saved(plan, ledger)
+
+
 def _saved(plan: Publication, ledger: Ledger) -> Published | None:
-    """What is saved already; a copy in the folder for readers stands in for a file that was removed."""
+    """What is saved already, and booked where the ledger has lost it, by a run that is alone.
+
+    A file that is finished and has no name yet gets it, and a copy in the folder for readers stands in for one that was
+    removed.
+    """
     path = _kept(plan, ledger)
-    if path.exists():
-        published = Published.load(path)
-        if published.digest != plan.digest:
-            raise FormatError(f"{path.name} beside the ledger is another publication: restore it from a copy.")
+    if _is_marked(plan, ledger):
+        _finish(plan, path)
+    published = _loaded(plan, path)
+    if published is not None:
+        _book(plan, ledger)
         _mark(plan, ledger)
         return published
     if not _is_marked(plan, ledger):
         return None
-    copy = plan.folder / plan.output / DOCUMENT
-    if copy.exists():
-        published = Published.load(copy)
-        if published.digest == plan.digest:
-            documents.write_text(path, published.to_json() + "\n")
-            return published
     raise LedgerError(
         f"This publication is in the ledger as published, and its file {path.name} was removed from "
         f"{path.parent.name}. Restore it, or {plan.output / DOCUMENT}, from a copy: drawing it again would tell more "
         "than was booked."
     )
+
+
+def _loaded(plan: Publication, path: Path) -> Published | None:
+    if not path.exists():
+        if not _has(plan.folder / plan.output, plan.digest):
+            return None
+        copy = Published.load(plan.folder / plan.output / DOCUMENT)
+        documents.write_text(path, copy.to_json() + "\n")
+    published = Published.load(path)
+    if published.digest != plan.digest:
+        raise FormatError(f"{path.name} beside the ledger is another publication: restore it from a copy.")
+    return published
+
+
+def _finish(plan: Publication, path: Path) -> None:
+    """Name what was finished when a kill came: with the closing line, a temporary file holds the only draw."""
+    for partial in documents.unfinished(path):
+        if not path.exists() and _is_document(partial, plan.digest):
+            partial.replace(path)
+            documents.sync(path.parent)
+        partial.unlink(missing_ok=True)
 
 
 def _kept(plan: Publication, ledger: Ledger) -> Path:
@@ -141,14 +170,18 @@ def _drawn(plan: Publication, ledger: Ledger, source: Any, rng: Randomness, prog
         results = Results({request.name: drawn[request.name] for request in plan.requests})
         date = next(entry.time or "" for entry in ledger.entries if entry.result == path.name)
         published = Published(plan.title, date, plan.digest, plan.guarantee, plan.to_dict(), results, is_new=True)
-        documents.write_text(path, published.to_json() + "\n")
-        _mark(plan, ledger)
+        with documents.replacing(path) as partial:
+            documents.create_secret(partial, published.to_json() + "\n")
+            documents.sync(partial)
+            _mark(plan, ledger)
+        if ledger.path is not None:  # it was shown to nobody; now whoever may read the ledger may read it
+            path.chmod(ledger.path.stat().st_mode & 0o777)
     return published
 
 
 def _book(plan: Publication, ledger: Ledger) -> None:
     """Book the lines that are not booked yet: all, or after a kill none, or the last ones of a write cut short."""
-    booked = sum(entry.result == result_name(plan) for entry in ledger.entries)
+    booked = sum(not _is_closing(entry) for entry in _own_entries(plan, ledger))
     lines = _lines(plan)[booked:]
     if lines:
         ledger.keeping(result_name(plan)).book(lines)
@@ -161,12 +194,19 @@ def _lines(plan: Publication) -> list[Line]:
 
 
 def _is_marked(plan: Publication, ledger: Ledger) -> bool:
-    own = [entry for entry in ledger.entries if entry.result == result_name(plan)]
-    return any(entry.label.startswith(SAVED) and entry.guarantee.epsilon == 0 for entry in own)
+    return any(map(_is_closing, _own_entries(plan, ledger)))
+
+
+def _is_closing(entry: Entry) -> bool:
+    return entry.label.startswith(SAVED) and entry.guarantee.epsilon == 0
+
+
+def _own_entries(plan: Publication, ledger: Ledger) -> list[Entry]:
+    return [entry for entry in ledger.entries if entry.result == result_name(plan)]
 
 
 def _mark(plan: Publication, ledger: Ledger) -> None:
-    """Write into the ledger that the publication is saved, which costs nothing, before it is shown."""
+    """Write into the ledger that the publication is finished, which costs nothing, before anybody can see it."""
     if not _is_marked(plan, ledger):
         nothing = Guarantee(epsilon=0.0, neighbours=ledger.neighbours)
         ledger.keeping(result_name(plan)).book([Line(nothing, f"{SAVED}{plan.title}")])
@@ -174,7 +214,7 @@ def _mark(plan: Publication, ledger: Ledger) -> None:
 
 def _refuse_early(plan: Publication, ledger: Ledger) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
-    if not any(entry.result == result_name(plan) for entry in ledger.entries):
+    if not _own_entries(plan, ledger):
         ledger.check(_lines(plan))
 
 
@@ -207,8 +247,12 @@ def _check_output(plan: Publication) -> None:
 
 
 def _has(folder: Path, digest: str) -> bool:
+    return _is_document(folder / DOCUMENT, digest)
+
+
+def _is_document(path: Path, digest: str) -> bool:
     try:
-        return Published.load(folder / DOCUMENT).digest == digest
+        return Published.load(path).digest == digest
     except (OSError, FormatError):
         return False
 
