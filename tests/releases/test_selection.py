@@ -241,3 +241,14 @@ def test_values_that_are_not_declared_are_one_more_group_where_three_points_ask_
         Release(Count(epsilon=1.0), {"zone": ["a", "b"]}).fold(whole)
     with pytest.raises(ParameterError, match="again"):
         Release(Count(epsilon=1.0), {"zone": ["a", "other", ...]})
+
+
+@pytest.mark.parametrize(("delta", "groups"), [(1e-29, 20), (1e-30, 50)])
+def test_tails_of_a_tiny_delta_are_summed_far_enough(delta: float, groups: int) -> None:
+    gaussian = GaussianSelection.calibrate(1.0, delta, groups)
+    assert gaussian is not None
+    tail = math.erfc((gaussian.threshold + 0.5) / math.sqrt(2 * gaussian.sigma2)) / 2  # P(X > τ), nearly
+    assert groups * tail <= 1.01 * delta
+    assert gaussian.worst_delta(1.0, groups) <= delta * (1 + 1e-5)
+    assert gaussian.worst_delta(1.0, groups) >= delta / 100
+    assert GaussianSelection.calibrate(1.0, 1e-31, groups) is None

@@ -59,7 +59,9 @@ _UNIT_BITS = 192
 #: By how much tails that are computed in double precision are enlarged.
 _MARGIN = 1e-6
 #: Tails are summed up to so many standard deviations.
-_REACH = 12
+_REACH = 20
+#: A smaller δ is beyond these sums, whose margin is for what they leave out.
+_LEAST_DELTA = 1e-30
 #: Changes of up to so many numbers are computed, and bounded beyond.
 _SUMMED = 100
 #: How many σ are tried, one percent apart, and the largest one.
@@ -206,7 +208,7 @@ class GaussianSelection:
     @classmethod
     def calibrate(cls, epsilon: float, delta: float, groups: int) -> GaussianSelection | None:
         """The noise of least threshold, among some, for (ε, δ) and κ groups; None where it has none to offer."""
-        least = _least_sigma(epsilon, delta, groups)
+        least = _least_sigma(epsilon, delta, groups) if delta >= _LEAST_DELTA else None
         if least is None:
             return None
         candidates = []
@@ -230,10 +232,8 @@ class GaussianSelection:
     def worst_delta(self, epsilon: float, groups: int) -> float:
         """The δ for ε and κ groups, for the worst number of groups of one person alone."""
         single = float(_tails(float(self.sigma2))[self.threshold]) * (1 + _MARGIN)
-        return max(
-            1 - (1 - single) ** alone * (1 - _gaussian_delta(float(self.sigma2), groups - alone, epsilon))
-            for alone in range(groups + 1)
-        )
+        others = [_gaussian_delta(float(self.sigma2), groups - alone, epsilon) for alone in range(groups + 1)]
+        return max(-math.expm1(alone * math.log1p(-single) + math.log1p(-other)) for alone, other in enumerate(others))
 
     @cached_property
     def noise(self) -> DiscreteGaussian:
