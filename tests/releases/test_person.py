@@ -7,6 +7,8 @@ import math
 import unicodedata
 import warnings
 from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import bruit
-from bruit import audit
+from bruit import audit, engines
 from bruit.domains import Categories
 from bruit.engines import people as engine
 from bruit.entropy import Entropy
-from bruit.errors import DataError, LedgerError, LimitError, MissingError, ParameterError
+from bruit.errors import DataError, DataTypeError, LedgerError, LimitError, MissingError, ParameterError
 from bruit.privacy import Guarantee, Ledger
 from bruit.releases import Count, Histogram, InverseSensitivity, Mean, Median, Person, Quantiles, Release, Sum, Variance
 from bruit.releases.noise import DiscreteLaplace
@@ -118,6 +121,54 @@ def test_one_person_is_one_person_however_they_are_written() -> None:
     assert (engine.identify(np.array([3.0])).words == engine.identify(np.array([3])).words).all()
     with pytest.raises(DataError, match="last digits"):
         engine.identify(np.array([2.0**53]))
+
+
+NEAR = [Decimal("123456789012345.671"), Decimal("123456789012345.672")]
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        pa.array(NEAR, pa.decimal128(18, 3)),
+        pa.array([Decimal("1.000000000000000001"), Decimal("1.000000000000000000")], pa.decimal128(19, 18)),
+        pa.array([1, 2], pa.timestamp("ms")),
+        np.array([1, 2], "M8[ns]"),
+        np.array([0.5, 1.5]),
+        [2.0**53, None],
+        [0.5, None],
+    ],
+    ids=["decimals", "rounded decimals", "times", "nanoseconds", "fractions", "large floats", "fractions and gaps"],
+)
+def test_a_column_that_may_have_made_two_people_one_is_refused(people: Any) -> None:
+    release = Release(Count(epsilon=1.0), person=Person("user", rows=1, missing="drop"))
+    table: Any = pa.table({"user": people}) if isinstance(people, pa.Array) else {"user": people}
+    with pytest.raises((DataError, DataTypeError), match="known by a whole number or a text"):
+        release.fold(table)
+
+
+def test_people_who_differ_in_what_readers_might_drop_are_two() -> None:
+    release = Release(Count(epsilon=1.0), person=Person("user", rows=1))
+    whole = pa.array([Decimal(2), Decimal(3)], pa.decimal128(18, 3))
+    days = np.array(["2026-01-01", "2026-01-02"], "M8[D]")
+    for people in (["A", "A\0"], whole, days):
+        table: Any = pa.table({"user": people}) if isinstance(people, pa.Array) else {"user": people}
+        assert release.fold(table).reveal(design=release.digest).tolist() == [2]
+
+
+def test_rows_of_people_are_counted_in_batches_so_that_sums_of_squares_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = Release(Variance("x", bounds=(0, 999_998), step=1.0, epsilon=1.0), person=Person("user", rows=1))
+    rows = 2 * engines.BATCH + 3
+    bounded = release.bounded(release.person, 7)
+    sizes: list[int] = []
+
+    def count(batch: Any) -> Any:
+        sizes.append(len(batch["x"]))
+        return release.tally_batch(batch)
+
+    tally = replace(bounded, count=count).tally({"user": np.arange(rows), "x": np.full(rows, 999_998.0)})
+    assert sizes == [engines.BATCH, engines.BATCH, 3]
+    assert tally.reveal(design=release.digest).tolist() == [rows, rows * 999_998, rows * 999_998**2]
+    assert 999_998**2 * engines.BATCH < 2**63
 
 
 def test_rows_of_nobody_are_refused_or_dropped_before_anything_is_booked() -> None:

@@ -100,8 +100,9 @@ def _readable(values: Any, name: str) -> Column:
         return DictionaryColumn(np.asarray(values.entries), np.asarray(values.positions))
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise DataTypeError(f"Column {name!r} must be a sequence with one entry per person.")
-    if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
-        array = np.empty(len(values), object)  # NumPy would make texts of mixed values
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) else set()
+    if len(kinds) > 1 or str in kinds:
+        array = np.empty(len(values), object)  # NumPy would make texts of mixed values, and drop a NUL that ends a text
         array[:] = values
         return array
     try:

@@ -6,6 +6,7 @@ may quote data, so they are never shown and never chained (see `bruit.errors`).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -50,19 +51,35 @@ def column(values: Any, name: str, missing: frozenset[str]) -> Column:
         return column(array.dictionary_decode(), name, missing)
     if pa.types.is_dictionary(kind) or is_text(kind) or pa.types.is_null(kind):
         return batching.without(_dictionary(array), missing)
-    if pa.types.is_decimal(kind):
-        array = array.cast(pa.float64())
-    elif any(test(kind) for test in _BYTES):
+    if any(test(kind) for test in _BYTES):
         return _bytes(array, name) if pa.types.is_fixed_size_binary(kind) else _bytes_of_one_length(array, name)
-    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _moments(array, name)
-    elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    return _numbers_of(array, name)
+
+
+def _numbers_of(array: Any, name: str) -> Column:
+    kind = array.type
+    if pa.types.is_decimal(kind):
+        return _decimals(array)
+    if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         # Without the type: that of nested values has their keys in it, which are data.
         raise DataTypeError(f"Column {name!r} must hold text, numbers, booleans or dates.")
     if array.null_count and not pa.types.is_floating(array.type):
         return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
     # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
     numbers: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
+    return numbers
+
+
+def _decimals(array: Any) -> NDArray[Any]:
+    """The nearest doubles; one that is not whole stays so, because whole numbers may be known as people."""
+    numbers: NDArray[Any] = np.array(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if array.type.scale > 0 and array.type.precision > sys.float_info.dig:
+        below = np.array(pc.floor(array).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        whole = np.array(pc.equal(pc.floor(array), array).fill_null(True).to_numpy(zero_copy_only=False))
+        rounded = ~whole & (numbers == np.floor(numbers))
+        numbers[rounded] = np.nextafter(numbers, np.where(below < numbers, -np.inf, np.inf))[rounded]
     return numbers
 
 

@@ -45,6 +45,7 @@ KEY_BYTES = 16
 _DIGITS = 18
 _WHOLE = re.compile(rf"0|-?[1-9][0-9]{{0,{_DIGITS - 1}}}")
 _EXACT = 2.0**53
+_KNOWN_BY = "A person must be known by a whole number or a text."
 
 
 class People(NamedTuple):
@@ -70,10 +71,13 @@ def identify(column: Any) -> People:
     ([1, 0, 1], 2)
     """
     if isinstance(column, DictionaryColumn):
-        keys = [None if is_missing(value) else _key(value) for value in column.entries.tolist()]
-        return _among(keys, column.positions)
+        values = column.entries.tolist()
+        _check_floats(np.array([value for value in values if isinstance(value, float)]))
+        return _among([None if is_missing(value) else _key(value) for value in values], column.positions)
     if column.ndim != 1 or column.dtype.kind not in "buifOUM":
-        raise DataTypeError("A person must be known by a whole number or a text.")
+        raise DataTypeError(_KNOWN_BY)
+    if column.dtype.kind == "M" and np.datetime_data(column.dtype)[0] != "D":
+        raise DataTypeError(f"{_KNOWN_BY} Times are read to the second, where different people look the same.")
     if column.dtype.kind in "iu":
         distinct, codes = np.unique(column, return_inverse=True)
         return People(codes.astype(np.int64), _words_of_numbers(distinct))
@@ -142,12 +146,17 @@ def _words_of_numbers(numbers: NDArray[Any]) -> Words:
 
 
 def _check_floats(column: NDArray[Any]) -> None:
-    with np.errstate(invalid="ignore"):
-        if (np.abs(column[~np.isnan(column)]) >= _EXACT).any():
-            raise DataError(
-                "A person must be known by a whole number or a text: these are floats of 2⁵³ and beyond, which have "
-                "lost their last digits, so that different people look the same. Read the column as text."
-            )
+    present = column[~np.isnan(column)]
+    if (np.abs(present) >= _EXACT).any():
+        raise DataError(
+            f"{_KNOWN_BY} These are floats of 2⁵³ and beyond, which have lost their last digits, so that different "
+            "people look the same. Read the column as text."
+        )
+    if (present != np.floor(present)).any():
+        raise DataError(
+            f"{_KNOWN_BY} These are numbers with digits behind the point, which may have lost their last ones, so that "
+            "different people look the same. Read the column as text."
+        )
 
 
 def hashes(messages: Words, key: bytes) -> Words:

@@ -492,6 +492,8 @@ class Ledger(_Shared):
         self, lines: Sequence[Line], parts: Parts | None = None, part: str | None = None, result: str | None = None
     ) -> tuple[Entry, ...]:
         """Book all lines, or refuse them all."""
+        if not lines:
+            raise ParameterError("There is nothing to book: give at least one line.")
         with self._current(write=True) as (books, handle):
             index = len(books.entries)
             # A group is named after its first entry, so two blocks with one label stay two groups.
