@@ -211,7 +211,7 @@ def test_a_reader_that_fails_otherwise_is_caught(tmp_path: Path) -> None:
 # HTTP: requests as bytes of their parts, to the application itself.
 
 #: What a request may end with: counted, known already, and refusals of every kind; never 500.
-STATUSES = {200, 201, 400, 404, 405, 408, 409, 413, 415, 422}
+STATUSES = {200, 201, 204, 400, 404, 405, 408, 409, 413, 415, 422}
 
 
 def _scope(draw: random.Random, length: int) -> dict[str, Any]:

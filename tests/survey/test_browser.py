@@ -131,17 +131,17 @@ def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_a
 
 
 def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_referrer(many, visit, collector):
-    tab = visit(page_of(many))
+    tab = visit(b"<!doctype html><title>another page</title>", path="/")
     requests = []
-    tab.on("request", lambda request: requests.append((request.method, request.url)))
-    tab.reload()
+    tab.on("request", lambda request: requests.append((request.method, request.url.removeprefix(collector.address))))
+    tab.goto(collector.serve(page_of(many)))
     _answer_all(tab)
-    assert requests == [("GET", collector.address + "/s/class"), ("POST", collector.address + "/s/class/report")]
-    assert [request[:2] for request in collector.requests] == [
-        ("GET", "/s/class"), ("GET", "/s/class"), ("POST", "/s/class/report"),
-    ]  # fmt: skip
-    headers = {name.lower() for name in collector.requests[-1][2]}
-    assert not headers & {"cookie", "referer", "authorization"}
+    # The page, whether the survey is open when it is opened and when somebody takes part, and the report.
+    state = ("GET", "/s/class/report")
+    assert requests == [("GET", "/s/class"), state, state, ("POST", "/s/class/report")]
+    assert [request[:2] for request in collector.requests[-4:]] == requests
+    for _, _, sent in collector.requests[-3:]:
+        assert not {name.lower() for name in sent} & {"cookie", "referer", "authorization"}
     assert tab.context.cookies() == []
 
 
@@ -154,6 +154,40 @@ def _answer_all(tab):
             place.locator("label").first.click()
     send(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("state", "heading"), [(410, "This survey is closed"), (404, "This survey is not open")], ids=["closed", "not open"]
+)
+def test_a_survey_that_takes_no_answers_asks_nothing(state, heading, one, visit, collector):
+    collector.state = state
+    tab = visit(page_of(one), quiet=False)
+    tab.get_by_role("heading", name=heading).wait_for()
+    assert "Nothing was drawn" in text(tab)
+    assert tab.get_by_role("button").count() == 0
+    assert tab.evaluate("localStorage.length") == 0
+    assert collector.bodies == []
+
+
+def test_a_survey_that_closes_while_its_page_is_open_draws_nothing(one, visit, collector):
+    tab = visit(page_of(one), quiet=False)
+    tab.wait_for_load_state("networkidle")
+    collector.state = 410
+    take_part(tab)
+    tab.get_by_role("heading", name="This survey is closed").wait_for()
+    assert tab.evaluate("localStorage.length") == 0
+
+
+def test_what_was_drawn_before_a_survey_closed_is_sent_again_after_it(one, visit, collector):
+    collector.answers = [503, 200]
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    collector.state = 410
+    tab.reload()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 2
+    assert len({*collector.bodies}) == 1
 
 
 # The true answer.

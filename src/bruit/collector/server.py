@@ -134,12 +134,15 @@ def application(
 
     routes = [
         Route("/s/{name}/results", server.results, methods=["GET"]),
+        Route("/s/{name}/report", server.is_open, methods=["GET"]),
         Route("/s/{name}", server.page, methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
     handlers: Mapping[Any, Any] = {404: server.unknown, 405: server.not_done, Exception: server.defect}
     front = [Middleware(_Reports, server=server)]
-    return Starlette(routes=routes, middleware=front, exception_handlers=handlers, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=front, exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False  # an address with a slash more is another one, and no header names where to go
+    return app
 
 
 class _Reports:
@@ -220,6 +223,19 @@ class _Server:
             return self._answer(404)
         content = held.desk.page
         return self._html(content, security_policy(content))
+
+    async def is_open(self, request: Request) -> Response:
+        """Whether reports are taken, for a page that learns it before it asks: 204, or as a report would be refused."""
+        try:
+            self._check_transport(request.scope)
+            held = await self._hold(request.path_params["name"])
+        except _Refused as refused:
+            return self._answer(refused.status)
+        if held.desk.is_before():
+            return self._answer(404)
+        if held.closed or held.desk.is_over():
+            return self._answer(410)
+        return Response(status_code=204, headers={**_NO_PAGE, **self._transport})
 
     async def results(self, request: Request) -> Response:
         """The results, for whoever shows the token, or for everybody where the survey says so."""

@@ -209,6 +209,8 @@ function start(survey) {
     from_disk: () => notice("from_disk"),
     insecure: () => notice("insecure"),
     needs_link: () => notice("needs_link"),
+    not_open: () => notice("not_open"),
+    closed: () => notice("closed"),
   };
 
   function show(name) {
@@ -411,6 +413,7 @@ function start(survey) {
 
   async function takePart() {
     if (panel && !(await claim())) return;
+    if (!panel) checkOpen(); // the page may have been open for long; a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
   }
@@ -643,7 +646,10 @@ function start(survey) {
   /** Go on from what is stored: nothing, something drawn that is to be sent, or something that was sent. */
   async function resume() {
     const record = store.get();
-    if (!record) return show(panel ? memoState() : "invitation");
+    if (!record) {
+      show(panel ? memoState() : "invitation");
+      return checkOpen();
+    }
     if (record.sent) {
       answers = null;
       return show("already");
@@ -672,26 +678,40 @@ function start(survey) {
 
   /** What the collector answered: sent, again (nothing was answered, or to come later), or a reason why not. */
   async function posted(body) {
+    const status = await answered({ method: "POST", body, headers: { "Content-Type": "application/json" } });
+    if (status === 200 || status === 201) return "sent";
+    return status === 0 || status === 408 || status === 429 || status >= 500 ? "again" : String(status);
+  }
+
+  /** The status of the collector's answer; 0 where there was none. */
+  async function answered(content) {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), 20000);
     try {
       const { status } = await fetch(survey.address, {
-        method: "POST",
-        body,
-        headers: { "Content-Type": "application/json" },
+        ...content,
         credentials: "omit",
         cache: "no-store",
         redirect: "error",
         referrerPolicy: "no-referrer",
         signal: patience.signal,
       });
-      if (status === 200 || status === 201) return "sent";
-      return status === 408 || status === 429 || status >= 500 ? "again" : String(status);
+      return status;
     } catch {
-      return "again";
+      return 0;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
+  async function checkOpen() {
+    const own = store;
+    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" })];
+    const asks = screen === "invitation" || screen === "again" || screen === "questions";
+    if (!shut || !asks || drawing || own !== store || store.get()) return;
+    answers = null;
+    show(shut);
   }
 
   function report() {
