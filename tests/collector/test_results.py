@@ -17,7 +17,8 @@ from bruit.collector.desk import Desk, link_hash
 from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
-from bruit.collector.results_page import _words, page
+from bruit.collector.results_page import page
+from bruit.collector.wording import words_of
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 
@@ -152,7 +153,7 @@ def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, healt
 
 
 def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
-    english, french = _words("en"), _words("fr")
+    english, french = words_of("en"), words_of("fr")
     gaps = re.compile(r"\{\w+\}")
     assert {key: sorted(gaps.findall(text)) for key, text in english.items()} == {
         key: sorted(gaps.findall(text)) for key, text in french.items()

@@ -102,7 +102,10 @@ def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_
     now = datetime.now(UTC).replace(microsecond=0)
     survey_file.write_text(f"opens = {(now + timedelta(days=1)).isoformat()}\n{text}")
     early = opened(site.store, survey_file, "early")
-    assert request(site.port, "GET", "/s/early")[0] == 404
+    status, _, content = request(site.port, "GET", "/s/early", Accept="text/html")
+    assert status == 404
+    assert f"opens at this time: {now + timedelta(days=1):%Y-%m-%d, %H:%M} (UTC)".encode() in content
+    assert b"alcohol this week" not in content  # what is asked is not shown before it is asked
     assert post(site.port, answer(early), "early") == 404
     assert request(site.port, "GET", "/s/early/report")[0] == 404
     survey_file.write_text(f"closes = {(now - timedelta(days=1)).isoformat()}\n{text}")
@@ -112,6 +115,28 @@ def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_
     assert request(site.port, "GET", "/s/late/report")[0] == 410
     assert post(site.port, answer(late), "late") == 410
     assert site.store.survey("late").closed
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("/", b"Surveys are answered here"),
+        ("/favicon.ico", b"There is no such survey here"),
+        ("/s/another", b"There is no such survey here"),
+        ("/s/alcohol/results", b"There are no results to be seen"),
+        ("/s/another/results?token=<script>", b"There are no results to be seen"),
+    ],
+)
+def test_people_get_a_short_page_and_programs_json_where_there_is_nothing_to_see(site, path, heading) -> None:
+    status, headers, content = request(site.port, "GET", path)
+    assert (status, headers["content-type"], json.loads(content)["status"]) == (404, "application/problem+json", 404)
+    status, headers, content = request(site.port, "GET", path, Accept="text/html,*/*;q=0.8", Accept_Language="de, en")
+    assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert heading in content
+    assert b"<script" not in content
+    assert "script" not in headers["content-security-policy"]
+    _, _, content = request(site.port, "GET", path, Accept="text/html", Accept_Language="fr-CH;q=0.9, en")
+    assert b'<html lang="fr">' in content
 
 
 def test_a_single_use_link_is_spent_once(site, opened, survey_file) -> None:

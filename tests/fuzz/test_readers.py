@@ -228,6 +228,8 @@ def _scope(draw: random.Random, length: int) -> dict[str, Any]:
         (b"host", b"\xff"),
         (b"content-length", b"5"),
         (b"cookie", b"=;=" * 999),
+        (b"accept", b"text/html;\xff"),
+        (b"accept-language", b",;=\xff" * 99),
     ]
     headers += draw.sample(extra, draw.choice((0, 0, 0, 1, 2)))
     query = draw.choice((b"", b"token=", b"token=%ff%00", b"token=a&token=b", b"=" * 500, bytes(range(128, 160))))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -13,12 +10,12 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
+from bruit.collector.wording import language_of, template, words_of
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 
 __all__ = ["page"]
 
-_LANGUAGES = ("en", "fr")
 #: How wide a figure is drawn, and its mark.
 _WIDTH, _MARK = 1000, 6
 
@@ -45,12 +42,12 @@ def page(results: Results) -> bytes:
         What is shown.
     """
     survey = results.survey
-    language = _language(survey.languages)
-    words = _words(language)
+    language = language_of(survey.languages)
+    words = words_of(language)
     own = _own(results, language)
     clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
     epsilon = f"{survey.plan.guarantee.epsilon:.7g}"
-    text: str = _template().render(
+    text: str = template("results").render(
         language=language,
         words=words,
         results=results,
@@ -230,27 +227,3 @@ def _label(results: Results, name: str, label: str, own: str) -> str:
         if name == question.name and label in question.values:
             return question.labels[own][question.values.index(label)]
     return label
-
-
-def words_of(languages: Sequence[str]) -> Mapping[str, str]:
-    """The collector's own texts, in the first of these languages that there are texts for."""
-    return _words(_language(languages))
-
-
-def _language(languages: Sequence[str]) -> str:
-    return next((code for code in languages if code in _LANGUAGES), "en")
-
-
-@functools.cache
-def _words(language: str) -> dict[str, str]:
-    text = resources.files("bruit.collector").joinpath("texts", f"{language}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@functools.cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    text = resources.files("bruit.collector").joinpath("templates", "results.html").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(text)

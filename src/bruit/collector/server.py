@@ -16,6 +16,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -29,6 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
+from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.store import Entry, Outcome, Store
 from bruit.errors import DataError
 from bruit.survey.page import security_policy
@@ -218,9 +220,9 @@ class _Server:
             self._check_transport(request.scope)
             held = await self._hold(request.path_params["name"])
         except _Refused as refused:
-            return self._answer(refused.status)
+            return self._refuse(request, refused.status)
         if held.desk.is_before():
-            return self._answer(404)
+            return self._refuse(request, 404, held.desk.survey.opens)
         content = held.desk.page
         return self._html(content, security_policy(content))
 
@@ -248,11 +250,11 @@ class _Server:
                 raise _Refused(429)
             held = await self._hold(request.path_params["name"], fresh=True)
         except _Refused as refused:
-            return self._answer(refused.status)
+            return self._refuse(request, refused.status)
         opened = held.desk.opened
         token = link_hash(request.query_params.get("token", ""))
         if not opened.public and not hmac.compare_digest(token, opened.token):
-            return self._answer(404)
+            return self._refuse(request, 404)
         answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
         return self._html(answer, _policy(answer))
 
@@ -262,16 +264,16 @@ class _Server:
 
     async def unknown(self, request: Request, error: Exception) -> Response:
         """Nothing is here."""
-        return self._answer(404)
+        return self._refuse(request, 404)
 
     async def not_done(self, request: Request, error: Exception) -> Response:
         """Another method than the route has."""
-        return self._answer(405)
+        return self._refuse(request, 405)
 
     async def defect(self, request: Request, error: Exception) -> Response:
         """An error that nobody expected: its kind is logged, and nothing else of it."""
         _LOG.error("A defect of bruit: %s.", type(error).__name__)
-        return self._answer(500)
+        return self._refuse(request, 500)
 
     # Reports.
 
@@ -333,9 +335,16 @@ class _Server:
         kind = "application/json" if status < 400 else "application/problem+json"
         return Response(text.ljust(ANSWER_BYTES).encode(), status, {**_NO_PAGE, **self._transport}, kind)
 
-    def _html(self, content: bytes, policy: str) -> Response:
+    def _refuse(self, request: Request, status: int, opens: datetime | None = None) -> Response:
+        """A short page for a browser, and JSON for a program."""
+        if not is_for_people(request.headers):
+            return self._answer(status)
+        content = notice(status, request.scope["path"], request.headers, opens)
+        return self._html(content, _policy(content), status)
+
+    def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
-        return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+        return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:
