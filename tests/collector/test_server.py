@@ -29,7 +29,9 @@ from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from serving import TOKEN, post, raw, report_bytes, request, served
+from serving import post, raw, report_bytes, request, served
+
+from ..surveys import TOKEN
 
 
 class Running(NamedTuple):

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
-from .conftest import LONG, MANY, ONE, TABLES
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 

@@ -7,7 +7,7 @@ import pytest
 
 from bruit.estimation import intervals
 
-from .conftest import LONG, MANY, ONE
+from ..surveys import LONG, MANY, ONE
 
 
 def test_the_width_is_that_of_the_estimates_and_the_votes_those_of_the_law(one, write):

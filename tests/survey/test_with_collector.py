@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..surveys import ONE, rounds
 from . import browser as browsers
-from .conftest import ONE, ROUNDS
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 pytest.importorskip("starlette", reason="the collector needs bruit[collector]")
@@ -90,10 +90,8 @@ def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
 
     now = datetime.now(UTC).replace(microsecond=0)
     times = [now + timedelta(days=days) for days in (-10, -5, 5, 10)]
-    text = re.sub(
-        r"round_opens = \[.*?\]", f"round_opens = [{', '.join(map(datetime.isoformat, times))}]", ROUNDS, flags=re.S
-    )
-    (tmp_path / "class.toml").write_text(text.replace("people = 60", "shown_from = 2"), encoding="utf-8")
+    text = rounds(map(datetime.isoformat, times), "shown_from = 2")
+    (tmp_path / "class.toml").write_text(text, encoding="utf-8")
 
     def bruit(*words):
         command = [sys.executable, "-m", "bruit", "survey", *words]
