@@ -6,58 +6,23 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from bruit.collector import Opened, Store, open_store
-from bruit.collector.desk import Desk, document, link_hash
-from bruit.survey import Survey
+from bruit.collector import Store, open_store
+from bruit.collector.desk import Desk
 
-sys.path.insert(0, str(Path(__file__).parent))
-from serving import TOKEN
-
-SURVEY = """
-title = "Alcohol at school"
-epsilon = 1.0
-people = 30
-shown_from = 10
-[[question]]
-name = "drinks"
-text = "Have you drunk alcohol this week?"
-kind = "yes-no"
-[[question]]
-name = "class"
-text = "Which class are you in?"
-kind = "choice"
-labels = ["A", "B"]
-clear = true
-"""
-
-SEVERAL = """
-title = "Health"
-epsilon = 2.0
-shown_from = 5
-[[question]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-[[question]]
-name = "sport"
-text = "How often do you do sport?"
-kind = "choice"
-labels = ["never", "sometimes", "often"]
-"""
+from ..surveys import ALCOHOL, HEALTH, opened_in
 
 
 @pytest.fixture
 def survey_file(tmp_path: Path) -> Path:
     """A survey with a sensitive question and one that is sent in clear."""
     path = tmp_path / "alcohol.toml"
-    path.write_text(SURVEY, encoding="utf-8")
+    path.write_text(ALCOHOL, encoding="utf-8")
     return path
 
 
@@ -65,23 +30,14 @@ def survey_file(tmp_path: Path) -> Path:
 def several_file(tmp_path: Path) -> Path:
     """A survey with two sensitive questions."""
     path = tmp_path / "health.toml"
-    path.write_text(SEVERAL, encoding="utf-8")
+    path.write_text(HEALTH, encoding="utf-8")
     return path
 
 
 @pytest.fixture
 def opened() -> Callable[..., Desk]:
     """Open a survey file in a store."""
-
-    def open_(store: Store, path: Path, name: str = "alcohol", *, links: bool = False, public: bool = False) -> Desk:
-        survey = Survey.read(path)
-        token = link_hash(TOKEN)
-        store.add(Opened(name, survey.digest, document(path), links, public, token, day="2026-01-01"))
-        found = store.survey(name)
-        assert found is not None
-        return Desk(found)
-
-    return open_
+    return opened_in
 
 
 def _binaries() -> Path | None:

@@ -14,9 +14,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-#: What the asker shows.
-TOKEN = "a-token-that-the-asker-shows"
-
 #: Serves a store on the socket that it inherits, like `bruit survey open`.
 PROGRAM = """
 import socket, sys

@@ -17,7 +17,8 @@ from bruit.collector.desk import Desk, link_hash
 from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
-from bruit.collector.results_page import _words, page
+from bruit.collector.results_page import _places, page
+from bruit.collector.wording import words_of
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 
@@ -124,6 +125,38 @@ def test_small_groups_and_few_answers_are_not_shown(tmp_path, opened, health) ->
     store.disconnect()
 
 
+def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+
+    def send(number: int) -> str:
+        bodies = [desk.survey.answer({"drinks": "No", "class": "A"}) for _ in range(number)]
+        commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+        return page(results(store, desk)).decode()
+
+    text = send(10)
+    assert "estimated from 10 of 10 answers" in text
+    assert "waiting" not in text
+    (estimate,) = [question.answer for question in results(store, desk).rounds[1]]
+    sentence = re.search(r'<p class="lead">(.*?)</p>\s*<p class="soft">10 people', text)[1]
+    assert sentence.startswith(f"Of 100 people, about {round(100 * min(max(estimate.frequency[1], 0), 1))} would say")
+    assert ("V14Z" in text) == bool((estimate.interval()[:, 0] < 0).any() | (estimate.interval()[:, 1] > 1).any())
+    assert "1 more answer is waiting: results move in steps of 10, so that nobody’s answer" in send(1)
+    assert "5 more answers are waiting: results move in steps of 10" in send(4)
+    store.close("alcohol")
+    assert "The survey is closed; “bruit survey close alcohol --all” includes them." in send(0)
+    store.close("alcohol", whole=True)
+    assert "estimated from 15 of 15 answers" in send(0)
+    store.disconnect()
+
+
+def test_bars_that_are_cut_have_an_arrow_at_that_end_and_others_have_none() -> None:
+    below, above, inside = _places([(0.1, -0.2, 0.4), (1.1, 0.9, 1.3), (0.5, 0.0, 1.0)], 0.0, 1.0)
+    assert below == (0, 400, 99, True, False)
+    assert above == (900, 100, 994, False, True)
+    assert inside == (0, 1000, 497, False, False)
+
+
 def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
     store, desk, _ = filled
     text = page(results(store, desk)).decode()
@@ -152,7 +185,7 @@ def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, healt
 
 
 def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
-    english, french = _words("en"), _words("fr")
+    english, french = words_of("en"), words_of("fr")
     gaps = re.compile(r"\{\w+\}")
     assert {key: sorted(gaps.findall(text)) for key, text in english.items()} == {
         key: sorted(gaps.findall(text)) for key, text in french.items()

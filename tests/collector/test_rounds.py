@@ -24,25 +24,7 @@ from bruit.collector.serving import Listening
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post
 
-SURVEY = """
-title = "Sleep"
-epsilon = 1.0
-epoch_epsilon = 2.0
-rounds = 2
-epochs = 2
-round_opens = [TIMES]
-shown_from = 4
-[[question]]
-name = "slept"
-text = "Did you sleep well?"
-kind = "yes-no"
-[[question]]
-name = "class"
-text = "Your class"
-kind = "choice"
-labels = ["A", "B"]
-clear = true
-"""
+from ..surveys import rounds
 
 
 @pytest.fixture
@@ -51,7 +33,7 @@ def sleep_file(tmp_path: Path) -> Path:
     now = datetime.now(UTC).replace(microsecond=0)
     times = [(now + timedelta(days=days)).isoformat() for days in (-15, -8, -1, 6)]
     path = tmp_path / "sleep.toml"
-    path.write_text(SURVEY.replace("TIMES", ", ".join(times)), encoding="utf-8")
+    path.write_text(rounds(times, "shown_from = 4"), encoding="utf-8")
     return path
 
 

@@ -29,7 +29,9 @@ from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from serving import TOKEN, post, raw, report_bytes, request, served
+from serving import post, raw, report_bytes, request, served
+
+from ..surveys import TOKEN
 
 
 class Running(NamedTuple):
@@ -54,14 +56,18 @@ def answer(desk: Desk, drinks: str = "Yes", **settings) -> bytes:
     return desk.survey.answer({"drinks": drinks, "class": "A"}, **settings)
 
 
-def test_a_report_is_counted_once_and_every_answer_has_one_size(site) -> None:
+def test_a_report_is_counted_once_and_every_answer_has_one_size(site, monkeypatch) -> None:
     body = answer(site.desk)
     assert [post(site.port, body), post(site.port, body)] == [201, 200]
+    assert request(site.port, "GET", "/s/alcohol/report")[0] == 204
     forged = re.sub(rb'"drinks":"(.)"', lambda match: b'"drinks":"%d"' % (1 - int(match[1])), body)
     assert post(site.port, forged) == 409
     assert post(site.port, body, "another") == 404
     site.store.close("alcohol")
     assert [post(site.port, body), post(site.port, answer(site.desk))] == [200, 410]
+    assert request(site.port, "GET", "/s/alcohol/report")[0] == 204  # as of a few seconds ago
+    monkeypatch.setattr(server_module, "_FRESH", 0.0)
+    assert request(site.port, "GET", "/s/alcohol/report")[0] == 410
     assert site.store.totals("alcohol") == (1, 1, 2)
 
 
@@ -98,14 +104,41 @@ def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_
     now = datetime.now(UTC).replace(microsecond=0)
     survey_file.write_text(f"opens = {(now + timedelta(days=1)).isoformat()}\n{text}")
     early = opened(site.store, survey_file, "early")
-    assert request(site.port, "GET", "/s/early")[0] == 404
+    status, _, content = request(site.port, "GET", "/s/early", Accept="text/html")
+    assert status == 404
+    assert f"opens at this time: {now + timedelta(days=1):%Y-%m-%d, %H:%M} (UTC)".encode() in content
+    assert b"alcohol this week" not in content  # what is asked is not shown before it is asked
     assert post(site.port, answer(early), "early") == 404
+    assert request(site.port, "GET", "/s/early/report")[0] == 404
     survey_file.write_text(f"closes = {(now - timedelta(days=1)).isoformat()}\n{text}")
     late = opened(site.store, survey_file, "late")
     assert late.is_over()
     assert not late.is_over(now - timedelta(days=2))
+    assert request(site.port, "GET", "/s/late/report")[0] == 410
     assert post(site.port, answer(late), "late") == 410
     assert site.store.survey("late").closed
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("/", b"Surveys are answered here"),
+        ("/favicon.ico", b"There is no such survey here"),
+        ("/s/another", b"There is no such survey here"),
+        ("/s/alcohol/results", b"There are no results to be seen"),
+        ("/s/another/results?token=<script>", b"There are no results to be seen"),
+    ],
+)
+def test_people_get_a_short_page_and_programs_json_where_there_is_nothing_to_see(site, path, heading) -> None:
+    status, headers, content = request(site.port, "GET", path)
+    assert (status, headers["content-type"], json.loads(content)["status"]) == (404, "application/problem+json", 404)
+    status, headers, content = request(site.port, "GET", path, Accept="text/html,*/*;q=0.8", Accept_Language="de, en")
+    assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert heading in content
+    assert b"<script" not in content
+    assert "script" not in headers["content-security-policy"]
+    _, _, content = request(site.port, "GET", path, Accept="text/html", Accept_Language="fr-CH;q=0.9, en")
+    assert b'<html lang="fr">' in content
 
 
 def test_a_single_use_link_is_spent_once(site, opened, survey_file) -> None:
@@ -148,7 +181,7 @@ def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
     yield "many headers", b"GET /s/alcohol HTTP/1.1\r\n" + b"X: y\r\n" * 10_000 + b"\r\n"
     for path in ("/s/../../etc/passwd", "/s/%2e%2e/report", "/s/alcohol%00/report", "/s/ALCOHOL/report", "/s//report"):
         yield path, whole(good, path)
-    for method in ("GET", "PUT", "DELETE", "PATCH", "TRACE"):
+    for method in ("PUT", "DELETE", "PATCH", "TRACE"):
         yield method, f"{method} /s/alcohol/report HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     yield "a key twice", whole(good.replace(b'"pad":"', b'"id":"', 1))
     yield "another survey", whole(good.replace(desk.survey.digest.encode(), b"0" * 64))

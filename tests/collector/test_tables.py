@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,22 +16,11 @@ from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
 from bruit.collector.results_page import page
 
-SURVEY = """
-title = "Habits"
-epsilon = 3.0
-people = 300
-shown_from = 10
-method = "TAB[ADP]"
-[[question]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-[[question]]
-name = "sport"
-text = "How often do you do sport?"
-kind = "choice"
-labels = ["never", "sometimes", "often"]
-"""
+from ..surveys import TABLES
+
+#: Enough people for the two to be seen to go together.
+SETTINGS = 'epsilon = 3.0\npeople = 300\nshown_from = 10\nmethod = "TAB[ADP]"\n'
+SURVEY = TABLES.replace('epsilon = 2.0\nmethod = "TAB[GRR]"\n', SETTINGS)
 
 
 @pytest.fixture
@@ -100,7 +88,6 @@ def test_the_check_and_the_page_speak_of_pairs(answered) -> None:
     _, desk, _ = answered
     notes = " ".join(desk.survey.check().table().notes)
     assert "Each person reports one of 1 table of answers, whole: about 300 on each." in notes
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     data = json.loads(desk.survey.page().decode().split('id="data">')[1].split("</script>")[0])
     (entry,) = data["attributes"]
     assert [part["size"] for part in entry["parts"]] == [2, 3]

@@ -32,6 +32,8 @@ from bruit.releases import Count, Histogram, Mean, Median, Release, Result, Resu
 sys.path.insert(0, str(Path(__file__).parent))
 from mutations import changed_bytes, changed_document, changed_settings, changes, other_columns
 
+from ..surveys import ALCOHOL, opened_in
+
 FEW, MANY = 100, 3000
 #: The longest that one read may take, of contents that are all small; the machine may be busy.
 SECONDS = 60.0
@@ -40,23 +42,6 @@ ROWS = {"smokes": ["no", "yes", "no", "yes"], "age": ["young", "old", "old", "ve
 
 #: How files of Parquet are changed.
 COLUMNS = (other_columns, changed_bytes)
-
-SURVEY = """
-title = "Alcohol at school"
-epsilon = 1.0
-people = 30
-shown_from = 10
-[[question]]
-name = "drinks"
-text = "Have you drunk alcohol this week?"
-kind = "yes-no"
-[[question]]
-name = "class"
-text = "Which class are you in?"
-kind = "choice"
-labels = ["A", "B"]
-clear = true
-"""
 
 
 class Reader(NamedTuple):
@@ -121,7 +106,7 @@ def _readers(folder: Path) -> dict[str, Reader]:
             (changed_document, changed_bytes),
         ),
         "ledger": Reader(lambda path: Ledger.open(path).entries, [book.read_bytes()]),
-        "survey": Reader(_survey, [SURVEY.encode()], (changed_settings, changed_bytes), ".toml"),
+        "survey": Reader(_survey, [ALCOHOL.encode()], (changed_settings, changed_bytes), ".toml"),
         "table of CSV": Reader(lambda path: tables.publish(tables.fold(path), rng=1), [_csv(ROWS)], ending=".csv"),
         "table of Parquet": Reader(
             lambda path: tables.publish(tables.fold(path), rng=1), [_parquet(ROWS, folder)], COLUMNS, ".parquet"
@@ -211,7 +196,7 @@ def test_a_reader_that_fails_otherwise_is_caught(tmp_path: Path) -> None:
 # HTTP: requests as bytes of their parts, to the application itself.
 
 #: What a request may end with: counted, known already, and refusals of every kind; never 500.
-STATUSES = {200, 201, 400, 404, 405, 408, 409, 413, 415, 422}
+STATUSES = {200, 201, 204, 400, 404, 405, 408, 409, 413, 415, 422}
 
 
 def _scope(draw: random.Random, length: int) -> dict[str, Any]:
@@ -228,6 +213,8 @@ def _scope(draw: random.Random, length: int) -> dict[str, Any]:
         (b"host", b"\xff"),
         (b"content-length", b"5"),
         (b"cookie", b"=;=" * 999),
+        (b"accept", b"text/html;\xff"),
+        (b"accept-language", b",;=\xff" * 99),
     ]
     headers += draw.sample(extra, draw.choice((0, 0, 0, 1, 2)))
     query = draw.choice((b"", b"token=", b"token=%ff%00", b"token=a&token=b", b"=" * 500, bytes(range(128, 160))))
@@ -262,18 +249,12 @@ def _exchange(application: Any, scope: dict[str, Any], pieces: list[dict[str, An
 
 def _requests(folder: Path, times: int, seed: int) -> dict[int, int]:
     """The statuses of so many requests to a server of one survey; every whole report must count once."""
-    from bruit.collector import Opened, open_store
-    from bruit.collector.desk import document, link_hash
+    from bruit.collector import open_store
     from bruit.collector.server import Limits, application
-    from bruit.survey import Survey
 
-    (folder / "survey.toml").write_text(SURVEY, encoding="utf-8")
-    survey = Survey.read(folder / "survey.toml")
+    (folder / "survey.toml").write_text(ALCOHOL, encoding="utf-8")
     store = open_store(str(folder / "store.sqlite"))
-    opened = Opened(
-        "alcohol", survey.digest, document(folder / "survey.toml"), False, True, link_hash("t"), day="2026-01-01"
-    )
-    store.add(opened)
+    survey = opened_in(store, folder / "survey.toml", public=True).survey
     draw = random.Random(seed)
     body = survey.body
     whole = body.fill(body_report(draw, survey))

@@ -55,13 +55,15 @@ class Collector:
 
     def __init__(self):
         self.pages, self.requests, self.bodies, self.answers, self.delay = {}, [], [], [], 0.0
+        self.state = 204  # what a page learns that has not asked anybody yet
         collector = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 collector.requests.append(("GET", self.path, dict(self.headers)))
                 content, kind = collector.pages.get(self.path.split("?")[0], (b"", "text/plain"))
-                self._answer(200 if content else 404, content, kind)
+                status = collector.state if self.path.endswith("/report") else 404
+                self._answer(200 if content else status, content, kind)
 
             def do_POST(self):
                 collector.requests.append(("POST", self.path, dict(self.headers)))

@@ -1,4 +1,4 @@
-"""Surveys to try things with."""
+"""Surveys to try things with, and a browser."""
 
 from __future__ import annotations
 
@@ -6,110 +6,8 @@ import pytest
 
 from bruit.survey import Survey
 
+from ..surveys import LONG, MANY, ONE, ROUNDS
 from . import browser as browsers
-
-ONE = """
-title = "Alcohol at school"
-epsilon = 1.0
-people = 30
-[[question]]
-name = "drinks"
-text = "Have you drunk alcohol this week?"
-kind = "yes-no"
-"""
-
-MANY = """
-# A comment.
-title.en = "Life at school"
-title.fr = "La vie au collège"
-introduction.en = "A few questions."
-introduction.fr = "Quelques questions."
-asker.en = "Ms Martin, maths"
-asker.fr = "Mme Martin, maths"
-epsilon = 1.0
-people = 200
-shown_from = 20
-opens = 2026-11-20T08:00:00+01:00
-closes = 2026-12-01T18:00:00+01:00
-
-[[question]]
-name = "drinks"
-text.en = "Have you drunk alcohol this week?"
-text.fr = "As-tu bu de l’alcool cette semaine ?"
-kind = "yes-no"
-refusal = true
-
-[[question]]
-name = "hours"
-text.en = "How many hours did you sleep last night?"
-text.fr = "Combien d’heures as-tu dormi la nuit dernière ?"
-help.en = "Half hours count."
-help.fr = "Les demi-heures comptent."
-kind = "number"
-from = 0
-to = 12
-step = 0.5
-
-[[question]]
-name = "happy"
-text.en = "How do you like it here?"
-text.fr = "Te plais-tu ici ?"
-kind = "scale"
-from = 1
-to = 5
-low.en = "not at all"
-low.fr = "pas du tout"
-high.en = "very much"
-high.fr = "beaucoup"
-
-[[question]]
-name = "seen"
-text.en = "What have you seen?"
-text.fr = "Qu’as-tu vu ?"
-kind = "several"
-labels.en = ["bullying", "theft", "a \\"prank\\" <b>é</b> 😀"]
-labels.fr = ["du harcèlement", "un vol", "une « farce »"]
-
-[[question]]
-name = "class"
-text.en = "Your class"
-text.fr = "Ta classe"
-kind = "choice"
-labels.en = ["A", "B", "C"]
-labels.fr = ["A", "B", "C"]
-clear = true
-"""
-
-#: Twelve answers, so that a report is a list of them.
-LONG = """
-title = "Where from"
-epsilon = 1.0
-[[question]]
-name = "town"
-text = "Which town are you from?"
-kind = "choice"
-labels = [
-  "Vesoul", "Dole", "Gray", "Lure", "Luxeuil", "Arbois",
-  "Poligny", "Morez", "Ornans", "Pontarlier", "Baume", "Salins",
-]
-"""
-
-
-#: A pair of answers is reported.
-TABLES = """
-title = "Habits"
-epsilon = 2.0
-method = "TAB[GRR]"
-[[question]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-[[question]]
-name = "sport"
-text = "How often do you do sport?"
-kind = "choice"
-labels = ["never", "sometimes", "often"]
-"""
 
 
 @pytest.fixture
@@ -137,30 +35,6 @@ def many(write):
 @pytest.fixture
 def long(write):
     return write(LONG)
-
-
-#: Two epochs of two rounds.
-ROUNDS = """
-title = "Sleep at school"
-epsilon = 1.0
-epoch_epsilon = 2.0
-rounds = 2
-epochs = 2
-round_opens = [
-  2026-01-05T08:00:00+01:00, 2026-01-12T08:00:00+01:00, 2026-01-19T08:00:00+01:00, 2026-01-26T08:00:00+01:00,
-]
-people = 60
-[[question]]
-name = "slept"
-text = "Did you sleep well?"
-kind = "yes-no"
-[[question]]
-name = "class"
-text = "Your class"
-kind = "choice"
-labels = ["A", "B"]
-clear = true
-"""
 
 
 @pytest.fixture

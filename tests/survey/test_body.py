@@ -140,7 +140,7 @@ def test_every_body_with_one_byte_changed_is_another_report_or_is_refused(many):
 
 
 def test_two_surveys_with_equal_questions_cannot_be_mixed(one, write):
-    from .conftest import ONE
+    from ..surveys import ONE
 
     twin = write(ONE.replace("Alcohol at school", "Alcohol in town"), "twin.toml")
     assert twin.plan == one.plan

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
-from .conftest import LONG, MANY, ONE, TABLES
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -44,6 +44,8 @@ def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one
     pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
     assert pictures == ["73 of 100", "27 of 100"]
     assert [tab.locator(f".odds > div:nth-child({row}) .on").count() for row in (1, 2)] == [73, 27]
+    assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week?"
+    assert tab.locator("input[type=radio], .banner").count() == 0
     take_part(tab)
     assert collector.bodies == []
     choose(tab, "Yes")
@@ -64,14 +66,25 @@ def test_whoever_does_not_take_part_leaves_nothing_behind(one, visit, collector)
     tab = visit(page_of(one))
     tab.get_by_role("button", name="I do not take part").click()
     assert "Nothing was drawn, stored or sent." in text(tab)
+    tab.get_by_role("button", name="Back").click()
+    assert "Do you take part?" in text(tab)
+    take_part(tab)
+    choose(tab, "Yes")
+    tab.get_by_role("button", name="I do not take part after all").click()
+    assert "Nothing was drawn, stored or sent." in text(tab)
     assert collector.bodies == []
     assert tab.evaluate("localStorage.length + sessionStorage.length") == 0
     tab.get_by_role("button", name="Back").click()
-    assert "Do you take part?" in text(tab)
+    take_part(tab)
+    assert not tab.get_by_label("Yes", exact=True).is_checked()
 
 
 def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     tab = visit(page_of(many))
+    assert not tab.get_by_text("What have you seen?", exact=True).first.is_visible()  # five questions are folded
+    tab.get_by_text("What you will be asked").click()
+    questions = [line.inner_text() for line in tab.locator("details").first.locator("li").all()]
+    assert questions == [question.text["en"] for question in many.questions]
     assert "There are 6 protected answers. Your device picks one of them" in text(tab)
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
@@ -92,6 +105,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     tab.get_by_role("heading", name="sent and counted").wait_for()
     report = many.parse(collector.bodies[0])
     assert report.public == (2,)
+    assert "Your answer to “Your class” was sent as it is: “C”." in text(tab)
     assert "Your device picked this question:" in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
@@ -131,17 +145,17 @@ def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_a
 
 
 def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_referrer(many, visit, collector):
-    tab = visit(page_of(many))
+    tab = visit(b'<!doctype html><link rel="icon" href="data:,">', path="/")
     requests = []
-    tab.on("request", lambda request: requests.append((request.method, request.url)))
-    tab.reload()
+    tab.on("request", lambda request: requests.append((request.method, request.url.removeprefix(collector.address))))
+    tab.goto(collector.serve(page_of(many)))
     _answer_all(tab)
-    assert requests == [("GET", collector.address + "/s/class"), ("POST", collector.address + "/s/class/report")]
-    assert [request[:2] for request in collector.requests] == [
-        ("GET", "/s/class"), ("GET", "/s/class"), ("POST", "/s/class/report"),
-    ]  # fmt: skip
-    headers = {name.lower() for name in collector.requests[-1][2]}
-    assert not headers & {"cookie", "referer", "authorization"}
+    # The page, whether the survey is open when it is opened and when somebody takes part, and the report.
+    state = ("GET", "/s/class/report")
+    assert requests == [("GET", "/s/class"), state, state, ("POST", "/s/class/report")]
+    assert [request[:2] for request in collector.requests[-4:]] == requests
+    for _, _, sent in collector.requests[-3:]:
+        assert not {name.lower() for name in sent} & {"cookie", "referer", "authorization"}
     assert tab.context.cookies() == []
 
 
@@ -154,6 +168,40 @@ def _answer_all(tab):
             place.locator("label").first.click()
     send(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("state", "heading"), [(410, "This survey is closed"), (404, "This survey is not open")], ids=["closed", "not open"]
+)
+def test_a_survey_that_takes_no_answers_asks_nothing(state, heading, one, visit, collector):
+    collector.state = state
+    tab = visit(page_of(one), quiet=False)
+    tab.get_by_role("heading", name=heading).wait_for()
+    assert "Nothing was drawn" in text(tab)
+    assert tab.get_by_role("button").count() == 0
+    assert tab.evaluate("localStorage.length") == 0
+    assert collector.bodies == []
+
+
+def test_a_survey_that_closes_while_its_page_is_open_draws_nothing(one, visit, collector):
+    tab = visit(page_of(one), quiet=False)
+    tab.wait_for_load_state("networkidle")
+    collector.state = 410
+    take_part(tab)
+    tab.get_by_role("heading", name="This survey is closed").wait_for()
+    assert tab.evaluate("localStorage.length") == 0
+
+
+def test_what_was_drawn_before_a_survey_closed_is_sent_again_after_it(one, visit, collector):
+    collector.answers = [503, 200]
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    collector.state = 410
+    tab.reload()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 2
+    assert len({*collector.bodies}) == 1
 
 
 # The true answer.
@@ -284,10 +332,26 @@ def test_without_a_connection_the_page_works_until_it_sends_and_then_waits_for_o
     _drawn(tab)
     tab.get_by_role("heading", name="Not sent yet").wait_for()
     shown = tab.locator("pre").inner_text()
+    assert "This page sends it by itself as soon as that works again" in text(tab)
+    assert "close it and open it again later" in text(tab)
     assert collector.bodies == []
     tab.context.set_offline(False)  # it goes on by itself
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert [body.decode() for body in collector.bodies] == [shown]
+
+
+def test_a_page_that_stays_open_sends_again_by_itself_when_the_collector_is_back(one, visit, collector):
+    collector.answers = [503]
+    tab = visit(page_of(one), quiet=False)
+    tab.clock.install()
+    tab.reload()
+    _drawn(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    assert len(collector.bodies) == 1
+    tab.clock.fast_forward(16_000)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 2
+    assert len({*collector.bodies}) == 1
 
 
 def test_a_double_tap_draws_and_sends_once(one, visit, collector):
@@ -466,8 +530,11 @@ def test_over_plain_http_the_page_asks_nothing_unless_it_is_a_demo(one, visit, c
     assert tab.get_by_role("button").count() == 0
     collector.serve(page_of(one, insecure_demo=True))
     tab.goto(address)
+    assert "For trying out only: this connection is not protected." in tab.get_by_role("note").inner_text()
+    assert violations(tab) == []
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert tab.get_by_role("note").is_visible()
 
 
 # What people write, and how people read.

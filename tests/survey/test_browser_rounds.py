@@ -145,6 +145,17 @@ def test_without_storage_one_round_can_be_answered_and_the_page_says_so(answer, 
     assert panel.parse(collector.bodies[-1]).round == 1
 
 
+def test_whoever_leaves_after_the_claim_has_sent_no_answer_and_reads_what_was_noted(answer, panel, collector):
+    tab = answer(1)
+    take_part(tab)
+    choose(tab, "Yes")
+    tab.get_by_role("button", name="I do not take part after all").click()
+    assert "Only that this browser uses the link was noted" in text(tab)
+    assert "Nothing was drawn, stored or sent" not in text(tab)
+    (claim,) = collector.bodies
+    panel.claim_body.parse(claim)
+
+
 def test_two_tabs_in_one_round_send_one_report(answer, collector):
     first = answer(1)
     second = answer(1, first.context)

@@ -7,7 +7,7 @@ import pytest
 
 from bruit.estimation import intervals
 
-from .conftest import LONG, MANY, ONE
+from ..surveys import LONG, MANY, ONE
 
 
 def test_the_width_is_that_of_the_estimates_and_the_votes_those_of_the_law(one, write):
@@ -48,6 +48,8 @@ UNWISE = {
     "few people": (WISE, "people = 1000", "people = 30", "will be known to ± 39 % .* ask 450 people"),
     "nobody knows how many": (WISE, "people = 1000", "", "does not say how many"),
     "a gate beyond all people": (WISE, "people = 1000", "people = 1000\nshown_from = 2000", "nothing would be shown"),
+    "a last step that is not whole": (WISE, "people = 1000", "people = 1008", r"last 8 answers .* shown_from = 9\."),
+    "people of whom no step is whole": (WISE, "people = 1000", "people = 1009", "last 9 answers .* a multiple"),
     "hardly any protection": (WISE, "epsilon = 1.0", "epsilon = 4.0", "can become 99 %"),
     "groups of few": (MANY, "people = 200", "people = 60", "3 groups, about 20.0 people in each"),
     "GRR with many answers": (LONG, "epsilon = 1.0", 'epsilon = 1.0\nmethod = "GRR"', "too many for GRR"),

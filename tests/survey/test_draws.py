@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from ..surveys import TABLES
 from . import browser as browsers
-from .conftest import TABLES
 from .test_body import ANSWERS
 
 NODE = shutil.which("node")

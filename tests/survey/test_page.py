@@ -47,7 +47,7 @@ def test_another_host_is_the_only_one_that_the_page_may_reach(one):
 
 
 def test_the_data_of_the_page_end_where_they_end(write):
-    from .conftest import ONE
+    from ..surveys import ONE
 
     hostile = '</script><script>alert(1)</script><!-- {{SCRIPT}} & \\" \\u2028'
     page = write(ONE.replace("Alcohol at school", hostile)).page()
@@ -82,7 +82,7 @@ def test_odds_and_beliefs_are_those_of_the_integers(one, long, many):
 
 @pytest.mark.parametrize(("epsilon", "most"), [(0.5, "63"), (1.0, "74"), (2.0, "89"), (3.0, "96")])
 def test_a_belief_of_one_half_is_moved_as_far_as_the_literature_says_and_rounded_up(write, epsilon, most):
-    from .conftest import ONE
+    from ..surveys import ONE
 
     survey = write(ONE.replace("epsilon = 1.0", f"epsilon = {epsilon}"))
     assert json.loads(data_of(survey.page()))["beliefs"][49][1] == most

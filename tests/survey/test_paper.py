@@ -13,8 +13,8 @@ import pytest
 from bruit.errors import ParameterError
 from bruit.survey.paper import DEVICES, Paper
 
+from ..surveys import LONG, MANY, ONE
 from . import browser as browsers
-from .conftest import LONG, MANY, ONE
 
 LABELS = {3: '["a", "b", "c"]', 4: '["a", "b", "c", "d"]', 6: '["a", "b", "c", "d", "e", "f"]'}
 

@@ -14,8 +14,8 @@ from scipy import special
 from bruit import Plan
 from bruit.errors import BruitError, DataError, ParameterError
 
+from ..surveys import ONE, ROUNDS
 from . import browser as browsers
-from .conftest import ONE, ROUNDS
 from .test_draws import in_node, needs_node
 
 LINK = "abcdefghijklmnop-_Z9"
@@ -41,7 +41,7 @@ def test_rounds_of_one_each_need_no_epsilon_of_their_own(write):
 REFUSED = {
     "no ε of an epoch": ("epoch_epsilon = 2.0\n", "", "epoch_epsilon = 2"),
     "an ε of an epoch below that of a report": ("epoch_epsilon = 2.0", "epoch_epsilon = 0.5", "epoch_epsilon must be"),
-    "three times for four rounds": (" 2026-01-26T08:00:00+01:00,", "", "round_opens must have 4 times"),
+    "three times for four rounds": (", 2026-01-26T08:00:00+01:00", "", "round_opens must have 4 times"),
     "a time without its offset": ("2026-01-26T08:00:00+01:00", "2026-01-26T08:00:00", "4 times with their offset"),
     "times that go back": ("2026-01-26", "2025-01-26", "round_opens must be in order"),
     "opens beside the times": ("people = 60", "opens = 2026-01-01T08:00:00+01:00", "leave opens out"),

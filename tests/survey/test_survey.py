@@ -10,7 +10,7 @@ from bruit import Plan
 from bruit.errors import BruitError
 from bruit.survey import Survey
 
-from .conftest import MANY, ONE
+from ..surveys import MANY, ONE
 
 
 def test_one_question_is_the_plan_of_that_question(one):

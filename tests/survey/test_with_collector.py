@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..surveys import ONE, rounds
 from . import browser as browsers
-from .conftest import ONE, ROUNDS
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 pytest.importorskip("starlette", reason="the collector needs bruit[collector]")
@@ -90,10 +90,8 @@ def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
 
     now = datetime.now(UTC).replace(microsecond=0)
     times = [now + timedelta(days=days) for days in (-10, -5, 5, 10)]
-    text = re.sub(
-        r"round_opens = \[.*?\]", f"round_opens = [{', '.join(map(datetime.isoformat, times))}]", ROUNDS, flags=re.S
-    )
-    (tmp_path / "class.toml").write_text(text.replace("people = 60", "shown_from = 2"), encoding="utf-8")
+    text = rounds(map(datetime.isoformat, times), "shown_from = 2")
+    (tmp_path / "class.toml").write_text(text, encoding="utf-8")
 
     def bruit(*words):
         command = [sys.executable, "-m", "bruit", "survey", *words]
@@ -131,3 +129,26 @@ def test_the_picture_of_the_readme_can_be_taken_again(tmp_path):
     subprocess.run([sys.executable, tool, tmp_path / "survey.png"], check=True, timeout=120)
     header = (tmp_path / "survey.png").read_bytes()[:24]
     assert (int.from_bytes(header[16:20]), int.from_bytes(header[20:24])) == (856, 894)
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_results_and_notices_break_no_rule_of_axe_and_fit_a_phone(scheme, tmp_path):
+    from axe_core_python.sync_playwright import Axe
+
+    from bruit.collector import demo as example
+    from bruit.collector import open_store
+    from bruit.collector.demo import running
+    from bruit.collector.serving import Listening
+
+    store = open_store(tmp_path / "surveys.sqlite")
+    opened = example.opened(store, tmp_path)
+    with running(store, Listening(port=0)) as port, browsers.chromium() as chromium:
+        example.respond(opened, port, 45)
+        phone = chromium.new_context(color_scheme=scheme, viewport={"width": 390, "height": 844})
+        for path in (f"/s/demo/results?token={opened.secret}", "/", "/s/demo/results", "/s/another"):
+            tab = phone.new_page()
+            tab.goto(f"http://127.0.0.1:{port}{path}")
+            assert [(entry["id"], entry["nodes"][0]["html"]) for entry in Axe().run(tab)["violations"]] == []
+            assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    store.disconnect()

@@ -111,6 +111,7 @@ def tried(demo: Demo, port: int) -> None:
         status, page = _get(connection, f"/s/{NAME}")
         _expect(status, 200)
         _expect(page, demo.survey.page(address=f"{NAME}/report"))
+        _expect(_get(connection, f"/s/{NAME}/report")[0], 204)
         _expect(_post(connection, b"x" * demo.survey.body_length), 422)
         _expect(_get(connection, f"/s/{NAME}/results")[0], 404)
         _expect(_get(connection, "/s/another")[0], 404)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 from bruit import _checks
 from bruit.collector.desk import Desk, epoch_hash, link_hash, round_hash
-from bruit.collector.results_page import words_of
 from bruit.collector.store import Store
+from bruit.collector.wording import language_of, template, words_of
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.survey import Survey
@@ -75,10 +73,10 @@ def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
         The links.
     """
     title = survey.title[survey.languages[0]]
-    words = words_of(survey.languages)
+    words = words_of(language_of(survey.languages))
     note = words["slip_rounds"].format(rounds=survey.rounds) if survey.has_rounds else words["slip_once"]
     slips = [{"address": address, "code": _svg(address)} for address in addresses]
-    page: str = _template().render(
+    page: str = template("links").render(
         language=survey.languages[0], title=title, slips=slips, note=note, digest=survey.digest
     )
     return page.encode()
@@ -102,11 +100,3 @@ def _svg(address: str) -> Any:
 
     drawn = segno.make(address, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
     return Markup(drawn)  # noqa: S704 -- paths that segno draws; the address is not in it
-
-
-@functools.cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    text = resources.files("bruit.collector").joinpath("templates", "links.html").read_text(encoding="utf-8")
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(text)

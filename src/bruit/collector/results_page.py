@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -13,18 +10,33 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
+from bruit.collector.sentences import label, sentence, text
+from bruit.collector.wording import language_of, template, words_of
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 
 __all__ = ["page"]
 
-_LANGUAGES = ("en", "fr")
 #: How wide a figure is drawn, and its mark.
 _WIDTH, _MARK = 1000, 6
 
 
 class Row(NamedTuple):
-    """A value with its estimate and interval, as texts and as places of a figure."""
+    """A value with its estimate and interval, as texts and as places of a figure.
+
+    Attributes
+    ----------
+    label, value, interval, heading
+        The texts of its row, and what stands above its value.
+    low, length, mark
+        Where the interval begins, how long it is, and where the mark is.
+    below, above
+        Whether the interval goes on below the left end of the figure, and above its right end.
+    ends
+        What the two ends of the figure are.
+    zero
+        Where 0 is, if it is at neither end.
+    """
 
     label: str
     value: str
@@ -33,6 +45,9 @@ class Row(NamedTuple):
     low: int
     length: int
     mark: int
+    below: bool
+    above: bool
+    ends: tuple[str, str]
     zero: int = 0
 
 
@@ -45,12 +60,13 @@ def page(results: Results) -> bytes:
         What is shown.
     """
     survey = results.survey
-    language = _language(survey.languages)
-    words = _words(language)
+    language = language_of(survey.languages)
+    words = words_of(language)
     own = _own(results, language)
-    clear = [f"“{question.text[own]}”" for question in survey.questions if question.clear]
+    clear = [words["quoted"].format(text=question.text[own]) for question in survey.questions if question.clear]
     epsilon = f"{survey.plan.guarantee.epsilon:.7g}"
-    text: str = _template().render(
+    rounds = [_round(results, number, words, language) for number in results.rounds]
+    content: str = template("results").render(
         language=language,
         words=words,
         results=results,
@@ -61,12 +77,32 @@ def page(results: Results) -> bytes:
         crossed=[_crossed(results, table, words, own) for table in results.crossed],
         over=[_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1],
         over_heading=words["over"].format(count=len(results.rounds)),
-        rounds=[_round(results, number, words, language) for number in results.rounds],
+        rounds=rounds,
+        cut=any(row.below or row.above for row in _every(rounds)),
+        held_back=_held_back(results, words),
         guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
             epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
         ),
     )
-    return text.encode()
+    return content.encode()
+
+
+def _every(rounds: list[dict[str, Any]]) -> Iterator[Row]:
+    """The rows of all questions, for all people and for groups."""
+    for question in (question for known in rounds for question in known["questions"]):
+        yield from question["rows"]
+        yield from (row for group in question["groups"] for part in group["parts"] for row in part["rows"])
+
+
+def _held_back(results: Results, words: Mapping[str, str]) -> str:
+    """How many answers are not included, and why; nothing where all are, or nothing is shown."""
+    if not results.held_back or not results.rounds:
+        return ""
+    kind = "held_one" if results.held_back == 1 else "held_many"
+    step = results.survey.shown_from
+    lines = [words[kind].format(held=results.held_back, step=step)]
+    lines.append(words["held_closed" if results.closed else "held_open"].format(name=results.name))
+    return " ".join(lines)
 
 
 def _own(results: Results, language: str) -> str:
@@ -75,8 +111,9 @@ def _own(results: Results, language: str) -> str:
 
 
 def _alarm(deviation: Deviation, words: Mapping[str, str]) -> str:
-    text = words["alarm_many" if deviation.label else "alarm_drawn"]
-    return text.format(**{**deviation._asdict(), "low": f"{deviation.low:.1f}", "high": f"{deviation.high:.1f}"})
+    line = words["alarm_many" if deviation.label else "alarm_drawn"]
+    means = {end: _local(f"{getattr(deviation, end):.1f}", words) for end in ("low", "high")}
+    return line.format(**{**deviation._asdict(), **means})
 
 
 def _round(results: Results, number: int, words: Mapping[str, str], language: str) -> dict[str, Any]:
@@ -92,19 +129,24 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
     test = table.independence(LEVEL)
     cells = [
         [
-            {"value": f"{_signed(100 * share)} %", "interval": f"{_signed(100 * low)} … {_signed(100 * high)}"}
+            {"value": f"{_percent(share, words)} %", "interval": f"{_percent(low, words)} … {_percent(high, words)}"}
             for share, (low, high) in zip(shares, pairs, strict=True)
         ]
         for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
     ]
     return {
-        "heading": words["together"].format(first=_text(results, first, own), second=_text(results, second, own)),
+        "heading": words["together"].format(
+            first=text(results.survey, first, own), second=text(results.survey, second, own)
+        ),
         "reports": words["reports"].format(n=table.n),
-        "across": [_label(results, second, str(label), own) for label in table.axes[1]],
+        "across": [label(results.survey, second, str(value), own) for value in table.axes[1]],
         "rows": [
-            (_label(results, first, str(label), own), row) for label, row in zip(table.axes[0], cells, strict=True)
+            (label(results.survey, first, str(value), own), row)
+            for value, row in zip(table.axes[0], cells, strict=True)
         ],
-        "test": words["together_yes" if test.p_value < 1 - LEVEL else "together_no"].format(p=_chance(test.p_value)),
+        "test": words["together_yes" if test.p_value < 1 - LEVEL else "together_no"].format(
+            p=_chance(test.p_value, words)
+        ),
     }
 
 
@@ -113,11 +155,12 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     name, numbers = series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
     change = series.difference(0, len(numbers) - 1, same_people=False)
-    notes = [words["over_test"].format(p=_chance(change.p_value))]
+    notes = [words["over_test"].format(p=_chance(change.p_value, words))]
     if len(set(series.epochs)) == 1:
         notes.append(words["over_same"])
     return {
-        "text": _text(results, name, own),
+        "text": text(results.survey, name, own),
+        "sentence": _sentence(results, name, mean, words, own),
         "mean": list(_rows(results, name, mean, words, own)),
         "change": list(_rows(results, name, change, words, own, signed=True)),
         "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
@@ -129,13 +172,14 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     own = _own(results, language)
     groups = [
         {
-            "heading": words["groups"].format(question=_text(results, name, own)),
+            "heading": words["groups"].format(question=text(results.survey, name, own)),
             "parts": list(_parts(results, some, question, words, own)),
         }
         for name, some in groupby(question.groups, key=lambda group: group.question)
     ]
     return {
-        "text": _text(results, question.name, own),
+        "text": text(results.survey, question.name, own),
+        "sentence": _sentence(results, question.name, question.answer, words, own),
         "reports": words["reports"].format(n=question.n),
         "rows": list(_rows(results, question.name, question.answer, words, own)),
         "notes": list(_notes(results, question, words)),
@@ -143,13 +187,17 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     }
 
 
+def _sentence(results: Results, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
+    return "" if answer is None else sentence(results.survey, name, answer, words, own)
+
+
 def _parts(
     results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
 ) -> Iterator[dict[str, Any]]:
     for group in groups:
-        label = _label(results, group.question, group.label, own)
+        member = label(results.survey, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))
-        caption = f"{label} ({group.n})" if rows else f"{label}: {words['too_few'].format(n=group.n)}"
+        caption = f"{member} ({group.n})" if rows else f"{member}: {words['too_few'].format(n=group.n)}"
         yield {"caption": caption, "rows": rows}
 
 
@@ -167,15 +215,20 @@ def _notes(results: Results, question: Question, words: Mapping[str, str]) -> It
 
 
 def _amount(number: float, share: bool, words: Mapping[str, str]) -> str:
-    return words["points"].format(number=f"{100 * number:.1f}") if share else f"{number:.3g}"
+    return words["points"].format(number=_percent(number, words)) if share else _local(f"{number:.3g}", words)
 
 
-def _chance(p_value: float) -> str:
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+def _chance(p_value: float, words: Mapping[str, str]) -> str:
+    return _local("p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}", words)
 
 
-def _signed(number: float) -> str:
-    return f"{number:.1f}".replace("-", "−")
+def _percent(share: float, words: Mapping[str, str]) -> str:
+    return _local(f"{100 * float(share):.1f}", words)
+
+
+def _local(digits: str, words: Mapping[str, str]) -> str:
+    """A number as it is written in the language of the page."""
+    return digits.replace("-", "−").replace(".", words["decimal"])
 
 
 def _is_number(answer: Any) -> bool:
@@ -191,66 +244,29 @@ def _rows(
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
     if _is_number(answer):
         low, high = (float(bound) for bound in results.survey.plan.mechanisms[name].bounds)  # type: ignore[union-attr]
-        texts = (f"{answer.mean:.4g}", f"{ends[0, 0]:.4g} … {ends[0, 1]:.4g}")
-        yield Row("", *texts, words["mean"], *_places([(answer.mean, *ends[0])], low, high)[0])
+        mean, lower, upper = (_local(f"{number:.4g}", words) for number in (answer.mean, *ends[0]))
+        bounds = (_local(f"{low:.12g}", words), _local(f"{high:.12g}", words))
+        places = _places([(answer.mean, *ends[0])], low, high)[0]
+        yield Row("", mean, f"{lower} … {upper}", words["mean"], *places, bounds)
         return
     numbers = [(share, *pair) for share, pair in zip(answer.frequency, ends, strict=True)]
     zero = _WIDTH // 2 if signed else 0
     everywhere = _places(numbers, -1.0 if signed else 0.0, 1.0)
-    for label, number, places in zip(answer.labels, numbers, everywhere, strict=True):
-        share, lower, upper = (100 * float(part) for part in number)
-        value = words["points"].format(number=_signed(share)) if signed else f"{_signed(share)} %"
-        texts = (value, f"{_signed(lower)} … {_signed(upper)}")
-        yield Row(_label(results, name, str(label), own), *texts, words["change" if signed else "share"], *places, zero)
+    bounds = ("−100", "100") if signed else ("0 %", "100 %")
+    for code, number, places in zip(answer.labels, numbers, everywhere, strict=True):
+        share, lower, upper = (_percent(part, words) for part in number)
+        value = words["points"].format(number=share) if signed else f"{share} %"
+        own_label = label(results.survey, name, str(code), own)
+        heading = words["change" if signed else "share"]
+        yield Row(own_label, value, f"{lower} … {upper}", heading, *places, bounds, zero)
 
 
-def _places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int]]:
-    """Where the interval begins, how long it is, and where the mark is; what lies outside is drawn at the end."""
-    scaled = np.clip((np.asarray(numbers, float) - low) / (high - low), 0, 1)
+def _places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int, bool, bool]]:
+    """Where the interval begins, how long it is, where the mark is, and at which ends the interval is cut."""
+    exact = (np.asarray(numbers, float) - low) / (high - low)
     places = []
-    for value, lower, upper in scaled.tolist():
-        left = round(lower * _WIDTH)
-        places.append((left, max(2, round(upper * _WIDTH) - left), round(value * (_WIDTH - _MARK))))
+    for (value, lower, upper), (_, below, above) in zip(np.clip(exact, 0, 1).tolist(), exact.tolist(), strict=True):
+        left = min(round(lower * _WIDTH), _WIDTH - 2)
+        length = max(2, round(upper * _WIDTH) - left)
+        places.append((left, length, round(value * (_WIDTH - _MARK)), below < 0, above > 1))
     return places
-
-
-def _text(results: Results, name: str, own: str) -> str:
-    """The question behind an attribute, in the language of the page; of several choices, with the choice."""
-    for question in results.survey.questions:
-        if name == question.name:
-            return question.text[own]
-        if question.kind == "several" and name in question.attribute_names:
-            return f"{question.text[own]} – {question.labels[own][question.attribute_names.index(name)]}"
-    return name
-
-
-def _label(results: Results, name: str, label: str, own: str) -> str:
-    """An answer in the language of the page."""
-    for question in results.survey.questions:
-        if name == question.name and label in question.values:
-            return question.labels[own][question.values.index(label)]
-    return label
-
-
-def words_of(languages: Sequence[str]) -> Mapping[str, str]:
-    """The collector's own texts, in the first of these languages that there are texts for."""
-    return _words(_language(languages))
-
-
-def _language(languages: Sequence[str]) -> str:
-    return next((code for code in languages if code in _LANGUAGES), "en")
-
-
-@functools.cache
-def _words(language: str) -> dict[str, str]:
-    text = resources.files("bruit.collector").joinpath("texts", f"{language}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@functools.cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    text = resources.files("bruit.collector").joinpath("templates", "results.html").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(text)

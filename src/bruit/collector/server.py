@@ -16,6 +16,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -29,6 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
+from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.store import Entry, Outcome, Store
 from bruit.errors import DataError
 from bruit.survey.page import security_policy
@@ -134,12 +136,15 @@ def application(
 
     routes = [
         Route("/s/{name}/results", server.results, methods=["GET"]),
+        Route("/s/{name}/report", server.is_open, methods=["GET"]),
         Route("/s/{name}", server.page, methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
     handlers: Mapping[Any, Any] = {404: server.unknown, 405: server.not_done, Exception: server.defect}
     front = [Middleware(_Reports, server=server)]
-    return Starlette(routes=routes, middleware=front, exception_handlers=handlers, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=front, exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False  # an address with a slash more is another one, and no header names where to go
+    return app
 
 
 class _Reports:
@@ -215,11 +220,24 @@ class _Server:
             self._check_transport(request.scope)
             held = await self._hold(request.path_params["name"])
         except _Refused as refused:
+            return self._refuse(request, refused.status)
+        if held.desk.is_before():
+            return self._refuse(request, 404, held.desk.survey.opens)
+        content = held.desk.page
+        return self._html(content, security_policy(content))
+
+    async def is_open(self, request: Request) -> Response:
+        """Whether reports are taken, for a page that learns it before it asks: 204, or as a report would be refused."""
+        try:
+            self._check_transport(request.scope)
+            held = await self._hold(request.path_params["name"])
+        except _Refused as refused:
             return self._answer(refused.status)
         if held.desk.is_before():
             return self._answer(404)
-        content = held.desk.page
-        return self._html(content, security_policy(content))
+        if held.closed or held.desk.is_over():
+            return self._answer(410)
+        return Response(status_code=204, headers={**_NO_PAGE, **self._transport})
 
     async def results(self, request: Request) -> Response:
         """The results, for whoever shows the token, or for everybody where the survey says so."""
@@ -232,11 +250,11 @@ class _Server:
                 raise _Refused(429)
             held = await self._hold(request.path_params["name"], fresh=True)
         except _Refused as refused:
-            return self._answer(refused.status)
+            return self._refuse(request, refused.status)
         opened = held.desk.opened
         token = link_hash(request.query_params.get("token", ""))
         if not opened.public and not hmac.compare_digest(token, opened.token):
-            return self._answer(404)
+            return self._refuse(request, 404)
         answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
         return self._html(answer, _policy(answer))
 
@@ -246,16 +264,16 @@ class _Server:
 
     async def unknown(self, request: Request, error: Exception) -> Response:
         """Nothing is here."""
-        return self._answer(404)
+        return self._refuse(request, 404)
 
     async def not_done(self, request: Request, error: Exception) -> Response:
         """Another method than the route has."""
-        return self._answer(405)
+        return self._refuse(request, 405)
 
     async def defect(self, request: Request, error: Exception) -> Response:
         """An error that nobody expected: its kind is logged, and nothing else of it."""
         _LOG.error("A defect of bruit: %s.", type(error).__name__)
-        return self._answer(500)
+        return self._refuse(request, 500)
 
     # Reports.
 
@@ -317,9 +335,16 @@ class _Server:
         kind = "application/json" if status < 400 else "application/problem+json"
         return Response(text.ljust(ANSWER_BYTES).encode(), status, {**_NO_PAGE, **self._transport}, kind)
 
-    def _html(self, content: bytes, policy: str) -> Response:
+    def _refuse(self, request: Request, status: int, opens: datetime | None = None) -> Response:
+        """A short page for a browser, and JSON for a program."""
+        if not is_for_people(request.headers):
+            return self._answer(status)
+        content = notice(status, request.scope["path"], request.headers, opens)
+        return self._html(content, _policy(content), status)
+
+    def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
-        return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+        return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:

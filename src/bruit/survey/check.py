@@ -143,6 +143,7 @@ class Check:
                 f"{counted(self.survey.expected or 0, 'person')} are expected: "
                 "nothing would be shown. Lower shown_from."
             )
+        warnings += self._last_step()
         widest = max(self.prospects, key=lambda prospect: prospect.relative)
         if widest.relative > WIDE:
             needed = math.ceil(self.people * (widest.relative / USEFUL) ** 2)
@@ -153,6 +154,19 @@ class Check:
                 f"{'fewer questions, ' if len(self.prospects) > 1 else ''}or at a larger epsilon."
             )
         return warnings
+
+    def _last_step(self) -> list[str]:
+        """Results move in steps: who comes after the last one is not shown unless the survey is closed with --all."""
+        people, step = self.survey.expected or 0, self.survey.shown_from
+        if self.survey.has_rounds or people < step or people % step == 0:
+            return []
+        steps = [size for size in range(max(5, step // 2), 2 * step + 1) if people % size == 0]
+        other = min(steps, key=lambda size: (abs(size - step), -size), default=None)
+        return [
+            f"{counted(people, 'person')} are expected and results move in steps of {step}: the last "
+            f"{counted(people % step, 'answer')} would stay out until bruit survey close --all. "
+            + ("Set people to a multiple of shown_from." if other is None else f"Set shown_from = {other}.")
+        ]
 
     def _answers_in_clear(self) -> list[str]:
         public = self.survey.public

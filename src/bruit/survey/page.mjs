@@ -140,6 +140,10 @@ function dots([count, of], label) {
 
 // The page.
 
+// How long a page waits before it sends again what did not arrive, in milliseconds: twice as long each time.
+const FIRST_PAUSE = 15000;
+const LONGEST_PAUSE = 300000;
+
 function start(survey) {
   const place = document.getElementById("survey");
   const card = read(survey.card);
@@ -209,6 +213,8 @@ function start(survey) {
     from_disk: () => notice("from_disk"),
     insecure: () => notice("insecure"),
     needs_link: () => notice("needs_link"),
+    not_open: () => notice("not_open"),
+    closed: () => notice("closed"),
   };
 
   function show(name) {
@@ -222,7 +228,8 @@ function start(survey) {
     document.documentElement.lang = language;
     document.documentElement.dir = words().direction;
     document.title = survey.title[language];
-    place.replaceChildren(languages(), ...SCREENS[screen]().filter(Boolean));
+    const banner = survey.insecure_demo ? paragraph("demo_banner", {}, { class: "banner", role: "note" }) : "";
+    place.replaceChildren(languages(), banner, ...SCREENS[screen]().filter(Boolean));
   }
 
   function languages() {
@@ -258,6 +265,7 @@ function start(survey) {
       ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
+      preview(),
       subheading(say("protection")),
       paragraph("protection_text"),
       ...(panel ? rounds() : []),
@@ -269,6 +277,14 @@ function start(survey) {
       leaves(),
       ...decision(),
     ];
+  }
+
+  /** What will be asked, as text only. */
+  function preview() {
+    return element(
+      "details", survey.questions.length > 3 ? {} : { open: "" }, element("summary", {}, say("preview")),
+      element("ul", {}, survey.questions.map(({ text: own }) => element("li", { dir: "auto" }, own[language]))),
+    );
   }
 
   const roundOf = () => paragraph("round_of", { round: figure(round), rounds: figure(panel.opens.length) });
@@ -411,12 +427,23 @@ function start(survey) {
 
   async function takePart() {
     if (panel && !(await claim())) return;
+    if (!panel) checkOpen(); // the page may have been open for long; a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
   }
 
+  /** What was chosen is forgotten; nothing was drawn yet. */
+  function leave() {
+    answers = null;
+    show("declined");
+  }
+
   function declined() {
-    return [...notice("declined"), buttons(button("back", () => begin()))];
+    const claimed = panel && memos.get()?.claimed ? paragraph("declined_claimed") : null;
+    return [
+      heading(survey.title[language]), subheading(say("declined")),
+      claimed ?? paragraph("declined_text"), buttons(button("back", () => begin())),
+    ];
   }
 
   // Rounds.
@@ -520,10 +547,10 @@ function start(survey) {
     return [
       heading(survey.title[language]),
       subheading(say("questions")),
-      paragraph("questions_text"),
+      survey.insecure_demo ? null : paragraph("questions_text"), // the banner asks for no true answers
       ...survey.questions.map(field),
-      buttons(button("draw", finish, "main")),
       paragraph("draw_text", {}, { class: "quiet" }),
+      buttons(button("draw", finish, "main"), button("decline_after_all", leave)),
     ];
   }
 
@@ -643,23 +670,44 @@ function start(survey) {
   /** Go on from what is stored: nothing, something drawn that is to be sent, or something that was sent. */
   async function resume() {
     const record = store.get();
-    if (!record) return show(panel ? memoState() : "invitation");
+    if (!record) {
+      show(panel ? memoState() : "invitation");
+      return checkOpen();
+    }
     if (record.sent) {
       answers = null;
       return show("already");
     }
-    shown = { body: record.body, outcome: "sending", told: false, busy: false };
+    shown = { body: record.body, outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
     show("report");
     return send();
   }
 
   async function send() {
-    const [current, kept] = [shown, store]; // another link may be opened here before the collector answers
+    const current = shown;
     if (current.busy) return;
-    Object.assign(current, { busy: true, outcome: "sending" });
+    current.outcome = "sending";
     render();
-    Object.assign(current, { outcome: await deliver(kept), busy: false });
+    await attemptOf(current);
     if (shown === current) show("report");
+  }
+
+  /** Send what is stored; if that does not succeed, again after a while, as long as the page is open. */
+  async function attemptOf(current) {
+    clearTimeout(current.timer);
+    current.busy = true;
+    Object.assign(current, { outcome: await deliver(store), busy: false }); // another link may be opened meanwhile
+    if (current.outcome !== "again" || shown !== current) return;
+    current.timer = setTimeout(retry, current.pause);
+    current.pause = Math.min(2 * current.pause, LONGEST_PAUSE);
+  }
+
+  /** Send again without being told to; the screen stays as it is unless it succeeds. */
+  async function retry() {
+    const current = shown;
+    if (screen !== "report" || current?.outcome !== "again" || current.busy) return;
+    await attemptOf(current);
+    if (shown === current && current.outcome !== "again") show("report");
   }
 
   /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
@@ -672,26 +720,40 @@ function start(survey) {
 
   /** What the collector answered: sent, again (nothing was answered, or to come later), or a reason why not. */
   async function posted(body) {
+    const status = await answered({ method: "POST", body, headers: { "Content-Type": "application/json" } });
+    if (status === 200 || status === 201) return "sent";
+    return status === 0 || status === 408 || status === 429 || status >= 500 ? "again" : String(status);
+  }
+
+  /** The status of the collector's answer; 0 where there was none. */
+  async function answered(content) {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), 20000);
     try {
       const { status } = await fetch(survey.address, {
-        method: "POST",
-        body,
-        headers: { "Content-Type": "application/json" },
+        ...content,
         credentials: "omit",
         cache: "no-store",
         redirect: "error",
         referrerPolicy: "no-referrer",
         signal: patience.signal,
       });
-      if (status === 200 || status === 201) return "sent";
-      return status === 408 || status === 429 || status >= 500 ? "again" : String(status);
+      return status;
     } catch {
-      return "again";
+      return 0;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
+  async function checkOpen() {
+    const own = store;
+    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" })];
+    const asks = screen === "invitation" || screen === "again" || screen === "questions";
+    if (!shut || !asks || drawing || own !== store || store.get()) return;
+    answers = null;
+    show(shut);
   }
 
   function report() {
@@ -707,10 +769,10 @@ function start(survey) {
       return [title, subheading(say("drawn")), paragraph("drawn_text"), bytes, state("sending")];
     }
     if (outcome === "again") {
-      const warning = lasting ? null : paragraph("not_kept", {}, { class: "warning" });
+      const closing = lasting ? paragraph("may_reopen") : paragraph("not_kept", {}, { class: "warning" });
       const again = buttons(button("send_again", send, "main"));
       const rest = [paragraph("drawn_text"), bytes];
-      return [title, subheading(say("not_sent")), state("not_sent_text"), warning, again, ...rest];
+      return [title, subheading(say("not_sent")), state("not_sent_text"), closing, again, ...rest];
     }
     const reason = { 403: "refused_link", 410: "refused_closed" }[outcome] ?? "refused_other";
     return [title, subheading(say("refused")), state(reason, { status: outcome })];
@@ -731,7 +793,15 @@ function start(survey) {
       shown.told = true;
       render();
     };
-    return [...lines, answers && !shown.told ? buttons(button("was_it_true", tell)) : null];
+    return [...lines, ...sentInClear(), answers && !shown.told ? buttons(button("was_it_true", tell)) : null];
+  }
+
+  /** The answers that the bytes have as they are. */
+  function sentInClear() {
+    const places = JSON.parse(shown.body).public;
+    return survey.questions.filter((question) => question.clear).map((question) => paragraph("says_clear", {
+      question: quote(question.text[language]), answer: quote(label(question, Number(places[question.name]))),
+    }, { class: "clear" }));
   }
 
   function spoken({ attribute, codes }) {
@@ -808,8 +878,9 @@ function start(survey) {
     if (event.persisted) begin();
   });
   window.addEventListener("hashchange", () => begin());
-  window.addEventListener("online", () => {
-    if (screen === "report" && shown?.outcome === "again") send();
+  window.addEventListener("online", retry);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") retry();
   });
   window.addEventListener("storage", (event) => {
     if (event.key !== store.name || !store.get()) return;

@@ -1,4 +1,4 @@
-"""The respondent's page: one HTML file with its own script and style, whose only request sends the report.
+"""The respondent's page: one HTML file with its own script and style, which loads nothing and sends one report.
 
 The script is ``sample.mjs`` of the cards, which draws, and ``page.mjs``, which asks, shows and sends. What they need to
 know stands in the page as data. A content security policy names the two by their hashes, so that nothing else runs.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bruit.cli import console
 from bruit.cli.survey import _store
 from bruit.tables import counted
+
+if TYPE_CHECKING:
+    from bruit.collector.results import Question
+    from bruit.survey import Survey
 
 
 def results(
@@ -44,13 +48,21 @@ def results(
         console.say(f"Results are shown from {counted(shown.survey.shown_from, 'answer')} on.")
         return
     if shown.held_back:
-        console.note(f"{counted(shown.held_back, 'answer')} since the last step, not in these estimates.")
+        console.note(
+            f"{counted(shown.held_back, 'more answer')} waiting: results move in steps of {shown.survey.shown_from}. "
+            f"To close the survey and include them: bruit survey close {name} --all"
+        )
     for deviation in shown.deviations:
         what = f"say {deviation.label!r}" if deviation.label else "were drawn"
         console.warn(
             f"these reports do not follow the law: {deviation.number} of {deviation.reports} on "
             f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
         )
+    for number, questions in shown.rounds.items():
+        which = f"round {number}, " if shown.survey.has_rounds else ""
+        for question in questions:
+            if question.answer is not None:
+                console.say(f"{which}{question.name}: {_sentence(shown.survey, question)}")
     console.show(*shown.tables)
     for number, questions in shown.rounds.items():
         which = f"round {number}, " if shown.survey.has_rounds else ""
@@ -61,3 +73,11 @@ def results(
                     f"{question.moved:.3g}.",
                     "dim",
                 )
+
+
+def _sentence(survey: Survey, question: Question) -> str:
+    """The estimate of a question in words."""
+    from bruit.collector.sentences import sentence
+    from bruit.collector.wording import words_of
+
+    return sentence(survey, question.name, question.answer, words_of("en"), survey.languages[0])

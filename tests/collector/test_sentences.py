@@ -1,0 +1,93 @@
+"""A sentence for each question: whole numbers of a hundred people, ends rounded outwards, nothing that cannot be."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from bruit.collector.sentences import sentence
+from bruit.collector.wording import words_of
+from bruit.survey import Survey
+
+SURVEY = """
+title.en = "Health"
+title.fr = "Santé"
+epsilon = 2.0
+[[question]]
+name = "smokes"
+text.en = "Do you smoke?"
+text.fr = "Fumez-vous ?"
+kind = "yes-no"
+[[question]]
+name = "town"
+text.en = "Which town?"
+text.fr = "Quelle ville ?"
+kind = "choice"
+labels.en = ["Vesoul", "Dole", "Gray", "Lure"]
+labels.fr = ["Vesoul (70)", "Dole (39)", "Gray (70)", "Lure (70)"]
+[[question]]
+name = "hours"
+text.en = "How many hours do you sleep?"
+text.fr = "Combien d'heures dormez-vous ?"
+kind = "number"
+from = 0
+to = 12
+"""
+
+
+@pytest.fixture
+def survey(tmp_path):
+    path = tmp_path / "health.toml"
+    path.write_text(SURVEY, encoding="utf-8")
+    return Survey.read(path)
+
+
+def shares(labels, *rows):
+    """An estimate of shares with these intervals."""
+    ends = [row[1:] for row in rows]
+    return SimpleNamespace(labels=labels, frequency=[row[0] for row in rows], interval=lambda _: ends)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "numbers"),
+    [
+        ((0.3149, 0.1501, 0.4899), "about 31 would say “Yes”; between 15 and 49."),
+        ((0.3149, 0.3061, 0.3191), "about 31.5 would say “Yes”; between 30.6 and 32.0."),
+        ((-0.02, -0.09, 0.0412), "about 0 would say “Yes”; between 0 and 5."),
+        ((1.05, 0.912, 1.2), "about 100 would say “Yes”; between 91 and 100."),
+        ((-0.3, -0.4, -0.1), "about 0 would say “Yes”; between 0 and 1."),
+        ((1.3, 1.1, 1.4), "about 100 would say “Yes”; between 99 and 100."),
+        ((0.5, -0.2, 1.2), "about 50 would say “Yes”; between 0 and 100. The range is wide"),
+    ],
+)
+def test_numbers_are_whole_where_the_interval_is_wide_and_cut_to_what_is_possible(survey, estimate, numbers) -> None:
+    value, low, high = estimate
+    answer = shares(["No", "Yes"], (1 - value, 1 - high, 1 - low), estimate)
+    assert sentence(survey, "smokes", answer, words_of("en"), "en").startswith(f"Of 100 people, {numbers}")
+
+
+def test_of_many_answers_the_most_frequent_are_named_in_the_language_of_the_page(survey) -> None:
+    rows = [(0.2, 0.1, 0.3), (0.4, 0.3, 0.5), (0.1, 0.0, 0.2), (0.3, 0.2, 0.4)]
+    answer = shares(["Vesoul", "Dole", "Gray", "Lure"], *rows)
+    assert sentence(survey, "town", answer, words_of("en"), "en") == (
+        "Of 100 people, about 40 would say “Dole” (between 30 and 50); about 30 would say “Lure” (20 to 40); "
+        "about 20 would say “Vesoul” (10 to 30). The other answers are in the table."
+    )
+    assert "environ 40 diraient « Dole (39) »" in sentence(survey, "town", answer, words_of("fr"), "fr")
+
+
+@pytest.mark.parametrize(
+    ("mean", "ends", "numbers"),
+    [
+        (7.2345, (6.91, 7.52), "about 7.2; between 6.9 and 7.6."),
+        (7.2345, (4.9, 9.1), "about 7; between 4 and 10."),
+        (7.2345, (7.21, 7.25), "about 7.23; between 7.21 and 7.25."),
+        (12.8, (-1.5, 14.0), "about 12; between 0 and 12. The range is wide"),
+    ],
+)
+def test_a_mean_has_as_many_decimals_as_its_interval_allows(survey, mean, ends, numbers) -> None:
+    answer = SimpleNamespace(mean=mean, interval=lambda _: ends)
+    said = sentence(survey, "hours", answer, words_of("en"), "en")
+    assert said.startswith(f"On average, people would say {numbers}")
+    assert "." not in sentence(survey, "hours", answer, words_of("fr"), "fr").replace(". ", "")[:-1]
