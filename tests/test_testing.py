@@ -343,8 +343,8 @@ class TellsInErrors(RandomizedResponse):
 class ReadsFilesOtherwise(RandomizedResponse):
     """Takes what a file keeps as text for the next value."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
-        codes = super().encode(values, clip=clip)
+    def encode(self, values: Any) -> Any:
+        codes = super().encode(values)
         return (codes + 1) % self.k if isinstance(values, DictionaryColumn) else codes
 
 

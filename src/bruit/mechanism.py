@@ -63,13 +63,13 @@ class LocalMechanism(Randomizer):
 
     # What a person does.
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike) -> Codes:
         """Codes of the values: what `randomize` takes, and the only way to it.
 
         Codes are opaque, one per person: what is in them is known to this mechanism alone, and settled where it
-        randomises. With `clip`, a number beyond a bound counts as the bound.
+        randomises. What happens to a value outside is what the domain declares.
         """
-        return self.domain.encode(values, clip=clip)
+        return self.domain.encode(values)
 
     def row(self, codes: Codes) -> NDArray[np.int64]:
         """The row of `matrix` that each code stands for; of a number between two cells, that of the nearest."""

@@ -34,7 +34,7 @@ class Randomizer(ABC):
         """The dtype and bytes of a report; of a plan, of each column of reports, by name."""
 
     @abstractmethod
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
+    def encode(self, values: Any) -> Any:
         """Codes of values: what `randomize` takes, and the only way to it. They are opaque."""
 
     @abstractmethod

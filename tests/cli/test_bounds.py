@@ -12,7 +12,7 @@ def test_it_shows_the_errors_books_the_profile_and_prints_the_options(run: Any, 
     (tmp_path / "views.csv").write_text("\n".join(["visitor,page", *rows]))
     options = ["--person", "visitor", "-e", 1, "--spend", 2, "--ledger", tmp_path / "views.ledger", "--seed", 1]
     shown = run("bounds", tmp_path / "views.csv", *options, "--by", "page=a,b,c", "--budget", 5)
-    assert "--person visitor --groups 3 --rows-per-group 1" in shown.out
+    assert "Take --person visitor --groups 3 --rows-per-group 1" in shown.out
     assert "not private" in shown.err
     output = tmp_path / "bounds.json"
     document = run("bounds", tmp_path / "views.csv", *options, "--most", 5, "-o", output, "--json").json()

@@ -1,5 +1,7 @@
 """Reports of a table are those of the mechanism: a plan takes codes from the mechanism's own encoding."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -50,11 +52,12 @@ def test_blocks_of_a_large_table_round_by_their_own_words(tmp_path):
     assert (reports[: memory.BLOCK] != reports[memory.BLOCK : 2 * memory.BLOCK]).any()
 
 
-def test_numbers_outside_the_bounds_are_refused_or_clipped_as_asked():
+def test_numbers_outside_the_bounds_are_refused_or_clamped_as_declared():
     for rounding in ("nearest", "stochastic"):
         mechanism = numbers.number("laplace", epsilon=1.0, bounds=(0, 9), missing="drop", rounding=rounding)
         with pytest.raises(DataError, match="bounds"):
             mechanism.encode([3, 10.5])
-        codes = mechanism.encode([3, 10.5, -2, None], clip=True)
+        mechanism = dataclasses.replace(mechanism, outside="clamp")
+        codes = mechanism.encode([3, 10.5, -2, None])
         assert mechanism.row(codes).tolist() == [3, 9, 0]
         assert (mechanism.codes_of(np.array([3, 9, 0])) == codes).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_the_middle_ages_are_not_wrapped_around() -> None:
 
 def test_a_date_outside_is_clipped_on_request() -> None:
     domain = Dates("2023-01-01", "2023-12-31", every="month")
-    assert domain.encode(["2020-01-01", "2030-01-01"], clip=True).tolist() == [0, 11]
+    assert replace(domain, outside="clamp").encode(["2020-01-01", "2030-01-01"]).tolist() == [0, 11]
 
 
 @pytest.mark.parametrize(

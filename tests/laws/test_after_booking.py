@@ -78,6 +78,8 @@ RELEASES: list[Release] = [
     Count(epsilon=0.5, delta=DELTA),
     *(Histogram(domain=Bins([0, 1, 5]), epsilon=1.0, neighbours=neighbours) for neighbours in NEIGHBOURS),  # type: ignore[arg-type]
     Histogram(domain=["a", "b", "c"], epsilon=1.0, delta=DELTA),
+    Histogram(domain=["a", "b", ...], epsilon=1.0),  # type: ignore[arg-type]
+    Histogram(domain=Bins([0, 1, 5], outside="other"), epsilon=1.0),
     *_moments(),
     *_quantiles(),
     DecilesAsPrinted(bounds=(0, 1), epsilon=1.0, cells=20),

@@ -57,6 +57,7 @@ PLANS = {
 } | {
     "SMP2[GRR]": Plan({**SCHEMA, "height": Grid(0.0, 1.0, cells=8)}, 1.0, "SMP2[GRR]"),
     "GRR": Plan({"smokes": ["no", "yes"]}, 1.0),
+    "SMP[GRR]": Plan({"smokes": ["no", "yes", ...], "age": Grid(0, 9, outside="clamp")}, 1.0, "SMP[GRR]"),
     "hybrid": Plan({"age": Grid(0, 9)}, 1.0, "hybrid"),
 }
 

@@ -17,7 +17,7 @@ NUMBERS: list[Number] = [
     BoundedLaplace(epsilon=2.0, bounds=(0.0, 1.0), cells=16, clamped=True, missing="drop"),
     Staircase(epsilon=1.0, bounds=(0, 10), rounding="stochastic"),
     Staircase(epsilon=2.0, bounds=(-1.0, 1.0), cells=24, clamped=True, error="squared"),
-    Duchi(epsilon=1.0, bounds=(0, 9)),
+    Duchi(epsilon=1.0, bounds=(0, 9), outside="clamp"),
     Piecewise(epsilon=1.0, bounds=(-1.0, 1.0), cells=33, rounding="stochastic"),
     Hybrid(epsilon=1.0, bounds=(-1.0, 1.0), cells=33, missing="drop"),
     SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=32),

@@ -26,6 +26,7 @@ ORACLES: list[Oracle] = [
     RandomizedResponse(epsilon=1.0, k=16),
     RandomizedResponse(epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
     RandomizedResponse(epsilon=1.0, labels=[1, 5, 9], missing="drop"),
+    RandomizedResponse(epsilon=1.0, labels=["red", "green"], missing="category", outside="other"),
     UnaryEncoding(epsilon=1.0, k=5, kind="SUE"),
     UnaryEncoding(epsilon=2.0, labels=["red", "green", "blue"], missing="category"),
     SubsetSelection(epsilon=1.0, k=7),

@@ -139,28 +139,28 @@ def test_every_public_mechanism_and_method_is_among_those_that_are_checked() -> 
 class DropsAGap(RandomizedResponse):
     """Leaves people out of a file whose answer is missing, instead of counting them in their category."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
+    def encode(self, values: Any) -> Any:
         if isinstance(values, DictionaryColumn):
             values = DictionaryColumn(values.entries, values.positions[values.positions >= 0])
-        return super().encode(values, clip=clip)
+        return super().encode(values)
 
 
 class TakesStrangers(RandomizedResponse):
     """Takes an answer in an array that is not declared for the last one that is."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
+    def encode(self, values: Any) -> Any:
         if isinstance(values, DictionaryColumn):
-            return super().encode(values, clip=clip)
+            return super().encode(values)
         array = np.asarray(values)
-        return super().encode(array if array.dtype.kind not in "ui" else np.minimum(array, self.k - 1), clip=clip)
+        return super().encode(array if array.dtype.kind not in "ui" else np.minimum(array, self.k - 1))
 
 
 class OtherWords(RandomizedResponse):
     """Has words of its own for an array that it refuses."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
+    def encode(self, values: Any) -> Any:
         try:
-            return super().encode(values, clip=clip)
+            return super().encode(values)
         except DataError:
             if isinstance(values, DictionaryColumn):
                 raise
@@ -170,9 +170,9 @@ class OtherWords(RandomizedResponse):
 class TakesEverybody(RandomizedResponse):
     """Takes anybody for somebody with the first value."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
+    def encode(self, values: Any) -> Any:
         try:
-            return super().encode(values, clip=clip)
+            return super().encode(values)
         except DataError:
             return np.zeros(len(values.positions if isinstance(values, DictionaryColumn) else values), np.uint8)
 
@@ -180,8 +180,8 @@ class TakesEverybody(RandomizedResponse):
 class RoundsByItself(BoundedLaplace):
     """Randomises what its domain says, and not what its own encoding does."""
 
-    def encode(self, values: Any, *, clip: bool = False) -> Any:
-        return self.domain.encode(values) if isinstance(values, np.ndarray) else super().encode(values, clip=clip)
+    def encode(self, values: Any) -> Any:
+        return self.domain.encode(values) if isinstance(values, np.ndarray) else super().encode(values)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,17 @@ def test_gaps_of_a_group_dates_and_unknown_bounds_are_declared(tmp_path):
     assert plan.prospects().to_dict()["prospects"][2]["error"].startswith("cells above")
 
 
+def test_what_happens_outside_is_declared(tmp_path):
+    by = COUNT + 'by = "town=Bern,Basel,..."\n'
+    refusing = MEAN + 'outside = "refuse"\n'
+    plan = opened(tmp_path, HEAD + by + refusing)
+    assert plan.bundle.releases[0].groups == ("Bern", "Basel", "other")
+    statistics = {name: item for part in plan.bundle.releases for name, item in part.statistics.items()}
+    assert statistics["age"].outside == "refuse"
+    with pytest.raises(ParameterError, match="Statistic 'age': outside must be one of 'clamp', 'refuse'"):
+        opened(tmp_path, HEAD + COUNT + MEAN + 'outside = "other"\n')
+
+
 def test_a_ledger_that_is_not_there_needs_a_budget(tmp_path):
     with pytest.raises(ParameterError, match=r"budget = \{ epsilon = 1\.0, delta = 0\.0 \}"):
         opened(tmp_path, HEAD + COUNT).open_ledger()

@@ -9,8 +9,8 @@ import pytest
 
 from bruit import Ledger
 from bruit.errors import DesignError, LedgerError, ParameterError, ParameterTypeError
+from bruit.estimation.tally import RawTally
 from bruit.releases import BoundsGuide, Count, Person, Release, choose_bounds
-from bruit.releases.bounds_guide import falling_tail
 
 ZONES = 265
 BY = {"zone": list(range(ZONES))}
@@ -38,18 +38,88 @@ def errors(table: dict[str, Any], guide: BoundsGuide) -> dict[int, float]:
     return out
 
 
+def profile(guide: BoundsGuide, sizes: np.ndarray) -> RawTally:
+    """The raw profile of people with so many rows, as `BoundsGuide.fold` counts it."""
+    cells = np.searchsorted(guide.candidates, np.minimum(sizes, guide.candidates[-1]))
+    return RawTally(design=guide.digest, counts=np.bincount(cells, minlength=len(guide.candidates)))
+
+
+def shares_near_the_best(sizes: np.ndarray, spend: float, epsilon: float, runs: int) -> float:
+    """How often the error of the advised bound is within a fifth of the least of any bound up to 1,000."""
+    guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+    size, people = np.unique(sizes, return_counts=True)
+
+    def error(bound: int) -> float:
+        return float(np.hypot((people * np.maximum(size - bound, 0)).sum(), 2**0.5 * bound / epsilon))
+
+    least, raw = min(map(error, range(1, 1001))), profile(guide, sizes)
+    advised = [guide.publish(raw, rng=seed).best.bound for seed in range(runs)]
+    return float(np.mean([error(bound) <= 1.2 * least for bound in advised]))
+
+
+#: How many rows people have, by a generator and the number of people. None of them was used to tune the guide.
+ROWS = {
+    "geometric": lambda draw, people: draw.geometric(0.2, people),
+    "zipf 1.5": lambda draw, people: np.minimum(draw.zipf(1.5, people), 10**5),
+    "zipf 2": lambda draw, people: np.minimum(draw.zipf(2, people), 10**5),
+    "giant": lambda draw, people: np.append(draw.geometric(0.5, people - 1), 7_000),
+}
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("spend", [0.1, 1.0])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("people", [1_000, 20_000])
+def test_where_everybody_has_3_rows_3_or_4_are_advised(people: int, epsilon: float, spend: float) -> None:
+    guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+    raw = profile(guide, np.full(people, 3))
+    advised = [guide.publish(raw, rng=seed).best.bound for seed in range(200)]
+    assert sum(bound in (3, 4) for bound in advised) >= 198
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("kind", ROWS)
+def test_the_rows_that_are_advised_are_near_the_best_on_other_tables(kind: str, epsilon: float) -> None:
+    sizes = ROWS[kind](np.random.default_rng(4), 20_000)
+    assert shares_near_the_best(sizes, 1.0, epsilon, 100) >= 0.9
+    # With a tenth of that, the power law that ends late is the exception.
+    assert shares_near_the_best(sizes, 0.1, epsilon, 100) >= (0.7 if (kind, epsilon) == ("zipf 2", 0.1) else 0.9)
+
+
+def test_noise_in_the_tail_is_not_read_as_rows() -> None:
+    for epsilon, spend in ((1.0, 0.1), (0.1, 1.0)):
+        guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+        raw = profile(guide, np.full(1_000, 3))
+        assert {guide.publish(raw, rng=seed).best.bound for seed in range(3)} <= {3, 4}
+    # The control: what the noisy cells say as they are.
+    noisy = np.maximum(guide.noise.draw(len(guide.candidates), 1), 0)
+    assert (noisy * np.maximum(np.array(guide.candidates) - 3, 0)).sum() > 10 * 2**0.5 * 3 / 0.1
+
+
+def test_people_who_do_not_show_are_said_and_no_bound_is_advised_of_nobody() -> None:
+    guide = BoundsGuide(Count(epsilon=1.0), "user", epsilon=0.1)
+    choice = guide.publish(profile(guide, np.array([1, 2, 5])), rng=1)
+    assert not choice.seen
+    assert "no bound can be advised" in " ".join(str(choice).split())
+    many = guide.publish(profile(guide, np.full(1_000, 2)), rng=1)
+    assert many.seen
+    assert f"up to {guide.unseen} people" in " ".join(str(many).split())
+    # Twice as many show.
+    for seed in range(3):
+        sizes = np.append(np.full(1_000, 2), np.full(2 * guide.unseen, 500))
+        assert guide.publish(profile(guide, sizes), rng=seed).best.bound >= 448
+
+
 @pytest.mark.audit
 @pytest.mark.parametrize(("delta", "epsilon"), [(0.0, 0.1), (1e-6, 0.2)])
 def test_on_a_heavy_tail_the_bound_of_the_guide_is_within_a_fifth_of_the_best(delta: float, epsilon: float) -> None:
-    # The rules of the guide were tuned on this table; docs/people.md has its figures on others.
     table = heavy_tail()
     guide = BoundsGuide(Count(epsilon=1.0, delta=delta), "user", BY, epsilon=epsilon)
     real, raw = errors(table, guide), guide.fold(table, 1)
     best = min(real.values())
-    ratios = [real[guide.publish(raw, rng=seed).best.bound] / best for seed in range(40)]
-    # With Gaussian noise one run in thirty takes the next bound but one, whose error is 1.2007 times the least.
-    assert sum(ratio <= 1.2 for ratio in ratios) >= (40 if delta == 0 else 37)
-    assert max(ratios) <= 1.21
+    ratios = [real[guide.publish(raw, rng=seed).best.bound] / best for seed in range(100)]
+    assert sum(ratio <= 1.2 for ratio in ratios) >= 95
     # The control: a bound that a quantile of groups per person would give.
     assert real[6] / best > 1.9
 
@@ -98,17 +168,12 @@ def test_it_is_booked_before_noise_is_drawn_and_refused_by_a_ledger_of_rows() ->
         BoundsGuide(Count(epsilon=1.0), "user", epsilon=0)
 
 
-def test_the_tail_falls_and_nothing_is_below_zero() -> None:
-    draw = np.random.default_rng(1)
-    for _ in range(50):
-        counts = draw.normal(0, 3, 12) + np.r_[2, 30, 20, 10, 5, 2, 1, 0, 0, 0, 0, 0]
-        fitted = falling_tail(counts)
-        assert (np.diff(fitted[np.argmax(counts) :]) <= 1e-9).all()
-        assert (fitted >= 0).all()
-
-
 def test_the_table_shows_the_best_bound_once() -> None:
     choice = choose_bounds({"user": list(range(50)) * 4}, Count(epsilon=1.0), person="user", epsilon=5.0, most=8, rng=3)
-    assert str(choice.table()).count("least") == 2  # the row, and the note
+    assert str(choice).count("least") == 2  # the row, and the note
     assert choice.best.bound == 4
-    assert "4 rows of each 'user'" in " ".join(str(choice.table()).split())
+    assert "least with 4 rows of each 'user'" in " ".join(str(choice).split())
+    long = BoundsGuide(Count(epsilon=1.0), "user", epsilon=1.0)
+    shown = str(long.publish(profile(long, np.full(900, 300)), rng=1))
+    assert "← least" in shown
+    assert "and 16 more rows" in shown  # the bounds around the best are shown

@@ -239,7 +239,7 @@ def test_values_that_are_not_declared_are_one_more_group_where_three_points_ask_
         release.fold(table)
     with pytest.raises(DataError):
         Release(Count(epsilon=1.0), {"zone": ["a", "b"]}).fold(whole)
-    with pytest.raises(ParameterError, match="again"):
+    with pytest.raises(ParameterError, match="'other'"):
         Release(Count(epsilon=1.0), {"zone": ["a", "other", ...]})
 
 

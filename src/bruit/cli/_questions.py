@@ -50,15 +50,17 @@ def public(names: list[str] | None, schema: Schema) -> list[str]:
     return wanted
 
 
-def schema(questions: list[str] | None, missing: str | None, data: Any = None) -> Schema:
+def schema(questions: list[str] | None, missing: str | None, data: Any = None, outside: str | None = None) -> Schema:
     """The schema that questions or a document declare; those that end in ? are read from the data."""
-    from bruit.domains import Missing, Schema, declare
+    from bruit.domains import Missing, Outside, Schema, declare
 
     texts = questions or []
     if len(texts) == 1 and "=" not in texts[0] and texts[0].lower().endswith(".json"):
-        return _document(Path(texts[0]), missing)
+        return _document(Path(texts[0]), {"--missing": missing, "--outside": outside})
     policy = _checks.one_of(get_args(Missing), **{"--missing": missing or "refuse"})
-    domains: dict[str, Any] = declare.questions(texts, policy)
+    if outside is not None:
+        _checks.one_of(get_args(Outside), **{"--outside": outside})
+    domains: dict[str, Any] = declare.questions(texts, policy, outside)  # type: ignore[arg-type]
     unread = [name for name, domain in domains.items() if domain is None]
     if unread or (not texts and data is not None):
         domains.update(_read(data, unread, missing))
@@ -67,6 +69,9 @@ def schema(questions: list[str] | None, missing: str | None, data: Any = None) -
             "Declare what is asked, as in smokes=no,yes or age=17..90. Reading the answers from the data would "
             "disclose which occur, even one that a single person gave; smokes=? does it all the same."
         )
+    if outside is not None and not any(domain.outside == outside for domain in domains.values()):
+        able = {"clamp": "Numbers and dates can be clamped", "other": "Labels and dates can have another value"}
+        raise ParameterError(f"--outside {outside} fits none of these questions. {able.get(outside, 'Leave it out')}.")
     return Schema(domains)
 
 
@@ -91,11 +96,12 @@ def _with_policy(domain: Any, missing: str | None) -> Any:
     return domain if missing is None else replace(domain, missing=missing)
 
 
-def _document(path: Path, missing: str | None) -> Schema:
+def _document(path: Path, policies: dict[str, str | None]) -> Schema:
     from bruit.domains import Schema
 
-    if missing is not None:
-        raise ParameterError("--missing goes with questions: a schema document says it of each attribute.")
+    for option, policy in policies.items():
+        if policy is not None:
+            raise ParameterError(f"{option} goes with questions: a schema document says it of each attribute.")
     if not path.exists():
         raise FormatError(f"There is no schema {path}.")
     with translated(UnicodeDecodeError, lambda _: FormatError(f"{path} must be encoded in UTF-8.")):

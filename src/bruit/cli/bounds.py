@@ -12,6 +12,9 @@ from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
 from bruit.errors import ParameterError
 
+#: How many bounds are shown, around the best.
+_SHOWN = 9
+
 
 def bounds(
     file: Annotated[str, typer.Argument(help="The table: a CSV or Parquet file, or a folder of Parquet files.")],
@@ -44,7 +47,7 @@ def bounds(
     """Say how many rows, or with --by how many groups, of a person should count, and the error to expect of each.
 
     Few rows lose what people have beyond them, many need more noise. How many rows people have is read with noise: this
-    spends ε (--spend), which is booked like a release. The last line is the option for bruit release.
+    spends ε (--spend), which is booked like a release. The last line has the options for bruit release.
     """
     from bruit.domains import declare
     from bruit.releases import BoundsGuide, Count
@@ -80,6 +83,7 @@ def bounds(
     if as_json:
         console.print_json(choice.table().to_json())
         return
-    console.show(choice.table(), rows=0)
-    best = f"--groups {choice.best.bound} --rows-per-group 1" if groups else f"--rows {choice.best.bound}"
-    console.say(f"  --person {person} {best}", "dim", whole=True)
+    console.show(choice.table(_SHOWN), rows=_SHOWN, hint="all: --json")
+    if choice.seen:
+        best = f"--groups {choice.best.bound} --rows-per-group 1" if groups else f"--rows {choice.best.bound}"
+        console.say(f"Take --person {person} {best}", whole=True)

@@ -97,6 +97,14 @@ def plan(
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
+    outside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
+            "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
+        ),
+    ] = None,
     people: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the plan goes: a .json file.")] = None,
     check_compliance: Annotated[
@@ -134,7 +142,7 @@ def plan(
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     source = None if data is None else _options.read(data, _engine.options(csv))
-    declared = _questions.schema(question, missing, source)
+    declared = _questions.schema(question, missing, source, outside)
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     _check_output(output, force=force)

@@ -35,7 +35,8 @@ def privatize(
         float | None, typer.Option("--epsilon", "-e", help="The most that a person's reports may tell.")
     ] = None,
     plan: Annotated[
-        Path | None, typer.Option(help="A plan written before, instead of questions, epsilon, method and missing.")
+        Path | None,
+        typer.Option(help="A plan written before, instead of questions and what belongs to them."),
     ] = None,
     method: Annotated[
         str | None,
@@ -49,6 +50,14 @@ def privatize(
     missing: Annotated[
         str | None,
         typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
+    ] = None,
+    outside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
+            "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
+        ),
     ] = None,
     memory: Annotated[
         Path | None,
@@ -92,7 +101,7 @@ def privatize(
     _options.check_whole(seed=seed)
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
-    declared = _plan(plan, question, epsilon, method, missing, public, data)
+    declared = _plan(plan, question, epsilon, method, missing, outside, public, data)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine))
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     books = _books(declared, ledger, budget)
@@ -200,6 +209,7 @@ def _plan(
     epsilon: float | None,
     method: str | None,
     missing: str | None,
+    outside: str | None,
     public: list[str] | None,
     data: Any,
 ) -> Plan:
@@ -210,6 +220,7 @@ def _plan(
         "--epsilon": epsilon,
         "--method": method,
         "--missing": missing,
+        "--outside": outside,
         "--public": public,
     }
     named = [name for name, value in options.items() if value is not None]
@@ -221,7 +232,7 @@ def _plan(
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     if not questions:
         data = None  # a file is never read for all that it holds
-    schema = _questions.schema(questions, missing, data)
+    schema = _questions.schema(questions, missing, data, outside)
     clear = _questions.public(public, schema)
     wanted = _options.method(method, several=len(schema) - len(set(clear)) > 1)
     return Plan(schema, epsilon, wanted or methods.DEFAULT, public=clear or None)

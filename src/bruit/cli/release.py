@@ -140,6 +140,14 @@ def release(
     missing: Annotated[
         str, typer.Option(help="A missing value: refuse, drop, or category for --histogram and --cross.")
     ] = "refuse",
+    outside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="A value outside what is declared: clamp (numbers and dates, if nothing is said), refuse (labels, if "
+            "nothing is said), or other (a value of its own: labels, dates and ranges of a histogram).",
+        ),
+    ] = None,
     csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
     budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
@@ -201,6 +209,7 @@ def release(
         tables,
         no_group,
         weight or "",
+        outside,
     )
     whole = request.release() if ask is None else request.from_file(ask)
     if dry_run:
@@ -296,7 +305,7 @@ class _Cross:
         if self.tables and not self.columns:
             raise ParameterError("--table names columns of --cross: declare them, as in --cross sex=F,M.")
 
-    def read(self, missing: str, privacy: dict[str, Any]) -> list[Statistic]:
+    def read(self, missing: str, outside: str | None, privacy: dict[str, Any]) -> list[Statistic]:
         """The tables, as one statistic, or nothing."""
         from bruit.engines.batch import clean_name
         from bruit.releases import Tables
@@ -304,7 +313,7 @@ class _Cross:
 
         if not self.columns:
             return []
-        pairs = [counted_values(text, missing, option="--cross ") for text in self.columns]
+        pairs = [counted_values(text, missing, outside, option="--cross ") for text in self.columns]
         if len(dict(pairs)) < len(pairs):
             raise ParameterError("--cross declares a column twice: name each once.")
         chosen = [tuple(clean_name(part) for part in text.split(",") if part.strip()) for text in self.tables]
@@ -327,10 +336,6 @@ def _warn_of_people(source: Any) -> None:
         )
 
 
-#: Behind declared groups: all other values are one more.
-_AND_OTHERS = ",..."
-
-
 @dataclass(frozen=True)
 class _Request:
     """The options that say what is published."""
@@ -348,11 +353,13 @@ class _Request:
     cross: _Cross
     no_group: str
     weight: str | None
+    outside: Any = None
 
     def release(self) -> Release | Groups:
         """The release that the options ask for."""
-        from bruit.domains import Missing
+        from bruit.domains import Missing, Outside
         from bruit.domains.declare import questions
+        from bruit.domains.outside import check_outside
         from bruit.releases import Release
 
         texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
@@ -364,6 +371,8 @@ class _Request:
             )
         _checks.one_of(("add-remove", "replace"), **{"--neighbours": self.neighbours})
         _checks.one_of(get_args(Missing), **{"--missing": self.missing})
+        if self.outside is not None:
+            _checks.one_of(get_args(Outside), **{"--outside": self.outside})
         self._refuse_idle(texts)
         many = len(texts) + self.count + bool(self.cross.columns)
         share = _share(_checks.positive(**{"--epsilon": self.epsilon}), many)
@@ -373,19 +382,16 @@ class _Request:
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
         _checks.one_of(("refuse", "group"), **{"--no-group": self.no_group})
-        texts_of_groups = [text.removesuffix(_AND_OTHERS) for text in self.by]
-        groups: dict[str, Any] = dict(questions(texts_of_groups, "category" if self.no_group == "group" else "refuse"))
-        for name, text in zip(groups, self.by, strict=True):
-            if text.endswith(_AND_OTHERS):
-                labels = getattr(groups[name], "labels", None)
-                if labels is None:
-                    raise ParameterError(f"Three points stand behind a list of values, as in --by {name}=a,b,... .")
-                groups[name] = [*labels, ...]
+        gaps: Missing = "category" if self.no_group == "group" else "refuse"
+        groups: dict[str, Any] = dict(questions(self.by, gaps, self.outside))
+        for domain in groups.values():
+            if self.outside == "other" and domain is not None:
+                check_outside(self.outside, domain.policies)
         if None in groups.values():
             return self._unknown(groups, texts)
         kinds = [("count", ""), *texts] if self.count else texts
         statistics: list[Statistic] = [self._statistic(kind, text, privacy) for kind, text in kinds]
-        statistics += self.cross.read(self.missing, privacy)
+        statistics += self.cross.read(self.missing, self.outside, privacy)
         return Release(statistics, groups or None, self.person.read())
 
     def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
@@ -427,6 +433,8 @@ class _Request:
 
         quantiles = tuple(quantile_list(self.at)) if kind == "quantiles" else ()
         options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": quantiles}
+        if kind not in ("count", "bounds"):
+            options["outside"] = self.outside
         return declared(kind, text, option=f"--{kind} ", weights=self.weight or "", **options, **privacy)
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
@@ -440,6 +448,8 @@ class _Request:
             raise ParameterError("--missing drop is not for --cross: a gap is a value there, with --missing category.")
         if self.missing != "refuse" and ((not kinds and not self.weight) or self.method == "histogram"):
             raise ParameterError("--missing is of no use here: leave it out.")
+        if self.outside is not None and not self.by and not kinds - {"bounds"} and not self.weight:
+            raise ParameterError("--outside is of no use here: leave it out.")
 
 
 def _share(epsilon: float, many: int) -> float:

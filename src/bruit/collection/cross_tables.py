@@ -80,9 +80,9 @@ class CrossTables(Design):
 
     # What a person does.
 
-    def encode_column(self, name: str, values: Any, *, clip: bool = False) -> Codes:
+    def encode_column(self, name: str, values: Any) -> Codes:
         """Codes of one attribute."""
-        return self.schema[name].encode(values, clip=clip)
+        return self.schema[name].encode(values)
 
     def mechanism_name(self, name: str) -> str:
         """The oracles of the tables that an attribute is in."""

@@ -80,15 +80,15 @@ class Design(Composite, ABC):
 
     # What a person does.
 
-    def encode(self, table: Any, *, clip: bool = False) -> dict[str, Codes]:
+    def encode(self, table: Any) -> dict[str, Codes]:
         """Codes of every attribute, from anything whose columns are read by ``table[name]``: the only way to them."""
         columns = self.schema.columns(table)
-        return {name: self.encode_column(name, column, clip=clip) for name, column in columns.items()}
+        return {name: self.encode_column(name, column) for name, column in columns.items()}
 
-    def encode_column(self, name: str, values: Any, *, clip: bool = False) -> Codes:
-        """Codes of one attribute; with `clip`, a number beyond a bound counts as the bound. Errors name the column."""
+    def encode_column(self, name: str, values: Any) -> Codes:
+        """Codes of one attribute. Errors name the column."""
         with in_column(name):
-            return self._encoders[name].encode(values, clip=clip)
+            return self._encoders[name].encode(values)
 
     @cached_property
     def _encoders(self) -> dict[str, Mechanism | Domain]:

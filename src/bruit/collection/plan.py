@@ -530,20 +530,18 @@ class Plan(Randomizer):
             raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
         return self.panel.epoch_of(round)
 
-    def encode(self, table: SourceLike, *, clip: bool = False) -> dict[str, Codes]:
+    def encode(self, table: SourceLike) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
 
         Parameters
         ----------
         table
             Anything whose columns are read by ``table[name]``.
-        clip
-            Whether a number beyond a bound counts as the bound, instead of being an error.
         """
         if not self.public:
-            return self.design.encode(table, clip=clip)
+            return self.design.encode(table)
         rows = in_memory(table)
-        return {**self.design.encode(rows, clip=clip), **self._strata.encode(rows)}
+        return {**self.design.encode(rows), **self._strata.encode(rows)}
 
     def card(self) -> Card:
         """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.

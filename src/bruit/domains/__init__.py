@@ -7,11 +7,13 @@ from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.missing import MISSING_LABEL, Missing
+from bruit.domains.outside import OTHER_LABEL, Outside
 from bruit.domains.scale import Scale
 from bruit.domains.schema import Attribute, Schema
 
 __all__ = [
     "MISSING_LABEL",
+    "OTHER_LABEL",
     "Attribute",
     "Bins",
     "Categories",
@@ -21,6 +23,7 @@ __all__ = [
     "Domain",
     "Grid",
     "Missing",
+    "Outside",
     "Scale",
     "Schema",
 ]

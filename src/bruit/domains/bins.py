@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.codes import Codes
 from bruit.domains.domain import column
-from bruit.domains.grid import Grid, checked_bounds
+from bruit.domains.grid import Grid, checked_bounds, read_numbers
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
+from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside, with_outside
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.typing import ColumnLike
 
@@ -32,6 +33,9 @@ class Bins:
         At least two numbers, increasing. They are public: never read them from the data.
     missing
         The policy for missing values, as in `Categories`.
+    outside
+        What happens to a number beyond the edges: ``"refuse"``, ``"clamp"`` (it counts in the nearest bin), as in
+        `Grid`, or ``"other"`` (in a bin of its own).
 
     Examples
     --------
@@ -43,9 +47,11 @@ class Bins:
     """
 
     gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp", "other")
 
     edges: tuple[float, ...]
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Sequence | np.ndarray):
@@ -56,10 +62,13 @@ class Bins:
         if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(edges)):
             raise ParameterError("edges must be at least two increasing numbers.")
         _checks.one_of(get_args(Missing), missing=self.missing)
+        check_outside(self.outside, self.policies)
         object.__setattr__(self, "edges", tuple(edges))
 
     @classmethod
-    def even(cls, bounds: tuple[float, float], cells: int, missing: Missing = "refuse") -> Bins:
+    def even(
+        cls, bounds: tuple[float, float], cells: int, missing: Missing = "refuse", outside: Outside | None = None
+    ) -> Bins:
         """Bins of equal width between two bounds, with edges in the decimals that a person would write.
 
         >>> Bins.even((0, 0.3), 3).edges
@@ -67,12 +76,17 @@ class Bins:
         """
         low, high = (Fraction(repr(bound)) for bound in checked_bounds(bounds))
         many = _checks.integer(low=1, high=_checks.K_LIMITS[1], cells=cells)
-        return cls(tuple(float(low + (high - low) * place / many) for place in range(many + 1)), missing)
+        return cls(tuple(float(low + (high - low) * place / many) for place in range(many + 1)), missing, outside)
 
     @property
     def size(self) -> int:
-        """How many bins there are, the one for missing values included."""
-        return len(self.edges) - 1 + (self.missing == "category")
+        """How many bins there are, those for other and for missing values included."""
+        return self._bins + (self.outside == "other") + (self.missing == "category")
+
+    @property
+    def _bins(self) -> int:
+        """How many bins are between the edges."""
+        return len(self.edges) - 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,13 +94,16 @@ class Bins:
         last = len(self.edges) - 2
         pairs = enumerate(itertools.pairwise(self.edges))
         names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
-        return (*names, MISSING_LABEL) if self.missing == "category" else names
+        other = (OTHER_LABEL,) if self.outside == "other" else ()
+        return (*names, *other, MISSING_LABEL) if self.missing == "category" else (*names, *other)
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
-        """The bin of each number; one outside the edges is an error, unless it is to count in the nearest bin."""
-        numbers = self._range.read(values, clip=clip)
+    def encode(self, values: ColumnLike) -> Codes:
+        """The bin of each number; one outside the edges is an error, or in the nearest bin, or in one of its own."""
+        numbers = read_numbers(values) if self.outside == "other" else self._range.read(values)
         absent = np.isnan(numbers)
         codes = np.searchsorted(np.asarray(self.edges[1:-1], np.float64), numbers, side="right").astype(np.int64)
+        if self.outside == "other":
+            codes[(numbers < self.edges[0]) | (numbers > self.edges[-1])] = self._bins
         codes[absent] = ABSENT
         return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
 
@@ -101,18 +118,19 @@ class Bins:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"kind": "bins", "edges": list(self.edges), "missing": self.missing}
+        body = {"kind": "bins", "edges": list(self.edges), "missing": self.missing}
+        return {**body, **declared_outside(self.outside)}
 
     @classmethod
     def from_dict(cls, body: Any) -> Bins:
         """The inverse of `to_dict`."""
         rule = "Bins must have edges and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(tuple(body["edges"]), missing=body["missing"])
+            return cls(tuple(body["edges"]), body["missing"], body.get("outside"))
 
     @cached_property
     def _range(self) -> Grid:
         low, high = float(self.edges[0]), float(self.edges[-1])
         if not math.isfinite(high - low):
             raise ParameterError("edges must span a finite width.")
-        return Grid(low, high, cells=2)
+        return with_outside(Grid(low, high, cells=2), self.outside)

@@ -22,6 +22,7 @@ from bruit.domains import hints
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import DictionaryColumn, checked_codes, column
 from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
+from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside
 from bruit.errors import (
     BruitError,
     DataError,
@@ -49,6 +50,9 @@ class Categories:
     missing
         ``"refuse"`` (an error), ``"drop"`` (the person is left out; the absence of a report then shows that the
         answer was missing) or ``"category"`` (one more category, private like the others).
+    outside
+        What happens to a value that is not declared: ``"refuse"`` (an error; the usual) or ``"other"`` (one more
+        category, private like the others). Three points at the end of the labels mean ``"other"``.
 
     Examples
     --------
@@ -61,45 +65,55 @@ class Categories:
     [1, 0, 0]
     >>> Categories(k=3, missing="category").size
     4
+    >>> Categories(labels=["red", "green", ...]).encode(["green", "pink"]).tolist()
+    [1, 2]
     """
 
     gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse", "other")
     #: Whether the answers stand in an order, so that they have a mean and a median.
     ordered: ClassVar[bool] = False
 
     labels: tuple[Label, ...] | None = None
     k: int = 0
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Missing), missing=self.missing)
+        check_outside(self.outside, self.policies)
+        if is_open(self.labels):
+            check_outside("other", self.policies)
+            object.__setattr__(self, "labels", tuple(self.labels)[:-1])  # type: ignore[arg-type]
+            object.__setattr__(self, "outside", "other")
         if self.labels is None:
             object.__setattr__(self, "k", _checks.domain_size(k=self.k))
             return
-        labels = _clean_labels(self.labels, self.missing)
+        labels = _clean_labels(self.labels, self.missing, self.outside)
         if self.k not in (0, len(labels)):
             raise ParameterError(f"k must be the number of labels, {len(labels)}, got {self.k}: give one of the two.")
-        _checks.domain_size(labels=len(labels))
+        _checks.domain_size(labels=len(labels) + (self.outside == "other"))
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "k", len(labels))
 
     @property
     def size(self) -> int:
-        """How many codes there are, the category for missing values included."""
-        return self.k + (self.missing == "category")
+        """How many codes there are, those for other and for missing values included."""
+        return self.k + (self.outside == "other") + (self.missing == "category")
 
     @property
     def names(self) -> tuple[Label, ...]:
-        """One label per code: the declared ones, or the codes themselves, and then the one for missing values."""
+        """One label per code: the declared ones, or the codes themselves, then those for other and missing values."""
         names = tuple(range(self.k)) if self.labels is None else self.labels
-        return (*names, MISSING_LABEL) if self.missing == "category" else names
+        other = (OTHER_LABEL,) if self.outside == "other" else ()
+        return (*names, *other, MISSING_LABEL) if self.missing == "category" else (*names, *other)
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
-        """Codes of the values; one outside the declared list is an error that does not show it, `clip` or not."""
+    def encode(self, values: ColumnLike) -> Codes:
+        """Codes of the values; one outside the declared list is an error that does not show it, or another value."""
         if isinstance(values, DictionaryColumn):
             return self._pick(values.positions, column(values.entries).tolist(), self._read)
         array = column(values)
-        if self.labels is None and array.dtype.kind != "O":
+        if self.labels is None and array.dtype.kind != "O" and self.outside != "other":
             return self._check_codes(array)
         if array.dtype.kind in "buif":
             distinct, positions = np.unique(array, return_inverse=True)
@@ -109,7 +123,7 @@ class Categories:
     def decode(self, codes: Any) -> NDArray[Any]:
         """The labels behind codes, as an array of objects (or of integers for plain codes)."""
         array = checked_codes(codes, self.size)
-        if self.labels is None and self.missing != "category":
+        if self.labels is None and self.size == self.k:
             return array
         names = np.empty(self.size, object)
         names[:] = self.names
@@ -119,7 +133,7 @@ class Categories:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
         content = {"k": self.k} if self.labels is None else {"labels": list(self.labels)}
-        return {"kind": "categories", **content, "missing": self.missing}
+        return {"kind": "categories", **content, "missing": self.missing, **declared_outside(self.outside)}
 
     @classmethod
     def from_dict(cls, body: Any) -> Categories:
@@ -127,7 +141,12 @@ class Categories:
         rule = "Categories must have labels or k, and a policy for missing values."
         with translated((KeyError, TypeError, AttributeError, BruitError), lambda _: FormatError(rule)):
             labels = body.get("labels")
-            return cls(labels=None if labels is None else tuple(labels), k=body.get("k", 0), missing=body["missing"])
+            return cls(
+                labels=None if labels is None else tuple(labels),
+                k=body.get("k", 0),
+                missing=body["missing"],
+                outside=body.get("outside"),
+            )
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -175,6 +194,8 @@ class Categories:
             table[place] = code
         # Entries of a dictionary that nobody has may be anything.
         codes = table[positions]
+        if self.outside == "other":
+            codes[codes < 0] = self.k
         if (codes < 0).any():
             wrong = (entries[place] for place in np.unique(positions[codes < 0]).tolist())
             raise DataError(f"{self._rule}{hints.about_labels(wrong, self.labels or ())}")
@@ -225,14 +246,19 @@ class Categories:
         return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
 
-def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
+def is_open(labels: Any) -> bool:
+    """Whether a list of labels ends in three points, which stand for all other values."""
+    return isinstance(labels, list | tuple) and bool(labels) and labels[-1] is ...
+
+
+def _clean_labels(labels: Any, missing: Missing, outside: Outside | None) -> tuple[Label, ...]:
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | np.ndarray):
         raise ParameterTypeError("labels must be a list of texts, of whole numbers or of booleans.")
     items = [item.item() if isinstance(item, np.generic) else item for item in labels]
-    if len(items) < 2:
+    if len(items) < (1 if outside == "other" else 2):
         raise ParameterError(
             f"labels must list two or more answers, got {'one' if items else 'none'}: otherwise everybody would answer "
-            'the same. Declare every possible answer, and where the list is open one more, such as "other".'
+            'the same. Declare every possible answer, and where the list is open outside="other".'
         )
     kinds = {type(item) for item in items}
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
@@ -249,6 +275,8 @@ def _clean_labels(labels: Any, missing: Missing) -> tuple[Label, ...]:
         raise ParameterError("labels must spell true or false in one way: a boolean would be several of these labels.")
     if missing == "category" and MISSING_LABEL in clean:
         raise ParameterError(f"labels must not contain {MISSING_LABEL!r}: it names the category for missing values.")
+    if outside == "other" and OTHER_LABEL in clean:
+        raise ParameterError(f"labels must not contain {OTHER_LABEL!r}: it names the category for all other values.")
     return clean
 
 

@@ -20,6 +20,7 @@ from bruit.domains.categories import Categories, spelling
 from bruit.domains.codes import Codes
 from bruit.domains.domain import DictionaryColumn, checked_codes, column
 from bruit.domains.missing import Missing, is_missing
+from bruit.domains.outside import Outside
 from bruit.errors import (
     BruitError,
     DataError,
@@ -60,6 +61,9 @@ class Choices:
     {'sports: run': [1, 0, 1], 'sports: swim': [1, 1, 0]}
     """
 
+    outside: ClassVar[Outside | None] = None
+    policies: ClassVar[tuple[Outside, ...]] = ()
+
     labels: tuple[str, ...]
     separator: str = ";"
     empty: Empty = "refuse"
@@ -94,6 +98,8 @@ class Chosen:
 
     gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
     missing: ClassVar[Missing] = "refuse"
+    outside: ClassVar[Outside | None] = None
+    policies: ClassVar[tuple[Outside, ...]] = ()
     size: ClassVar[int] = 2
     names: ClassVar[tuple[Label, ...]] = ("no", "yes")
 
@@ -104,7 +110,7 @@ class Chosen:
         if not isinstance(self.choices, Choices) or self.label not in self.choices.labels:
             raise ParameterError("A choice must be one of the labels of its question.")
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike) -> Codes:
         """1 where the choice was made, 0 where it was not; what is not among the choices is an error."""
         if isinstance(values, DictionaryColumn):
             entries = column(values.entries).tolist() if len(values.entries) else []

@@ -15,6 +15,7 @@ from bruit import _checks
 from bruit.domains.codes import Codes
 from bruit.domains.domain import ZONED, DictionaryColumn, checked_codes, column
 from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
+from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside
 from bruit.errors import (
     BruitError,
     DataError,
@@ -59,6 +60,9 @@ class Dates:
         What one code stands for: ``"hour"``, ``"day"``, ``"week"`` (from Monday) or ``"month"``.
     missing
         The policy for missing values, as in `Categories`.
+    outside
+        What happens to a date beyond the range: ``"refuse"``, ``"clamp"`` (it counts in the nearest period), as in
+        `Grid`, or ``"other"`` (a value of its own).
 
     Examples
     --------
@@ -72,15 +76,18 @@ class Dates:
     """
 
     gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp", "other")
 
     first: str
     last: str
     every: Period = "day"
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Period), every=self.every)
         _checks.one_of(get_args(Missing), missing=self.missing)
+        check_outside(self.outside, self.policies)
         for name in ("first", "last"):
             bound = _bound(name, getattr(self, name))
             object.__setattr__(self, name, str(self._period(np.array([bound], _SECONDS))[0]))
@@ -96,8 +103,8 @@ class Dates:
 
     @property
     def size(self) -> int:
-        """How many codes there are, the category for missing values included."""
-        return self.k + (self.missing == "category")
+        """How many codes there are, those for other and for missing values included."""
+        return self.k + (self.outside == "other") + (self.missing == "category")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -106,40 +113,47 @@ class Dates:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One label per code: the periods, and then the one for missing values."""
-        return (*self.labels, MISSING_LABEL) if self.missing == "category" else self.labels
+        """One label per code: the periods, and then those for other and for missing values."""
+        names = (*self.labels, OTHER_LABEL) if self.outside == "other" else self.labels
+        return (*names, MISSING_LABEL) if self.missing == "category" else names
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
-        """The period of each date; one outside the range is an error, unless it is to be clipped."""
+    def encode(self, values: ColumnLike) -> Codes:
+        """The period of each date; one outside the range is an error, or in the nearest period, or another value."""
         moments = self._read(values)
         absent = np.isnat(moments)
         codes = np.full(moments.size, ABSENT, np.int64)
         low, high = self._ends
         numbers = self._number(moments[~absent])
-        if clip:
+        if self.outside == "clamp":
             numbers = np.clip(numbers, low, high)
+        elif self.outside == "other":
+            numbers = np.where((numbers < low) | (numbers > high), low + self.k, numbers)
         elif numbers.size and not (low <= int(numbers.min()) and int(numbers.max()) <= high):
-            raise DataError(f"values must lie in the declared range {self.first}..{self.last}.")
+            raise DataError(
+                f"values must lie in the declared range {self.first}..{self.last}. Mend them, or declare "
+                'outside="clamp" or "other" (--outside), which takes the nearest period, or a value for all others.'
+            )
         codes[~absent] = numbers - low
         return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def decode(self, codes: Any) -> NDArray[Any]:
-        """The first moment of each period; not-a-time for the category of missing values."""
+        """The first moment of each period; not-a-time for other and for missing values."""
         array = checked_codes(codes, self.size)
         starts = self._starts(array.astype(np.int64))
-        starts[array == self.k] = np.datetime64("NaT")
+        starts[array >= self.k] = np.datetime64("NaT")
         return starts
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        return {"kind": "dates", "first": self.first, "last": self.last, "every": self.every, "missing": self.missing}
+        body = {"kind": "dates", "first": self.first, "last": self.last, "every": self.every, "missing": self.missing}
+        return {**body, **declared_outside(self.outside)}
 
     @classmethod
     def from_dict(cls, body: Any) -> Dates:
         """The inverse of `to_dict`."""
         rule = "Dates must have first, last, every and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(body["first"], body["last"], every=body["every"], missing=body["missing"])
+            return cls(body["first"], body["last"], body["every"], body["missing"], body.get("outside"))
 
     @cached_property
     def _ends(self) -> tuple[int, int]:

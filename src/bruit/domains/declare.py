@@ -3,7 +3,8 @@
 The command line and files of questions use this spelling. What has no room on a line stands in a file of its own, one
 label per line: ``town=@towns.txt``. A label with a comma, or one that reads like a range, is quoted:
 ``size="1..2","3 and more"``. Answers in an order have < between them: ``agree=no<hardly<yes``. A question with several
-choices has them in brackets: ``sports=[run,swim]``. ``smokes=?`` leaves the domain to be read from the data, which
+choices has them in brackets: ``sports=[run,swim]``. Three points at the end of a list stand for all other values:
+``town=Bern,Basel,...``. ``smokes=?`` leaves the domain to be read from the data, which
 discloses it.
 """
 
@@ -23,6 +24,7 @@ from bruit.domains.dates import Dates, Period
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside, with_outside
 from bruit.domains.scale import Scale
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, translated
 
@@ -36,6 +38,8 @@ _DATES = re.compile(rf"({_DATE})\.\.({_DATE})(?:/(?P<every>[a-z]+))?")
 _NAME = re.compile(
     r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^="]*[^="\s]))\s*(?P<equals>=?)\s*(?P<rest>.*)', re.DOTALL
 )
+#: What stands for all other values, behind a list.
+_AND_OTHERS = ",..."
 #: Spellings of a range that people try.
 _DASHED = re.compile(rf"({_NUMBER})\s*(?:-|–|to|:|\.|…|\.{{3,}})\s*({_NUMBER})")
 
@@ -47,7 +51,7 @@ class Question(NamedTuple):
     domain: Domain | None
 
 
-def question(text: str, missing: Missing = "refuse") -> Question:
+def question(text: str, missing: Missing = "refuse", outside: Outside | None = None) -> Question:
     """The column and the domain that a text declares.
 
     Parameters
@@ -56,6 +60,8 @@ def question(text: str, missing: Missing = "refuse") -> Question:
         As in the examples.
     missing
         The policy for missing values, for every kind of domain.
+    outside
+        The policy for values outside, for domains that can follow it and do not end in three points.
 
     Examples
     --------
@@ -67,6 +73,8 @@ def question(text: str, missing: Missing = "refuse") -> Question:
     12
     >>> question("agree=no<hardly<yes").domain.to_dict()["kind"]
     'scale'
+    >>> question("town=Bern,Basel,...").domain.names
+    ('Bern', 'Basel', 'other')
     >>> question("smokes=?")
     Question(name='smokes', domain=None)
     """
@@ -75,7 +83,8 @@ def question(text: str, missing: Missing = "refuse") -> Question:
     if parts is None or not parts["equals"]:
         raise ParameterError(_unreadable(text))
     name = parts["plain"] or parts["quoted"].replace('""', '"')
-    return Question(name, _domain(name, parts["rest"].strip(), missing))
+    domain = _domain(name, parts["rest"].strip(), missing)
+    return Question(name, domain if domain is None or domain.outside else with_outside(domain, outside))
 
 
 class NumberQuestion(NamedTuple):
@@ -110,7 +119,9 @@ def number_question(text: str) -> NumberQuestion:
     return NumberQuestion(name, (low, high), cells and int(cells), step and float(step))  # type: ignore[arg-type]
 
 
-def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Domain | None]:
+def questions(
+    texts: Iterable[str], missing: Missing = "refuse", outside: Outside | None = None
+) -> dict[str, Domain | None]:
     """The domains that several texts declare, by column.
 
     >>> list(questions(["sex=F,M", "age=17..90"]))
@@ -118,7 +129,7 @@ def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Do
     """
     domains: dict[str, Domain | None] = {}
     for text in texts:
-        name, domain = question(text, missing)
+        name, domain = question(text, missing, outside)
         if name in domains:
             raise ParameterError(f"Each column must be declared once, and {name!r} stands there twice.")
         domains[name] = domain
@@ -128,12 +139,22 @@ def questions(texts: Iterable[str], missing: Missing = "refuse") -> dict[str, Do
 def _domain(name: str, rest: str, missing: Missing) -> Domain | None:
     if rest == "?":
         return None
+    if rest.endswith(_AND_OTHERS):
+        return _open(name, rest.removesuffix(_AND_OTHERS), missing)
     if rest.startswith("@"):
         return Categories(labels=tuple(_lines(name, Path(rest[1:]))), missing=missing)
     numbers, dates = _NUMBERS.fullmatch(rest), _DATES.fullmatch(rest)
     if dates is not None:
         return _dates(name, dates, missing)
     return _categories(name, rest, missing) if numbers is None else _grid(name, numbers, missing)
+
+
+def _open(name: str, rest: str, missing: Missing) -> Categories:
+    """A list of values, and all others as one more."""
+    if _NUMBERS.fullmatch(rest) or _DATES.fullmatch(rest) or "<" in rest or rest.startswith("[") or not rest:
+        raise ParameterError(f"Three points stand behind a list of values, as in {name}=a,b{_AND_OTHERS}")
+    labels = _lines(name, Path(rest[1:])) if rest.startswith("@") else _labels(name, rest, 1)
+    return Categories(labels=tuple(labels), missing=missing, outside="other")
 
 
 def _categories(name: str, rest: str, missing: Missing) -> Any:
@@ -176,14 +197,14 @@ def _number(text: str) -> float:
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,15}", text) else _checks.finite(bound=float(text))
 
 
-def _labels(name: str, rest: str) -> list[str]:
+def _labels(name: str, rest: str, least: int = 2) -> list[str]:
     rule = (
         f"{name} must list its answers with commas between them, and quote an answer that has a comma: "
         f'{name}=no,"yes, often".'
     )
     with translated(csv.Error, lambda _: ParameterError(rule)):
         labels = next(csv.reader([rest], skipinitialspace=True, strict=True), [])
-    if len(labels) >= 2 and all(labels):
+    if len(labels) >= least and all(labels):
         return labels
     raise ParameterError(f"{name} must have two answers or more, or a range: {_suggestion(name, rest)}")
 

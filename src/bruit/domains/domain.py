@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside
 from bruit.errors import DataError, DataTypeError, translated
 from bruit.typing import ColumnLike
 
@@ -41,12 +42,22 @@ class Domain(Protocol):
         ...
 
     @property
-    def names(self) -> tuple[Any, ...]:
-        """One label per code, as estimates show them; `MISSING_LABEL` for the category of missing values."""
+    def outside(self) -> Outside | None:
+        """What happens to a value outside the domain; None for the usual: refused, and clamped in releases."""
         ...
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
-        """Codes of the values, one per person who has one; with `clip`, a number beyond a bound counts as the bound."""
+    @property
+    def policies(self) -> tuple[Outside, ...]:
+        """The policies for values outside that this kind of domain can follow."""
+        ...
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """One label per code, as estimates show them: `OTHER_LABEL` for values outside, last `MISSING_LABEL`."""
+        ...
+
+    def encode(self, values: ColumnLike) -> Codes:
+        """Codes of the values, one per person who has one; a value outside is treated as `outside` says."""
         ...
 
     def decode(self, codes: Any) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from bruit.domains import hints
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import DictionaryColumn, column
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
+from bruit.domains.outside import Outside, check_outside, declared_outside
 from bruit.errors import (
     BruitError,
     DataError,
@@ -46,6 +47,9 @@ class Grid:
         10⁶ of them, otherwise 1,024.
     missing
         The policy for missing values, as in `Categories`.
+    outside
+        What happens to a number beyond the bounds: ``"refuse"`` (an error) or ``"clamp"`` (it counts as the nearest
+        bound). Unless said, numbers are refused where people answer, and clamped in releases of tables.
 
     Examples
     --------
@@ -57,11 +61,13 @@ class Grid:
     """
 
     gives: ClassVar[Literal["frequency", "mean"]] = "mean"
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp")
 
     low: float
     high: float
     cells: int = 0
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         low, high = _checks.finite(low=self.low), _checks.finite(high=self.high)
@@ -70,6 +76,7 @@ class Grid:
         object.__setattr__(self, "low", _plain_number(self.low))
         object.__setattr__(self, "high", _plain_number(self.high))
         _checks.one_of(get_args(Missing), missing=self.missing)
+        check_outside(self.outside, self.policies)
         whole = low.is_integer() and high.is_integer() and not isinstance(self.low, float)
         if self.cells == 0:
             points = int(high - low) + 1
@@ -82,7 +89,15 @@ class Grid:
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
 
     @classmethod
-    def of(cls, bounds: Bounds, *, cells: int, step: float | None = None, missing: Missing = "refuse") -> Grid:
+    def of(
+        cls,
+        bounds: Bounds,
+        *,
+        cells: int,
+        step: float | None = None,
+        missing: Missing = "refuse",
+        outside: Outside | None = None,
+    ) -> Grid:
         """The multiples of a step that cover a pair of bounds; a bound that is no multiple is moved outwards.
 
         The step is a power of two unless declared, the finest of which there are at most `cells` between the bounds, so
@@ -101,7 +116,7 @@ class Grid:
         last = max(last, first + 1)
         if last - first >= _checks.K_LIMITS[1]:
             raise LimitError(f"There must be fewer than {_checks.K_LIMITS[1]:,} steps between the bounds.")
-        return cls(first * float(step), last * float(step), cells=last - first + 1, missing=missing)
+        return cls(first * float(step), last * float(step), last - first + 1, missing, outside)
 
     @property
     def size(self) -> int:
@@ -142,9 +157,9 @@ class Grid:
         points = tuple(self.points.tolist())
         return (*points, MISSING_LABEL) if self.missing == "category" else points
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
-        """The nearest point of each number; a number outside the bounds is an error, unless it is to be clipped."""
-        numbers = self.read(values, clip=clip)
+    def encode(self, values: ColumnLike) -> Codes:
+        """The nearest point of each number; a number outside the bounds is an error, unless it is to be clamped."""
+        numbers = self.read(values)
         absent = np.isnan(numbers)
         if not absent.any():
             return self._nearest(numbers).astype(code_dtype(self.size))
@@ -159,22 +174,18 @@ class Grid:
         whole: NDArray[np.float64] = np.floor(places, out=places)
         return whole
 
-    def read(self, values: ColumnLike, *, clip: bool = False) -> NDArray[np.float64]:
+    def read(self, values: ColumnLike) -> NDArray[np.float64]:
         """The values as numbers within the bounds, NaN where one is missing."""
-        if isinstance(values, DictionaryColumn):
-            return self.read(_read_entries(values), clip=clip)
-        array = column(values)
-        if array.dtype.kind == "O":
-            array = _numbers(array)
-        if array.dtype.kind not in "uif" and array.size:
-            raise _not_numbers(_other_than_numbers(array))
-        numbers = array.astype(np.float64)
-        if clip:
+        numbers = read_numbers(values)
+        if self.outside == "clamp":
             return np.clip(numbers, self.low, self.high)
         # fmin and fmax pass over NaN, and give it where there is nothing else.
         least, most = np.fmin.reduce(numbers, initial=np.nan), np.fmax.reduce(numbers, initial=np.nan)
         if least < self.low or most > self.high:
-            raise DataError(f"values must lie in the declared bounds {self.low}..{self.high}.")
+            raise DataError(
+                f"values must lie in the declared bounds {self.low}..{self.high}. Mend them, or declare "
+                'outside="clamp" (--outside clamp), which takes the nearest bound.'
+            )
         return numbers
 
     def decode(self, codes: Any) -> NDArray[Any]:
@@ -193,6 +204,7 @@ class Grid:
             "high": self.high,
             "cells": self.cells,
             "missing": self.missing,
+            **declared_outside(self.outside),
         }
 
     @classmethod
@@ -200,7 +212,19 @@ class Grid:
         """The inverse of `to_dict`."""
         rule = "A grid must have low, high, cells and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(body["low"], body["high"], cells=body["cells"], missing=body["missing"])
+            return cls(body["low"], body["high"], body["cells"], body["missing"], body.get("outside"))
+
+
+def read_numbers(values: ColumnLike) -> NDArray[np.float64]:
+    """The values as numbers, NaN where one is missing; what is no number is an error."""
+    if isinstance(values, DictionaryColumn):
+        return _read_entries(values)
+    array = column(values)
+    if array.dtype.kind == "O":
+        array = _numbers(array)
+    if array.dtype.kind not in "uif" and array.size:
+        raise _not_numbers(_other_than_numbers(array))
+    return array.astype(np.float64)
 
 
 def checked_bounds(bounds: Any) -> tuple[float, float]:

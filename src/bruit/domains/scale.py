@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bruit.domains.categories import Categories
+from bruit.domains.outside import Outside
 from bruit.errors import ParameterError
 
 
@@ -29,6 +30,7 @@ class Scale(Categories):
     """
 
     ordered: ClassVar[bool] = True
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse",)
 
     def __post_init__(self) -> None:
         if self.labels is None:

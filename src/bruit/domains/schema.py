@@ -92,10 +92,10 @@ class Attribute:
         """One label per code: a category's label, the start of a period, or the point of a grid."""
         return self.domain.names
 
-    def encode(self, values: Any, *, clip: bool = False) -> Codes:
-        """Codes of a column of data, whose errors name it; with `clip`, a number beyond a bound counts as the bound."""
+    def encode(self, values: Any) -> Codes:
+        """Codes of a column of data, whose errors name it."""
         with in_column(self.name):
-            return self.domain.encode(values, clip=clip)
+            return self.domain.encode(values)
 
     def values(self, codes: Codes) -> NDArray[Any]:
         """The values behind codes as a table has them: with a gap where the code is that of missing values."""
@@ -243,7 +243,7 @@ class Schema(Mapping[str, Attribute]):
         ...     warnings.simplefilter("always")
         ...     schema = Schema.from_frame({"sex": ["F", "M", "F"], "height": [1.62, 1.80, 1.71]})
         >>> schema["sex"].labels, schema["height"].domain
-        (('F', 'M'), Grid(low=1.62, high=1.8, cells=1024, missing='refuse'))
+        (('F', 'M'), Grid(low=1.62, high=1.8, cells=1024, missing='refuse', outside=None))
         """
         _checks.integer(low=2, most_values=most_values)
         rows = in_memory(frame)

@@ -25,6 +25,7 @@ from bruit.collection import Plan, methods
 from bruit.domains import Attribute, Grid, Schema
 from bruit.domains import domain as domains
 from bruit.domains.codes import Codes
+from bruit.domains.outside import clamping
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
 from bruit.learning._base import is_mapping, seed_of
@@ -421,7 +422,7 @@ def _digest(codes: Mapping[str, Codes], key: bytes = b"") -> bytes:
 
 
 def _encoded(plan: Plan, name: str, values: Any) -> Codes:
-    """Codes of a column; a number beyond a bound counts as the bound, infinity does not."""
+    """Codes of a column; a number beyond a bound counts as the bound unless it is to be refused, infinity does not."""
     if plan.schema[name].domain.gives != "mean":
         return plan.design.encode_column(name, values)
     with in_column(name):
@@ -429,7 +430,8 @@ def _encoded(plan: Plan, name: str, values: Any) -> Codes:
         if numbers.dtype.kind == "f" and np.isinf(numbers).any():
             raise DataError("values must be finite numbers, not infinity.")
     with translated(MissingError, lambda _: MissingError(f"Column {name!r}: {_way_out(name, plan.d)}")):
-        return plan.design.encode_column(name, numbers, clip=True)
+        domain: Any = plan.schema[name].domain
+        return plan.design.encode_column(name, clamping(domain).read(numbers))
 
 
 def _way_out(name: str, columns: int) -> str:

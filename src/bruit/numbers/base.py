@@ -22,6 +22,7 @@ from bruit.cards import Question
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
+from bruit.domains.outside import Outside
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
@@ -62,6 +63,9 @@ class Number(MessageReports):
         bounds are whole numbers (written without a point) and there are few, otherwise what suits the mechanism.
     missing
         What to do with a missing number: ``"refuse"`` or ``"drop"``.
+    outside
+        What to do with a number beyond the bounds: ``"refuse"`` (the usual) or ``"clamp"`` (it counts as the nearest
+        bound).
     rounding
         How a number between two cells is put on one: ``"nearest"``, or ``"stochastic"``: on one of the two neighbours
         by chance, the nearer one more often, so that rounding does not bias a mean. It happens before the law is
@@ -79,6 +83,7 @@ class Number(MessageReports):
     bounds: tuple[float, float]
     cells: int = 0
     missing: MissingNumber = "refuse"
+    outside: Outside | None = None
     rounding: Rounding = "nearest"
 
     def __post_init__(self) -> None:
@@ -98,11 +103,11 @@ class Number(MessageReports):
 
     # What a person does.
 
-    def encode(self, values: ColumnLike, *, clip: bool = False) -> Codes:
+    def encode(self, values: ColumnLike) -> Codes:
         """What `randomize` takes: cells, or with stochastic rounding positions in units of 2⁻³² of a cell."""
         if self.rounding == "nearest":
-            return super().encode(values, clip=clip)
-        return _positions(self.domain, values, clip=clip)
+            return super().encode(values)
+        return _positions(self.domain, values)
 
     def row(self, codes: Codes) -> NDArray[np.int64]:
         """The cell that each code is on; of a position between two cells, the nearest, and of a half the upper."""
@@ -239,7 +244,7 @@ class Number(MessageReports):
     @cached_property
     def domain(self) -> Grid:
         """The declared grid."""
-        return Grid(*self.bounds, cells=self.cells, missing=self.missing)
+        return Grid(*self.bounds, cells=self.cells, missing=self.missing, outside=self.outside)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
@@ -255,7 +260,8 @@ class Number(MessageReports):
     def from_settings(cls, domain: Grid, epsilon: float, settings: dict[str, Any]) -> Self:
         """The inverse of `to_dict`, after the domain and ε were read."""
         bounds = (domain.low, domain.high)
-        return cls(epsilon=epsilon, bounds=bounds, cells=domain.cells, missing=domain.missing, **settings)  # type: ignore[arg-type]
+        policies: dict[str, Any] = {"missing": domain.missing, "outside": domain.outside}
+        return cls(epsilon=epsilon, bounds=bounds, cells=domain.cells, **policies, **settings)
 
     # What each mechanism fills in.
 
@@ -342,9 +348,9 @@ def _plain(bound: Any) -> float:
     return _checks.finite(bounds=number)
 
 
-def _positions(grid: Grid, values: Any, *, clip: bool) -> Codes:
+def _positions(grid: Grid, values: Any) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
-    numbers = grid.read(values, clip=clip)
+    numbers = grid.read(values)
     absent = np.isnan(numbers)
     if absent.any() and grid.missing == "refuse":
         grid.encode([None])  # raises the one error about missing values

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Categories, Missing
+from bruit.domains.outside import Outside
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
 from bruit.errors import ParameterError
@@ -47,6 +48,9 @@ class Oracle(LocalMechanism):
     missing
         What to do with a missing value: ``"refuse"``, ``"drop"`` (the guarantee then speaks of those who answer: that
         somebody did not shows) or ``"category"`` (one more value, private like the others).
+    outside
+        What to do with a value that is not declared: ``"refuse"`` (the usual) or ``"other"`` (one more value, private
+        like the others).
     """
 
     kinds: ClassVar[Registry[Oracle]] = Registry("oracle", "bruit.oracles")
@@ -55,14 +59,16 @@ class Oracle(LocalMechanism):
     k: int = 0
     labels: Sequence[Label] | None = None
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         if self.labels is None and not self.k and not isinstance(self.k, bool):
             _checks.integer(k=self.k)
             raise ParameterError("The domain must be declared: k (2 or above), or labels.")
-        domain = Categories(labels=self.labels, k=self.k, missing=self.missing)  # type: ignore[arg-type]
+        domain = Categories(labels=self.labels, k=self.k, missing=self.missing, outside=self.outside)  # type: ignore[arg-type]
         object.__setattr__(self, "k", domain.k)
+        object.__setattr__(self, "outside", domain.outside)
         object.__setattr__(self, "labels", domain.labels)
 
     # What the collector does.
@@ -111,7 +117,7 @@ class Oracle(LocalMechanism):
     @cached_property
     def domain(self) -> Categories:
         """The declared categories."""
-        return Categories(labels=self.labels, k=self.k, missing=self.missing)  # type: ignore[arg-type]
+        return Categories(labels=self.labels, k=self.k, missing=self.missing, outside=self.outside)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
@@ -122,7 +128,7 @@ class Oracle(LocalMechanism):
         """The inverse of `to_dict`, after the domain and ε were read."""
         labels = domain.labels
         k = 0 if labels is not None else domain.k
-        return cls(epsilon=epsilon, k=k, labels=labels, missing=domain.missing, **settings)
+        return cls(epsilon=epsilon, k=k, labels=labels, missing=domain.missing, outside=domain.outside, **settings)
 
     def _labels(self) -> Sequence[Label]:
         return self.domain.names

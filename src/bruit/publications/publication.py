@@ -61,7 +61,7 @@ class Request:
         Its part of ε and δ, in proportion to those of the others.
     noise
         For sums with a δ: ``"laplace"``, ``"gaussian"``, or ``"auto"``, whichever has less error.
-    missing, method, quantiles
+    missing, outside, method, quantiles
         As for the statistics.
     weights
         The weights of records and their bounds, as in ``stands_for=0..5``.
@@ -76,6 +76,7 @@ class Request:
     weight: Fraction = Fraction(1)
     noise: Choice = "auto"
     missing: str = "refuse"
+    outside: str | None = None
     method: str | None = None
     quantiles: tuple[float, ...] = QUARTILES
     weights: str = ""
@@ -94,7 +95,7 @@ class Request:
     def statistic(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Statistic:
         """The statistic at its part of ε and δ."""
         options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": self.quantiles}
-        options["weights"] = self.weights
+        options |= {"weights": self.weights, "outside": self.outside}
         privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
         if delta:
             privacy["delta"] = delta

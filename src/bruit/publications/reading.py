@@ -29,11 +29,11 @@ _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 _COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
 _KIND_KEYS = {
     "count": ("noise", "weighted_by"),
-    "histogram": ("of", "noise", "missing"),
-    **dict.fromkeys(("sum", "mean"), ("of", "noise", "missing", "weighted_by")),
-    "variance": ("of", "noise", "missing"),
-    "median": ("of", "method", "missing"),
-    "quantiles": ("of", "at", "method", "missing"),
+    "histogram": ("of", "noise", "missing", "outside"),
+    **dict.fromkeys(("sum", "mean"), ("of", "noise", "missing", "outside", "weighted_by")),
+    "variance": ("of", "noise", "missing", "outside"),
+    "median": ("of", "method", "missing", "outside"),
+    "quantiles": ("of", "at", "method", "missing", "outside"),
     "bounds": ("of", "noise", "missing"),
 }
 _EXAMPLES = {
@@ -192,6 +192,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         weight=_weight(table, where),
         noise=noise,
         missing=_missing(table, kind, where),
+        outside=_outside(table, kind, where),
         method=method,
         quantiles=_at(table, where),
         weights=_text(table, "weighted_by", 1000, where=where, default=""),
@@ -229,6 +230,11 @@ def _weight(table: Mapping[str, Any], where: str) -> Fraction:
 def _missing(table: Mapping[str, Any], kind: str, where: str) -> str:
     policies = ("refuse", "drop", "category") if kind == "histogram" else ("refuse", "drop")
     return _checks.one_of(policies, **{f"{where}missing": table.get("missing", "refuse")})
+
+
+def _outside(table: Mapping[str, Any], kind: str, where: str) -> str | None:
+    policies = ("clamp", "refuse", "other") if kind == "histogram" else ("clamp", "refuse")
+    return _checks.one_of(policies, **{f"{where}outside": table["outside"]}) if "outside" in table else None
 
 
 def _at(table: Mapping[str, Any], where: str) -> tuple[float, ...]:

@@ -123,8 +123,8 @@ class Bounds(AdditiveStatistic):
 
     def _codes(self, batch: Mapping[str, Any]) -> tuple[Integers, Any]:
         """The cell of each number, and which are there."""
-        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=self.missing)
-        numbers = reader.read(self.values(batch), clip=True)
+        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=self.missing, outside="clamp")
+        numbers = reader.read(self.values(batch))
         present = ~np.isnan(numbers)
         if self.missing == "refuse" and not present.all():
             reader.encode(numbers)  # which refuses, in the words of all domains

@@ -2,8 +2,9 @@
 
 Few rows of a person lose what people have beyond them; many need more noise. Which bound is best depends on how many
 rows people have, which is itself a secret. So a small part of the budget buys a profile: how many people have 1, 2, 3,
-4–5, 6–7, … rows, or groups; and, where there are groups, how unevenly people are spread over them. What is lost under
-each bound is estimated from that, and the noise is computed. See ``bounds_guide.proof.md``.
+… 9–10, … rows, or groups; and, where there are groups, how unevenly people are spread over them. What the profile may
+be without its noise (`noisy_profile`) says what is lost under each bound, and the noise is computed. See
+``bounds_guide.proof.md``.
 
 Rejected: the share of people below a bound as the criterion (the few beyond have most of the rows); a quantile of rows
 per person (it does not know the noise).
@@ -31,10 +32,11 @@ from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
 from bruit.releases.noise import DiscreteLaplace, cut
+from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.release import Release
 from bruit.releases.statistic import LedgerLike, shared_epsilon
-from bruit.tables import Column, Table, Tabular, counted, percent
+from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
 __all__ = ["BoundsChoice", "BoundsGuide", "choose_bounds"]
@@ -48,7 +50,10 @@ _MOST = 10**6
 
 
 class ExpectedError(NamedTuple):
-    """What a bound costs: the share of rows that is lost, and the errors of a count by truncation, noise and both."""
+    """What a bound costs: the share of rows that is lost, and the errors of a count by truncation, noise and both.
+
+    Where several profiles are possible, the error is the geometric mean over them, so that none of them decides alone.
+    """
 
     bound: int
     lost: float
@@ -89,8 +94,8 @@ class BoundsGuide:
     Error
     -----
     People are taken to be in popular groups first, and the number of rows within a cell of the profile to be in its
-    middle. On simulated heavy tails the bound that is chosen mostly has an error within a fifth of
-    the least; how often is in the guide to people with several rows.
+    middle. Up to `unseen` people with many more rows than the others do not show. How often the bound that is
+    chosen has an error within a fifth of the least is in the guide to people with several rows.
 
     Examples
     --------
@@ -128,10 +133,10 @@ class BoundsGuide:
 
     @cached_property
     def candidates(self) -> tuple[int, ...]:
-        """The bounds that are considered: about √2 from one to the next."""
+        """The bounds that are considered: each up to 8, then four for each doubling."""
         most = self.most or (len(self.groups) if self.groups else MOST_ROWS)
-        steps = (round(2 ** (half / 2)) for half in itertools.count())
-        return tuple(dict.fromkeys([*itertools.takewhile(lambda bound: bound < most, steps), most]))
+        steps = itertools.chain(range(1, 9), (step << power for power in itertools.count(1) for step in range(5, 9)))
+        return (*itertools.takewhile(lambda bound: bound < most, steps), most)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -186,7 +191,7 @@ class BoundsGuide:
         cells, (first, second) = len(self.candidates), words.split(2)
         drawn = [self.noise.sample(cells, first), self._group_noise.sample(exact.size - cells, second)]
         noisy = (exact + np.concatenate(drawn)).astype(np.float64)
-        return BoundsChoice(self, self._errors(noisy), simulated, self._seen(noisy[:cells]))
+        return self._choice(noisy, simulated)
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""
@@ -194,25 +199,28 @@ class BoundsGuide:
         text = label or f"profile of {about} per {self.person}"
         return [Line(self.guarantee, text[:200], pure_rho(self.epsilon))]
 
-    def _seen(self, profile: Floats) -> int:
-        """The largest bound of a cell with more people than noise gives in any cell, but for one time in a hundred."""
-        beyond = float(self.noise.scale) * math.log(50 * profile.size)
-        cells = np.flatnonzero(profile > beyond)
-        return self.candidates[int(cells[-1])] if cells.size else 0
+    @property
+    def unseen(self) -> int:
+        """How many people with equally many rows noise may hide, and so a few with many more rows than others."""
+        return math.ceil(visible(len(self.candidates)) * float(self.noise.scale))
 
-    def _errors(self, noisy: Floats) -> tuple[ExpectedError, ...]:
+    def _choice(self, noisy: Floats, simulated: bool) -> BoundsChoice:
         """The expected errors of all bounds, from the noisy profile."""
         cells = len(self.candidates)
-        people, sizes = falling_tail(noisy[:cells]), self._middles
-        everything = max(float(people @ sizes), 1.0)
+        profiles, weights = read_profile(noisy[:cells], float(self.noise.scale), self.candidates)
+        sizes = self._middles
         shares = inclusion(self._weights(noisy[cells:]), sizes) if self.groups else np.ones((cells, 1))
+        together = shares @ shares.T / shares.shape[1]  # how much people of two cells are lost in the same groups
+        rows = np.maximum(profiles @ sizes, 1.0)
         errors = []
         for bound in self.candidates:
-            beyond = np.maximum(sizes - bound, 0)
-            by_group = (people * (beyond / sizes if self.groups else beyond)) @ shares
-            truncation = math.sqrt(float((by_group**2).mean()))
-            errors.append(ExpectedError(bound, float(people @ beyond) / everything, truncation, self._noise_of(bound)))
-        return tuple(errors)
+            beyond, noise = np.maximum(sizes - bound, 0), self._noise_of(bound)
+            people = profiles * (beyond / sizes if self.groups else beyond)
+            squares = ((people @ together) * people).sum(axis=1)  # Σ over groups of (what is lost)², by their number
+            # The geometric mean of the errors, hypot(lost, noise), less the noise.
+            truncation = noise * math.sqrt(math.expm1(float(weights @ np.log1p(squares / noise**2))))
+            errors.append(ExpectedError(bound, float(weights @ (profiles @ beyond / rows)), truncation, noise))
+        return BoundsChoice(self, tuple(errors), simulated, bool((weights @ profiles).any()))
 
     @cached_property
     def _middles(self) -> Floats:
@@ -290,7 +298,7 @@ class _Profiled:
         return RawTally(design=guide.digest, counts=np.concatenate([profile, *counts]).astype(np.int64))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundsChoice(Tabular):
     """What each bound is expected to cost, and the bound of the least error; from `BoundsGuide.publish`.
 
@@ -303,13 +311,13 @@ class BoundsChoice(Tabular):
     simulated
         Whether the noise of the profile came from a seed.
     seen
-        How many rows, or groups, people surely have: what is said of more may be noise.
+        Whether the profile shows anybody. If not, there are too few people for its ε, and its advice is worth nothing.
     """
 
     guide: BoundsGuide
     errors: tuple[ExpectedError, ...]
     simulated: bool
-    seen: int
+    seen: bool
 
     @property
     def best(self) -> ExpectedError:
@@ -326,31 +334,37 @@ class BoundsChoice(Tabular):
         """What the profile promises."""
         return self.guide.guarantee
 
-    def table(self) -> Table:
-        """One row for each bound."""
+    def table(self, shown: int = SHOWN_ROWS) -> Table:
+        """One row for each bound; where not all are shown, so many around the best."""
         about = "groups" if self.guide.groups else "rows"
+        least = self.best if self.seen else None
         columns = [
             Column(about, [error.bound for error in self.errors], kind="label", write=str),
             Column("lost", [error.lost for error in self.errors], write=percent),
             Column("truncation", [error.truncation for error in self.errors], "lost per count", write=_rounded),
             Column("noise", [error.noise for error in self.errors], write=_rounded),
             Column("total", [error.total for error in self.errors], "error", write=_rounded),
-            Column("", ["← least" if error is self.best else "" for error in self.errors], "", "text", str),
+            Column("", ["← least" if error is least else "" for error in self.errors], "", "text", str),
         ]
         best = counted(self.best.bound, about.removesuffix("s"))
-        notes = [
-            f"the least error to expect of the count is with {best} of each {self.guide.person!r}",
-            f"estimated from a profile with noise: {self.guarantee}",
-        ]
-        if self.best.bound > self.seen:
-            notes.append(
-                f"this profile cannot tell more than {counted(self.seen, about.removesuffix('s'))} from noise, so that "
-                "a smaller bound may be better: spend more on it, or state the largest bound that makes sense (most)"
-            )
+        if self.seen:
+            notes = [
+                f"the expected error of the count is least with {best} of each {self.guide.person!r}",
+                f"up to {self.guide.unseen:,} people with many more {about} than the others would not show here",
+            ]
+        else:
+            notes = [
+                "this profile shows nobody, so no bound can be advised: there are too few people for its ε. Spend more "
+                f"on it, or choose the number of {about} by what is known of the table"
+            ]
+        notes.append(f"the profile itself: {self.guarantee}")
         if self.simulated:
             notes.append("repeatable by its seed: for study, and not private")
         title = f"error of a count at ε = {self.guide.count.epsilon:g}, by how many {about} of a person count"
-        return Table(title, columns, notes)
+        first = max(min(self.errors.index(self.best) - shown // 2, len(self.errors) - shown), 0)
+        near = range(first, min(first + shown, len(self.errors)))
+        others = (place for place in range(len(self.errors)) if place not in near)
+        return Table(title, columns, notes, order=[*near, *others])
 
 
 def _rounded(value: float) -> str:
@@ -389,23 +403,6 @@ def choose_bounds(
     """
     guide = BoundsGuide(count, person, by, epsilon, most, missing)
     return guide.publish(guide.fold(source, rng), ledger, rng, label=label)
-
-
-def falling_tail(counts: Floats) -> Floats:
-    """Noisy counts of cells, none below 0, made to fall from the largest one on (isotonic regression).
-
-    >>> falling_tail(np.array([9.0, 2.0, 4.0, -3.0])).tolist()
-    [9.0, 3.0, 3.0, 0.0]
-    """
-    first = int(np.argmax(counts))
-    blocks: list[tuple[float, int]] = []  # mean, cells
-    for count in counts[first:].tolist():
-        blocks.append((count, 1))
-        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
-            (mean, cells), (other, others) = blocks.pop(-2), blocks.pop()
-            blocks.append(((mean * cells + other * others) / (cells + others), cells + others))
-    tail = np.repeat([mean for mean, _ in blocks], [cells for _, cells in blocks])
-    return np.asarray(np.maximum(np.concatenate([counts[:first], tail]), 0.0), np.float64)
 
 
 def inclusion(weights: Floats, sizes: Floats) -> Floats:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bruit.domains.domain import Domain
+from bruit.domains.outside import clamping
 from bruit.domains.schema import as_domain
 from bruit.engines import batch as batching
 from bruit.errors import ParameterError
@@ -181,4 +182,4 @@ class Histogram(_Counted):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records have each value."""
-        return histogram_of(self.domain.encode(self.values(batch), clip=True), self.size)
+        return histogram_of(clamping(self.domain).encode(self.values(batch)), self.size)

@@ -20,6 +20,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
+from bruit.domains.outside import Outside, clamping
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
@@ -64,6 +65,8 @@ class InverseSensitivity(Statistic):
     smoothing
         The smooth version: the length of a value is the least within this distance (ρ in the paper). A mean or variance
         takes half the distance of two results at least, because the values between could not be reached otherwise.
+    outside
+        What happens to a number beyond a pair of bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------
@@ -96,6 +99,7 @@ class InverseSensitivity(Statistic):
     bounds: Bounds | Grid
     epsilon: float
     smoothing: float = 0.0
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.statistic, str):
@@ -117,8 +121,10 @@ class InverseSensitivity(Statistic):
                 raise ParameterError(
                     'Under "replace" the number of records is public, so none may be dropped: fill the gaps first.'
                 )
-            return self.bounds
-        return Grid.of(self.bounds, cells=self.statistic.most_steps)
+            if self.outside is not None:
+                raise ParameterError('A grid says itself what happens outside: Grid(0, 100, outside="refuse").')
+            return clamping(self.bounds)
+        return Grid.of(self.bounds, cells=self.statistic.most_steps, outside=self.outside or "clamp")
 
     @cached_property
     def axis(self) -> Axis:
@@ -190,7 +196,7 @@ class InverseSensitivity(Statistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell."""
-        return histogram_of(self.grid.encode(self.values(batch), clip=True), self.size)
+        return histogram_of(self.grid.encode(self.values(batch)), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
         """The lengths: a function of the caller's may fail, and some statistics are for so many records only."""

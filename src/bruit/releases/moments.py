@@ -22,6 +22,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
@@ -67,6 +68,7 @@ class Moment(AdditiveStatistic):
     neighbours: CentralNeighbours = "add-remove"
     step: float | None = None
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         self._check_privacy()
@@ -79,7 +81,8 @@ class Moment(AdditiveStatistic):
     @cached_property
     def grid(self) -> Grid:
         """The multiples of the step between the bounds."""
-        return Grid.of(self.bounds, cells=self.most_steps, step=self.step, missing=self.missing)
+        policies: dict[str, Any] = {"missing": self.missing, "outside": self.outside or "clamp"}
+        return Grid.of(self.bounds, cells=self.most_steps, step=self.step, **policies)
 
     @property
     def size(self) -> int:
@@ -96,7 +99,7 @@ class Moment(AdditiveStatistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of records and the sum of their steps above the lower bound."""
-        codes = self.grid.encode(self.values(batch), clip=True)
+        codes = self.grid.encode(self.values(batch))
         return whole(codes.size, codes.sum(dtype=np.int64))
 
     def _unit(self, n: int | None) -> int:
@@ -162,6 +165,9 @@ class Sum(Moment):
         Numbers are rounded to multiples of it; by default a power of two, under two millionths of the bounds' width.
     missing
         ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
+    outside
+        What happens to a number beyond the bounds: ``"clamp"`` (the usual: it counts as the nearest bound) or
+        ``"refuse"`` (an error, before anything is booked: a view of the data that no noise covers).
 
     Guarantee
     ---------
@@ -233,7 +239,7 @@ class Mean(Moment):
 
     Parameters
     ----------
-    column, bounds, epsilon, delta, neighbours, step, missing
+    column, bounds, epsilon, delta, neighbours, step, missing, outside
         As in `Sum`.
 
     Guarantee
@@ -297,7 +303,7 @@ class Variance(Moment):
 
     Parameters
     ----------
-    column, bounds, epsilon, delta, neighbours, step, missing
+    column, bounds, epsilon, delta, neighbours, step, missing, outside
         As in `Sum`.
 
     Guarantee
@@ -362,7 +368,7 @@ class Variance(Moment):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of records, the sum of their steps, and that of their squares."""
-        codes = self.grid.encode(self.values(batch), clip=True).astype(np.int64)
+        codes = self.grid.encode(self.values(batch)).astype(np.int64)
         return whole(codes.size, codes.sum(), np.dot(codes, codes))
 
     def sums(self, counts: Counts) -> Integers:

@@ -14,7 +14,6 @@ import dataclasses
 import itertools
 import math
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +23,7 @@ import numpy as np
 
 from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
-from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn
-from bruit.domains.missing import is_missing
+from bruit.domains.outside import clamping
 from bruit.engines import batch as batching
 from bruit.engines.people import fold_people, take
 from bruit.entropy import Entropy, Randomness, Words
@@ -98,8 +95,7 @@ class Release:
 
     def __init__(self, statistics: Statistics, by: Any = None, person: Person | None = None) -> None:
         self._statistics = _named(statistics)
-        self._open = _open_columns(by)
-        self._by = None if by is None else _groups(_closed(by, self._open))
+        self._by = None if by is None else _groups(by)
         self._person = person
         if person is None:
             self._check_rows()
@@ -304,9 +300,8 @@ class Release:
         """Plain values, for documents: everything that decides what is published."""
         statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self._statistics.items()]
         by = {} if self._by is None else {"by": [attribute.to_dict() for attribute in self._by.values()]}
-        others = {"other": list(self._open)} if self._open else {}
         person = {} if self._person is None else {"person": self._person.to_dict()}
-        return {"statistics": statistics, **by, **others, **person}
+        return {"statistics": statistics, **by, **person}
 
     @classmethod
     def from_dict(cls, body: Any) -> Release:
@@ -322,11 +317,6 @@ class Release:
                 if by is None or isinstance(by, Mapping)
                 else Schema({item.name: item.domain for item in map(Attribute.from_dict, by)})
             )
-            if body.get("other"):
-                attributes = {
-                    name: [*attribute.labels[:-1], ...] if name in body["other"] else attribute.domain
-                    for name, attribute in dict(attributes or {}).items()
-                }
             if len(set(names)) < len(names) and any(names):
                 raise FormatError("The statistics of a release must have different names.")
             person = body.get("person")
@@ -412,10 +402,9 @@ class Release:
         """The group of each record."""
         codes = np.zeros(batching.rows(batch), np.int64)
         for attribute in self._by.values() if self._by else ():
-            column = batch[batching.clean_name(attribute.name)]
-            codes = codes * attribute.size + attribute.encode(
-                _with_other(column, attribute) if attribute.name in self._open else column
-            )
+            with in_column(attribute.name):
+                own = clamping(attribute.domain).encode(batch[batching.clean_name(attribute.name)])
+            codes = codes * attribute.size + own
         return codes
 
     def _split(self, counts: Counts) -> list[list[Counts]]:
@@ -599,50 +588,6 @@ def _groups(by: Any) -> Schema:
     if math.prod(attribute.size for attribute in schema.values()) > 10**6:
         raise ParameterError("There must be at most a million groups.")
     return schema
-
-
-#: The group of values that are not declared, and how `by` asks for it.
-OTHER = "other"
-
-
-def _open_columns(by: Any) -> tuple[str, ...]:
-    """The columns whose list of groups ends in three points."""
-    if not isinstance(by, Mapping) or isinstance(by, Schema):
-        return ()
-    return tuple(batching.clean_name(name) for name, labels in by.items() if _is_open(labels))
-
-
-def _is_open(labels: Any) -> bool:
-    return isinstance(labels, list | tuple) and bool(labels) and labels[-1] is ...
-
-
-def _closed(by: Any, names: Sequence[str]) -> Any:
-    """The groups with ``other`` in place of three points; texts, because that is one."""
-    if not names:
-        return by
-    closed = dict(by)
-    for name in filter(lambda name: _is_open(by[name]), by):
-        closed[name] = [*map(spelling, by[name][:-1]), OTHER]
-        if closed[name].count(OTHER) > 1:
-            raise ParameterError(f"{OTHER!r} is declared, and three points ask for it again: leave one of them out.")
-    return closed
-
-
-def _with_other(column: Any, attribute: Attribute) -> DictionaryColumn:
-    """A column of groups with ``other`` for every value that is not declared."""
-    if not isinstance(column, DictionaryColumn):
-        distinct, positions = (
-            np.unique(column, return_inverse=True) if column.dtype.kind in "buifM" else (column, np.arange(column.size))
-        )
-        column = DictionaryColumn(np.array(distinct.tolist(), object), positions)
-    known = set(attribute.labels)
-    texts = [
-        value if is_missing(value) else text if text in known else OTHER
-        for value, text in ((value, unicodedata.normalize("NFC", spelling(value))) for value in column.entries.tolist())
-    ]
-    entries = np.empty(len(texts), object)
-    entries[:] = texts
-    return DictionaryColumn(entries, column.positions)
 
 
 def _is_table(source: Any) -> bool:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.domain import Domain
+from bruit.domains.outside import clamping
 from bruit.domains.schema import domain_from_dict
 from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
@@ -368,7 +369,7 @@ def codes_by(domain: Domain, values: Any) -> Integers:
     """The code of each record, where a gap has a code of its own."""
     if domain.missing == "drop":
         domain = dataclasses.replace(domain, missing="category")  # type: ignore[type-var]
-    return domain.encode(values, clip=True).astype(np.int64)
+    return clamping(domain).encode(values).astype(np.int64)
 
 
 def shared_epsilon(epsilon: float, many: int) -> float:

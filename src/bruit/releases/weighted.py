@@ -19,6 +19,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside
 from bruit.engines import batch as batching
 from bruit.errors import MissingError, ParameterError, in_column
 from bruit.estimation.tally import Counts
@@ -48,6 +49,7 @@ class _Weighted(AdditiveStatistic):
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
     missing: Missing = "refuse"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not isinstance(self.weight, str):
@@ -69,12 +71,12 @@ class _Weighted(AdditiveStatistic):
     @cached_property
     def grid(self) -> Grid:
         """The steps of the number."""
-        return Grid.of(self.bounds, cells=MOST_STEPS)
+        return Grid.of(self.bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
 
     @cached_property
     def weights(self) -> Grid:
         """The steps of the weight, from 0."""
-        return Grid.of(self.weight_bounds, cells=MOST_STEPS)
+        return Grid.of(self.weight_bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
 
     @property
     def size(self) -> int:
@@ -91,15 +93,13 @@ class _Weighted(AdditiveStatistic):
         arrays = []
         for name, grid in zip(self.columns, (self.grid, self.weights), strict=True):
             with in_column(name):
-                numbers = grid.read(batch[name], clip=True)
+                numbers = grid.read(batch[name])
                 if self.missing == "refuse" and np.isnan(numbers).any():
                     raise MissingError(_GAPS)
             arrays.append(numbers)
         present = ~(np.isnan(arrays[0]) | np.isnan(arrays[1]))
         pairs = zip((self.grid, self.weights), arrays, strict=True)
-        codes = [
-            grid.encode(np.where(present, numbers, grid.low), clip=True).astype(np.int64) for grid, numbers in pairs
-        ]
+        codes = [grid.encode(np.where(present, numbers, grid.low)).astype(np.int64) for grid, numbers in pairs]
         return codes[0], codes[1], present
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
@@ -129,6 +129,8 @@ class WeightedMean(_Weighted):
         From 0 to the largest weight that a record can have, declared; a larger one counts as that.
     missing
         ``"refuse"`` (default), or ``"drop"`` records that lack the number or the weight.
+    outside
+        What happens to a number or weight beyond its bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------

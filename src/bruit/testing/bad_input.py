@@ -56,7 +56,7 @@ def _wrapping(counts: Any) -> Any:
 
 
 def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
-    """Values that no domain has, by the rule that they break."""
+    """Values that no domain has, by the rule that they break; those that a declared policy takes are left out."""
     bad: dict[str, Any] = {
         "a scalar": good,
         "one text": SECRET,
@@ -89,9 +89,22 @@ def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
     elif isinstance(good, int):
         twin = int(good) if isinstance(good, bool) else bool(good)
         bad["another kind that compares equal"] = [good, twin]
+    bad = {rule: values for rule, values in bad.items() if not _taken(oracle, rule)}
     if oracle.missing == "refuse":
         bad |= {"None": [good, None], "only None": [None], "NaN": [good, math.nan], "only NaN": np.array([math.nan])}
     return bad
+
+
+#: What stays wrong where all other values are one more, and what does not where numbers are clamped.
+_WRONG_SHAPES = ("a scalar", "one text", "nothing", "two-dimensional")
+_FAR_NUMBERS = ("large number", "negative number", "number beyond", "large numbers", "infinity")
+
+
+def _taken(oracle: Mechanism, rule: str) -> bool:
+    """Whether values that break a rule are taken, because the domain says what happens to values outside."""
+    if oracle.domain.outside == "other":
+        return rule not in _WRONG_SHAPES
+    return oracle.domain.outside == "clamp" and any(words in rule for words in _FAR_NUMBERS)
 
 
 def _bad_reports() -> dict[str, Any]:

@@ -26,6 +26,7 @@ from scipy import special
 
 from bruit.collection import Plan
 from bruit.domains import Attribute
+from bruit.domains.outside import declared_size
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Key, Randomness, Words
 from bruit.errors import RandomnessError
@@ -146,10 +147,10 @@ def _even(size: int) -> NDArray[np.int64]:
 
 def _column(attribute: Attribute, size: int) -> NDArray[Any]:
     """Values of `size` people, with gaps where missing is a category."""
-    codes = np.arange(size) % attribute.size
-    values = attribute.domain.decode(codes).astype(object)
-    if attribute.domain.missing == "category":
-        values[codes == attribute.size - 1] = None
+    declared, gaps = declared_size(attribute.domain), attribute.domain.missing == "category"
+    places = np.arange(size) % (declared + gaps)
+    values = attribute.domain.decode(np.minimum(places, declared - 1)).astype(object)
+    values[places == declared] = None
     return values
 
 

@@ -22,6 +22,7 @@ from bruit import engines
 from bruit.collection import Plan
 from bruit.domains import Categories, Grid
 from bruit.domains.domain import Domain
+from bruit.domains.outside import declared_size
 from bruit.engines.batch import as_bytes
 from bruit.engines.sources import is_spark
 from bruit.entropy import Entropy, Randomness
@@ -236,7 +237,7 @@ class _ExamplePeople:
 
     def _labels(self, domain: Any, n: int) -> list[Any]:
         labels = domain.names if isinstance(domain, Categories) else domain.decode(np.arange(domain.size)).tolist()
-        count = domain.size - (domain.missing == "category")
+        count = declared_size(domain)
         return [labels[code] for code in self.entropy.integers(count, n).tolist()]
 
 
@@ -253,7 +254,9 @@ def _bad_tables(domains: Mapping[str, Domain], table: Table) -> dict[str, Table]
 
 
 def _stranger(domain: Domain) -> Any:
-    """A value of the right kind that is not declared; None where every value of the kind is."""
+    """A value of the right kind that is not declared; None where every value of the kind is, or is taken."""
+    if domain.outside in ("clamp", "other"):
+        return None
     if isinstance(domain, Grid):
         return domain.high + (1 if isinstance(domain.high, int) else 1.5)
     if not isinstance(domain, Categories):

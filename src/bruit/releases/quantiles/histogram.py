@@ -26,6 +26,7 @@ from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, keep_present
+from bruit.domains.outside import Outside, check_outside
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
@@ -75,6 +76,8 @@ class HistogramQuantiles(Statistic):
         ``"add-remove"`` (default), or ``"replace"``, where the number of records is public.
     noise
         ``"tight"`` (default) or ``"dwork-roth"``, the textbook's, for which the published accuracy bounds are stated.
+    outside
+        What happens to a number beyond the bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------
@@ -111,6 +114,7 @@ class HistogramQuantiles(Statistic):
     cells: int = 1000
     neighbours: CentralNeighbours = "add-remove"
     noise: NoiseChoice = "tight"
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.probability))
@@ -122,6 +126,7 @@ class HistogramQuantiles(Statistic):
         self._check_privacy()
         object.__setattr__(self, "cells", _checks.integer(low=1, high=MOST_CELLS, cells=self.cells))
         _checks.one_of(get_args(NoiseChoice), noise=self.noise)
+        check_outside(self.outside, Grid.policies)
         _ = self.noises
 
     @property
@@ -205,7 +210,7 @@ class HistogramQuantiles(Statistic):
         return [self._steps(batch)]
 
     def _steps(self, batch: Mapping[str, Any]) -> Any:
-        numbers = Grid(*self.bounds, cells=2).read(self.values(batch), clip=True)
+        numbers = Grid(*self.bounds, cells=2, outside=self.outside or "clamp").read(self.values(batch))
         absent = np.isnan(numbers)
         cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
         cells[absent] = ABSENT

@@ -29,6 +29,7 @@ from bruit import _checks
 from bruit.domains import Dates, Grid
 from bruit.domains.domain import Domain
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside, clamping
 from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
@@ -91,6 +92,8 @@ class Quantiles(Statistic):
         bytes each, and cost a little accuracy where many records share a cell.
     missing
         ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
+    outside
+        What happens to a number beyond a pair of bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
     at_least
         A number of records that the table is known to have at least, from elsewhere. Under add-remove, where their
         number is not public, results then have intervals, which hold if that is true.
@@ -138,6 +141,7 @@ class Quantiles(Statistic):
     method: Method = "auto"
     cells: int = MOST_CELLS
     missing: Missing = "refuse"
+    outside: Outside | None = None
     at_least: int | None = None
 
     def __post_init__(self) -> None:
@@ -150,6 +154,11 @@ class Quantiles(Statistic):
             _checks.integer(low=1, at_least=self.at_least)
         if isinstance(self.bounds, Grid | Dates) and self.bounds.missing == "category":
             raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
+        if isinstance(self.bounds, Grid | Dates):
+            if self.outside is not None:
+                raise ParameterError('A grid or dates say themselves what happens outside: Grid(…, outside="refuse").')
+            if self.bounds.outside == "other":
+                raise ParameterError('Other values have no rank: declare outside="clamp" or outside="refuse".')
         object.__setattr__(self, "missing", self.grid.missing)  # bad bounds are found here
         self._check_missing(self.missing)
         if not isinstance(self.bounds, Grid | Dates):
@@ -169,7 +178,7 @@ class Quantiles(Statistic):
             return self.bounds
         if isinstance(self.bounds, Dates):
             return Grid(0, self.bounds.k - 1, missing=self.bounds.missing)
-        return Grid.of(self.bounds, cells=self.cells, missing=self.missing)
+        return Grid.of(self.bounds, cells=self.cells, missing=self.missing, outside=self.outside)
 
     @property
     def on_points(self) -> bool:
@@ -279,7 +288,7 @@ class Quantiles(Statistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell; a number outside the bounds is in the nearest."""
-        return histogram_of(self._domain.encode(self.values(batch), clip=True), self.size)
+        return histogram_of(clamping(self._domain).encode(self.values(batch)), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
         """The counts; a public number of records beyond what a cell holds is refused."""
