@@ -83,7 +83,7 @@ def _single(result: Result) -> str:
     text = value if isinstance(value, str) else number(value)
     if result.ends is None:
         return f"It is {text}."
-    low, high = (number(float(end)) for end in np.asarray(result.ends(0.95), float).ravel())
+    low, high = (end if isinstance(end, str) else number(end) for end in np.ravel(result.ends(0.95)).tolist())
     return f"It is {text}; without noise it is from {low} to {high}, with probability 95 %."
 
 

@@ -187,9 +187,9 @@ class Publication:
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
         for request in self.requests:
             if not self.delta and (request.selects or request.noise == "gaussian"):
-                what = "groups that nobody declares" if request.selects else 'noise = "gaussian"'
+                what = "groups that nobody declares need" if request.selects else 'noise = "gaussian" needs'
                 raise ParameterError(
-                    f"Statistic {request.name!r}: {what} needs a δ for the whole publication: delta = 1e-6, far below "
+                    f"Statistic {request.name!r}: {what} a δ for the whole publication: delta = 1e-6, far below "
                     "one over the number of people."
                 )
         if self.delta and not any(request.takes_delta for request in self.requests):

@@ -140,6 +140,8 @@ def _person(file: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _requests(file: Mapping[str, Any], person: dict[str, Any] | None, folder: Path) -> tuple[Request, ...]:
     tables = file.get("statistic")
+    if isinstance(tables, Mapping):
+        raise ParameterError("[statistic] must be written in double brackets, [[statistic]], before each statistic.")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError("A publication must have statistics: write [[statistic]] before each, in double brackets.")
     if len(tables) > MOST_STATISTICS:

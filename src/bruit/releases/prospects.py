@@ -41,12 +41,20 @@ class Prospect(NamedTuple):
 
 
 def prospect_table(
-    rows: Sequence[Prospect], guarantee: Guarantee, n: int, person: Person | None = None, title: str = ""
+    rows: Sequence[Prospect],
+    guarantee: Guarantee,
+    n: int,
+    person: Person | None = None,
+    title: str = "",
+    *,
+    grouped: bool = False,
 ) -> Table:
     """The prospects of a release as a table."""
     notes = [f"guarantee of all together: {guarantee}"]
     if any(row.by_size for row in rows):
-        notes.append(f"errors of means and variances are those of {counted(n, 'record')}")
+        notes.append(f"errors of means and variances are those of {counted(n, 'record')}{' in each group' * grouped}")
+    if any(row.error.startswith("±") for row in rows):
+        notes.append("± is one standard deviation of the noise")
     if person is not None:
         notes.append(person.describe())
     columns = {name: [getattr(row, name) for row in rows] for name in Prospect._fields}
