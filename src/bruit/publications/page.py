@@ -122,6 +122,8 @@ def _bounds(published: Published) -> Section:
         limits = f", numbers from {number(bounds[0])} to {number(bounds[1])}" if isinstance(bounds, list) else ""
         lines.append(f"{name}: ε = {result.guarantee.epsilon:.4g}{delta}{limits}")
     intro = "Bounds, categories and groups were declared before the table was read; numbers beyond count as the bound."
+    if "rho" in published.plan:
+        intro += f" Together they cost ρ = {published.plan['rho']:.4g} (zCDP), which is less than the sum of these ε."
     return Section("What each number cost", (intro,), code="\n".join(lines))
 
 

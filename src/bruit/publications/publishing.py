@@ -88,6 +88,16 @@ def is_published(plan: Publication) -> bool:
     return ledger is not None and _is_marked(plan, ledger)
 
 
+def check(plan: Publication) -> None:
+    """Refuse what `publish` would refuse before it reads the table; nothing is written, and nothing is spent."""
+    _check_extra(plan)
+    _check_output(plan)
+    ledger = plan.open_ledger(start=False)
+    if ledger is None:
+        ledger = Ledger(neighbours=plan.guarantee.neighbours, **(plan.budget or {}))
+    _refuse_early(plan, ledger)
+
+
 def _saved(plan: Publication, ledger: Ledger) -> Published | None:
     """What is saved already; a copy in the folder for readers stands in for a file that was removed."""
     path = _kept(plan, ledger)
