@@ -153,6 +153,14 @@ def test_damaged_files_are_refused(run, survey, tmp_path):
     assert "--plan" in run("estimate", "reports.parquet", code=4).err
 
 
+def test_answers_that_are_not_private_are_no_reports_and_it_is_said_how_they_become_some(run, survey):
+    told = " ".join(run("estimate", "answers.csv", code=4).err.split())
+    assert "make reports of them first: bruit privatize answers.csv" in told
+    run("privatize", "answers.csv", "smokes=no,yes", "-e", 1, "-o", "reports.csv")
+    told = " ".join(run("estimate", "answers.csv", "--plan", "reports.csv.plan.json", code=3).err.split())
+    assert "Answers that were not made private are no reports" in told
+
+
 def test_reports_of_another_plan_are_refused(run, survey, tmp_path):
     run("privatize", survey, *ASK)
     other = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=2.0)

@@ -473,7 +473,7 @@ def kill_at_random_instants(folder, kills, seed):
     lasts, found = 1.5, []
     for number in range(kills):
         size = ledger.stat().st_size if ledger.exists() else 0
-        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001"]
+        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001", "--again"]
         command += ["--ledger", ledger, "--budget", "1", "--label", f"run {number}", "-o", f"run {number}.json"]
         begun = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

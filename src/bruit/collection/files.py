@@ -55,7 +55,12 @@ def _hint(path: Path) -> str:
     named = path.with_name(path.name.removesuffix(".plan.json"))
     if named.name == "-":
         return " Reports on standard input need --plan."
-    return " Name it with --plan." if named.exists() else f" There is no {named} either."
+    if not named.exists():
+        return f" There is no {named} either."
+    return (
+        f" Name it with --plan, if it stands elsewhere. If {named.name} has answers that are not private yet, make "
+        f"reports of them first: bruit privatize {named.name} smokes=no,yes --epsilon 1 -o reports.csv."
+    )
 
 
 def header(digest: str, *, simulated: bool) -> dict[str, str]:

@@ -258,7 +258,7 @@ class Publication:
         if request.selects:
             deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.selects})
             return _largest_epsilon(math.sqrt(2 * share), share, pure_rho), deltas[request.name]
-        options = []
+        options: list[tuple[float, float]] = []
         if request.kind not in SUMS or request.noise != "gaussian":
             options.append((self._pure_epsilon(request, share), 0.0))
         if request.takes_delta:
