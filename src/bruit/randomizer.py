@@ -79,8 +79,8 @@ class Randomizer(ABC):
         return tally
 
     def _warn_of_answers(self, reports: Any) -> None:
-        """Say so where all that was refused are answers as `privatize` takes them. It is never an error."""
-        if not isinstance(reports, list | tuple | np.ndarray):
+        """Say so where all that was refused are labels, as `privatize` takes them. It is never an error."""
+        if not isinstance(reports, list | tuple | np.ndarray) or not all(isinstance(entry, str) for entry in reports):
             return
         try:
             self.encode(reports)

@@ -275,6 +275,13 @@ def test_help_and_version_are_there_for_every_command(shell):
         assert max(map(len, told.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("group", ["", "attack", "continual", "ledger", "study", "survey"])
+def test_no_line_of_a_list_of_commands_is_cut(run, group):
+    told = run(*group.split(), "-h").out
+    assert "..." not in told.partition("Commands:")[2]
+    assert max(map(len, told.splitlines())) <= 80
+
+
 def test_colours_are_left_out_when_asked(shell, survey):
     shell("privatize", survey, *ASK)
     told = shell("estimate", "reports.parquet", env={"NO_COLOR": "1", "FORCE_COLOR": "1"})

@@ -266,7 +266,7 @@ class Publication:
             options.append((_largest_epsilon(guess, share, lambda epsilon: epsilon_to_rho(epsilon, self.at)), self.at))
         if len(options) == 1:
             return options[0]
-        return min(options, key=lambda privacy: request.error(*privacy, self.neighbours, self._rows(request)))
+        return min(options, key=lambda pair: request.error(pair[0], pair[1], self.neighbours, self._rows(request)))
 
     def _pure_epsilon(self, request: Request, share: float) -> float:
         """The ε of a statistic without δ: ρ grows with its square, by a factor that the statistic proves."""
