@@ -60,3 +60,7 @@ def test_a_choice_lists_what_is_known():
         _checks.one_of(["a", "b"], method="c")
     with pytest.raises(ParameterTypeError):
         _checks.one_of(["a", "b"], method=3)
+
+
+def test_of_names_as_close_the_one_that_begins_alike_is_suggested():
+    assert _checks.suggestion("GR", ["PGR", "GRR", "OUE"]) == " Did you mean 'GRR'?"

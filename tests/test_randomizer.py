@@ -57,3 +57,15 @@ def test_nothing_else_randomizes() -> None:
     for kind in kinds - {Plan}:
         assert kind.privatize is Randomizer.privatize
         assert kind.tally is Randomizer.tally
+
+
+@pytest.mark.parametrize("name", ["GRR", "OUE", "OLH", "SS"])
+def test_answers_in_place_of_reports_count_nobody_and_draw_a_warning(name: str) -> None:
+    oracle = oracles.oracle(name, epsilon=1.0, labels=["never", "once", "often"])
+    answers = ["never", "often", "once"] * 3
+    with pytest.warns(UserWarning, match="make reports of them first") as warned:
+        tally = oracle.tally(answers)
+    assert warned[0].filename == __file__
+    assert (tally.n, tally.refused) == (0, 9)
+    assert oracle.tally(["sometimes"] * 3).n == 0  # forged, and no answers either: counted in silence
+    assert oracle.tally(oracle.privatize(answers)).n == 9

@@ -129,8 +129,13 @@ def suggestion(name: Any, known: Iterable[Any]) -> str:
     (" Did you mean 'marital'?", '')
     """
     spelt = {_folded(other): other for other in known if isinstance(other, str)}
-    close = difflib.get_close_matches(_folded(name), spelt, n=1, cutoff=_ALIKE) if isinstance(name, str) else []
-    return f" Did you mean {_shown(spelt[close[0]])}?" if close else ""
+    if not isinstance(name, str):
+        return ""
+    word = _folded(name)
+    close = difflib.get_close_matches(word, spelt, n=3, cutoff=_ALIKE)
+    # Of names that are as close, the one that begins alike: GRR for GR, and not PGR.
+    close.sort(key=lambda other: (difflib.SequenceMatcher(None, other, word).ratio(), other[:1] == word[:1]))
+    return f" Did you mean {_shown(spelt[close[-1]])}?" if close else ""
 
 
 def _folded(name: str) -> str:

@@ -94,6 +94,13 @@ def read_toml(path: Path, rule: str) -> dict[str, Any]:
     def explain(error: Exception) -> FormatError:
         where = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         place = f", line {where[1]}, column {where[2]}" if where else ""
+        twice = re.match(r"Cannot declare \('(\w+)',\) twice", str(error))
+        if twice is not None:
+            name = twice[1]
+            return FormatError(
+                f"{path.name}{place}: [{name}] stands there a second time. Write [[{name}]], in double brackets, where "
+                "there are several."
+            )
         return FormatError(f"{path.name}{place}: {rule}")
 
     with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):

@@ -7,6 +7,7 @@ the seams.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Randomness, Words
+from bruit.errors import BruitError
 from bruit.estimation.tally import Tally
 from bruit.typing import SourceLike
 
@@ -71,4 +73,21 @@ class Randomizer(ABC):
             An array as `privatize` gives it; or a list, an array of objects, or a column of pandas, polars or pyarrow,
             of which each entry is one report or one refusal. A NumPy array of another dtype or shape is an error.
         """
-        return self.count(reports)
+        tally = self.count(reports)
+        if tally.refused and not tally.n:
+            self._warn_of_answers(reports)
+        return tally
+
+    def _warn_of_answers(self, reports: Any) -> None:
+        """Say so where all that was refused are labels, as `privatize` takes them. It is never an error."""
+        if not isinstance(reports, list | tuple | np.ndarray) or not all(isinstance(entry, str) for entry in reports):
+            return
+        try:
+            self.encode(reports)
+        except BruitError:
+            return
+        warnings.warn(
+            "None of these is a report, and all could be answers: make reports of them first, with privatize. A tally "
+            "of answers counts nobody.",
+            stacklevel=3,
+        )

@@ -153,6 +153,14 @@ def test_damaged_files_are_refused(run, survey, tmp_path):
     assert "--plan" in run("estimate", "reports.parquet", code=4).err
 
 
+def test_answers_that_are_not_private_are_no_reports_and_it_is_said_how_they_become_some(run, survey):
+    told = " ".join(run("estimate", "answers.csv", code=4).err.split())
+    assert "make reports of them first: bruit privatize answers.csv" in told
+    run("privatize", "answers.csv", "smokes=no,yes", "-e", 1, "-o", "reports.csv")
+    told = " ".join(run("estimate", "answers.csv", "--plan", "reports.csv.plan.json", code=3).err.split())
+    assert "Answers that were not made private are no reports" in told
+
+
 def test_reports_of_another_plan_are_refused(run, survey, tmp_path):
     run("privatize", survey, *ASK)
     other = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=2.0)
@@ -265,6 +273,13 @@ def test_help_and_version_are_there_for_every_command(shell):
         told = shell(*command, "--help")
         assert told.code == 0
         assert max(map(len, told.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("group", ["", "attack", "continual", "ledger", "study", "survey"])
+def test_no_line_of_a_list_of_commands_is_cut(run, group):
+    told = run(*group.split(), "-h").out
+    assert "..." not in told.partition("Commands:")[2]
+    assert max(map(len, told.splitlines())) <= 80
 
 
 def test_colours_are_left_out_when_asked(shell, survey):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-RELEASE = ("release", "people.csv", "--count", "-e", 0.25, "--ledger", "study.ledger", "--budget", 1)
+RELEASE = ("release", "people.csv", "--count", "-e", 0.25, "--ledger", "study.ledger", "--budget", 1, "--again")
 
 
 def test_a_head_is_signed_checked_and_sees_a_rollback(run, tmp_path):

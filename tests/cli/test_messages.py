@@ -119,6 +119,7 @@ def test_a_name_that_is_far_from_all_known_ones_gets_no_suggestion(run, people):
         lambda people: engines.fold(people, len, columns=["maritall"]),
         lambda people: datasets.load("adult")["marital-statuss"],
         lambda people: bruit.Plan({"a": ["b", "c"]}, 1.0, "GRX"),
+        lambda people: bruit.releases.Mean("income", bounds=(0, 9), epsilom=1.0),
         lambda people: bruit.Plan({"a": ["b", "c"], "d": ["e", "f"]}, 1.0, "SMP[OUX]"),
     ],
 )

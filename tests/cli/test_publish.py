@@ -47,6 +47,18 @@ def test_a_dry_run_reads_nothing_and_spends_nothing(run, plan):
     assert [row["epsilon"] for row in table["prospects"]] == [0.25, 0.25]
 
 
+def test_a_dry_run_says_what_would_be_refused_and_ends_so(run, plan):
+    run("publish", "plan.toml")
+    plan.write_text(PLAN.replace("epsilon = 0.5", "epsilon = 0.4"))
+    for options in (("--dry-run",), ("--dry-run", "--json"), ()):
+        assert "plan exists and is not this publication" in run("publish", "plan.toml", *options, code=2).err
+    plan.write_text('output = "other"\n' + PLAN.replace("epsilon = 0.5", "epsilon = 0.6"))
+    for options in (("--dry-run",), ("--dry-run", "--json"), ()):
+        assert "needs ε=0.6, 0.5 remain of 1.0" in run("publish", "plan.toml", *options, code=5).err
+    plan.write_text(PLAN)
+    assert "a run would show it, and spend nothing" in run("publish", "plan.toml", "--dry-run").out
+
+
 def test_it_is_published_once_and_shown_again(run, plan):
     told = run("publish", "plan.toml")
     assert "Ages. Published now." in told.out
@@ -67,6 +79,8 @@ def test_what_is_wrong_is_said_in_one_line(run, plan):
     plan.write_text(PLAN.replace("epsilon = 0.5", "epsilom = 0.5"))
     told = run("publish", "plan.toml", code=2)
     assert "'epsilom' is no key here. Did you mean 'epsilon'?" in told.err
+    plan.write_text(PLAN.replace("[[statistic]]", "[statistic]"))
+    assert "[statistic] stands there a second time. Write [[statistic]]" in run("publish", "plan.toml", code=4).err
     plan.write_text(PLAN.replace("age=0..100", "height=0..100"))
     told = run("publish", "plan.toml", code=3)
     assert "height" in told.err

@@ -76,8 +76,9 @@ def test_a_dry_run_says_the_split_and_the_errors_and_reads_nothing(run, tmp_path
     assert "± 0.283" in told.out  # of the mean of 1,000 records: √2·100/(1000·0.5)
     assert "Ledger would have ε = 0.0 of 1.0 left." in told.out
     assert names(tmp_path) == []
-    run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run")  # a refusal is an answer
-    assert "would refuse" in run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run").out
+    refused = run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run", code=5)  # as the release itself
+    assert "Budget exceeded" in refused.err
+    assert "expected error" in refused.out
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
@@ -282,8 +283,10 @@ MISSING_DECLARATIONS = [
     (("--histogram", "sex=?"), "would tell which values occur"),
     (("--histogram", "sex"), "must be declared"),
     (("--histogram", "sex=F;M"), "write sex=F,M"),
-    (("--count", "--by", "sex=?"), "would tell which groups occur"),
-    (("--count", "--by", "sex"), "must be declared"),
+    (("--count", "--by", "sex=?"), "--by sex=? needs a δ"),
+    (("--count", "--by", "sex"), "--count --by sex=? --delta 1e-6"),
+    (("--mean", "age=0..120", "--by", "sex=?"), "would tell which groups occur"),
+    (("--count", "--by", "sex=?", "--delta", "1e-6", "--person", "sex"), "--person sex --groups 3"),
     (("--mean", "age=0..120/7"), "write age=0..120:1"),
 ]
 
@@ -470,7 +473,7 @@ def kill_at_random_instants(folder, kills, seed):
     lasts, found = 1.5, []
     for number in range(kills):
         size = ledger.stat().st_size if ledger.exists() else 0
-        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001"]
+        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001", "--again"]
         command += ["--ledger", ledger, "--budget", "1", "--label", f"run {number}", "-o", f"run {number}.json"]
         begun = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -629,3 +632,31 @@ def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
     run(*known, "--cross", "smokes=no,yes", "--missing", "category")
     alone = ("release", "people.csv", "-e", "1", "--table", "sex,smokes")
     assert "--table names columns of --cross" in run(*alone, code=2).err
+
+
+def test_a_release_that_the_ledger_has_is_not_paid_for_twice_unless_again(run, people, tmp_path):
+    ask = ("release", "people.csv", "--count", "--mean", "age=0..120", "-e", 0.3, "--ledger", "budget.jsonl")
+    run(*ask, "--budget", 1)
+    for options in ((), ("--dry-run",)):
+        refused = run(*ask, *options, code=5)
+        assert "This was published before: it is result 0 of budget.jsonl, of 20" in refused.err
+        assert "bruit result budget.jsonl 0" in refused.err
+        assert "--again" in refused.err
+    run("release", "people.parquet", *ask[2:])  # another file
+    run("release", "people.csv", "--count", "-e", 0.1, *BOOK)  # another question
+    assert "would have ε = 0.0 of 1.0 left" in run(*ask, "--dry-run", "--again").out
+    assert "ε = 1.0 of 1.0 spent" in run(*ask, "--again").out
+    assert "it is result 5 of budget.jsonl" in run(*ask, code=5).err  # the newest
+    assert "Budget exceeded" in run(*ask, "--dry-run", "--again", code=5).err
+    for path in (tmp_path / "budget.jsonl.results").glob("count-mean*"):
+        path.unlink()
+    assert "Budget exceeded" in run(*ask, code=5).err  # what is lost cannot be shown, and is no reason
+    assert "give --ledger" in run("release", "people.csv", "--count", "-e", 1, "--again", code=2).err
+
+
+def test_a_dry_run_says_the_error_of_means_for_the_rows_that_are_expected(run):
+    ask = ("release", "none.csv", "--mean", "age=0..120", "-e", 1, "--expected-rows")
+    assert "1,500 records in each group" in run(*ask, 3000, "--by", "sex=F,M", "--dry-run").out
+    assert "± is one standard deviation of the noise" in run(*ask, 3000, "--dry-run").out
+    assert "is for --dry-run" in run(*ask, 3000, code=2).err
+    assert "must be" in run(*ask, 0, "--dry-run", code=2).err

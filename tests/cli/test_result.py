@@ -57,7 +57,7 @@ def test_the_saved_result_is_the_one_that_was_printed(run, data, tmp_path):
 
 
 def test_every_release_of_a_ledger_keeps_its_own_result(run, data, tmp_path):
-    printed = [run("release", "data.csv", "--count", "-e", 0.1, *BOOK, "--json").out for _ in range(2)]
+    printed = [run("release", "data.csv", "--count", "-e", 0.1, *BOOK, "--again", "--json").out for _ in range(2)]
     run("release", "data.csv", "--count", "--mean", "x=0..60", "--by", "g=a,b", "-e", 0.1, *BOOK)
     ended = run("ledger", "show", "budget.jsonl")
     assert [line.split()[-1] for line in ended.out.splitlines()[2:6]] == ["0", "1", "2", "3"]
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_spent(ru
 
 def test_labels_of_any_kind_give_names_of_files(run, data, tmp_path):
     for label in ("../../etc/passwd", "naïve 日本", ".", "x" * 200, "a\\b|c:d*"):
-        run("release", "data.csv", "--count", "-e", 0.01, *BOOK, "--label", label)
+        run("release", "data.csv", "--count", "-e", 0.01, *BOOK, "--label", label, "--again")
     folder = tmp_path / "budget.jsonl.results"
     assert len(list(folder.iterdir())) == 5
     assert {path.parent for path in tmp_path.rglob("*.json")} == {folder}

@@ -29,6 +29,21 @@ def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
     assert (tmp_path / "claims.md").read_text().startswith("<!-- Written by")
     again = run("study", "run", "variance", "--workers", "0", "--json").json()
     assert {row["study"] for row in again} == {"variance"}
+    claim = run("study", "show", "oue-minimises").out
+    assert "oue-minimises: " in claim
+    assert "claimed in: " in claim
+    assert "bruit study run" not in claim
+    assert run("study", "show", "variance", "--json").json() == again
+
+
+def test_a_claim_is_shown_with_its_place_and_how_it_is_judged(run):
+    told = run("study", "show", "warner-ln3").out
+    assert "warner-ln3: The survey with two fair coins is ln(3)-LDP." in told
+    assert "claimed in: LDP slides" in told
+    assert "bruit study run warner" in told
+    (facts,) = run("study", "show", "warner-ln3", "--json").json()
+    assert (facts["id"], facts["study"]) == ("warner-ln3", "warner")
+    assert "Did you mean 'krr-unbiased'?" in run("study", "show", "krr-unbaised", code=2).err
 
 
 def test_an_export_has_every_figure_in_three_forms_and_every_table_for_latex(run, tmp_path):

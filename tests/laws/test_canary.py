@@ -261,16 +261,20 @@ def _of_frames() -> Iterator[tuple[str, Verb, list[Any]]]:
 def _of_models() -> Iterator[tuple[str, Verb, list[Any]]]:
     models = {
         "NaiveBayes": (
-            NaiveBayes(bounds=(0, 1), classes=[0, 1]),
-            NaiveBayes(bounds={"x": (0, 1)}, classes=[0, 1]),
+            NaiveBayes(epsilon=1.0, bounds=(0, 1), classes=[0, 1]),
+            NaiveBayes(epsilon=1.0, bounds={"x": (0, 1)}, classes=[0, 1]),
             _classes,
         ),
         "LinearRegression": (
-            LinearRegression(bounds=(0, 1), target_bounds=(0, 1)),
-            LinearRegression(bounds={"x": (0, 1)}, target_bounds=(0, 1)),
+            LinearRegression(epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1)),
+            LinearRegression(epsilon=1.0, bounds={"x": (0, 1)}, target_bounds=(0, 1)),
             _numbers_of,
         ),
-        "KMeans": (KMeans(2, bounds=(0, 1)), KMeans(2, bounds={"x": (0, 1)}), lambda column: None),
+        "KMeans": (
+            KMeans(2, epsilon=1.0, bounds=(0, 1)),
+            KMeans(2, epsilon=1.0, bounds={"x": (0, 1)}),
+            lambda column: None,
+        ),
         "LocalPrivatizer": (
             LocalPrivatizer(epsilon=1.0, bounds=(0, 1)),
             LocalPrivatizer(epsilon=1.0, bounds={"x": Grid(0, 1)}),
@@ -300,7 +304,7 @@ def _of_models() -> Iterator[tuple[str, Verb, list[Any]]]:
 
 def _of_categories() -> Iterator[tuple[str, Verb, list[Any]]]:
     """The model of categories alone: what it learns from, and what it is asked."""
-    model = LocalNaiveBayes(bounds={"x": sorted(set(WORDS))}, classes=[0, 1])
+    model = LocalNaiveBayes(epsilon=1.0, bounds={"x": sorted(set(WORDS))}, classes=[0, 1])
     tables = {"a mapping": lambda column: {"x": column}, "a frame": _frame, "rows": _rows}
     for kind, table in tables.items():
         fit = lambda column, table=table: model.fit(table(column), [0] * len(column))  # noqa: E731 -- one of many
@@ -339,8 +343,8 @@ def _scored(model: Any, target: list[Any]) -> Verb:
 
 
 def _of_targets() -> Iterator[tuple[str, Verb, list[Any]]]:
-    bayes = NaiveBayes(bounds=(0, 1), classes=[0, 1])
-    line = LinearRegression(bounds=(0, 1), target_bounds=(0, 1))
+    bayes = NaiveBayes(epsilon=1.0, bounds=(0, 1), classes=[0, 1])
+    line = LinearRegression(epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
     for name, model, good in (("NaiveBayes", bayes, [0, 1, 1]), ("LinearRegression", line, NUMBERS)):
         yield f"{name} with targets", lambda column, m=model: m.fit(_rows(_numbers_of(column)), column), good
         yield f"{name} scored with targets", _scored(model, good), good
@@ -351,7 +355,7 @@ def _of_targets() -> Iterator[tuple[str, Verb, list[Any]]]:
         )
     yield (
         "KMeans, whose targets nobody needs",
-        lambda column: KMeans(2, bounds=(0, 1)).fit(_rows(_numbers_of(column)), column),
+        lambda column: KMeans(2, epsilon=1.0, bounds=(0, 1)).fit(_rows(_numbers_of(column)), column),
         NUMBERS,
     )
     yield "labels are randomised", lambda column: randomize_labels(column, epsilon=1.0, classes=[0, 1]), [0, 1]

@@ -400,7 +400,7 @@ def test_coefficients_means_and_centres_stand_in_the_order_of_the_names():
 
 def test_one_declared_column_of_a_frame_of_two_is_one_feature():
     frame = pd.DataFrame(X, columns=NAMES)
-    model = LinearRegression(bounds=Schema({"far": Grid(0.0, 10.0)}), target_bounds=(0, 1)).fit(frame, Y)
+    model = LinearRegression(epsilon=1.0, bounds=Schema({"far": Grid(0.0, 10.0)}), target_bounds=(0, 1)).fit(frame, Y)
     assert model.n_features_in_ == 1 == model.coef_.size
     assert model.predict(frame).shape == (N,)
     with pytest.raises(DataError, match="2 features, but 1"):

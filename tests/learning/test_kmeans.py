@@ -429,7 +429,7 @@ def test_labels_distances_and_scores_are_of_the_rows_that_are_given():
 
 
 def test_nothing_without_noise_is_kept():
-    model = KMeans(3, bounds=(0, 10)).fit(three_clouds(200))
+    model = KMeans(3, epsilon=1.0, bounds=(0, 10)).fit(three_clouds(200))
     kept = {name for name in vars(model) if name.endswith("_") or name.startswith("_")}
     public = {"cluster_centers_", "cluster_counts_", "n_iter_", "guarantee_", "simulated_", "n_features_in_"}
     assert kept == public | {"_features"}
@@ -457,7 +457,9 @@ def test_files_and_batches_give_the_centres_that_memory_gives(method, tmp_path):
     again = Again(X)
     sources = [X, tmp_path / "people.parquet", again, again.parts, {"a": X[:, 0], "b": X[:, 1]}, pd.DataFrame(X)]
     sources[-1].columns = ["a", "b"]
-    made = [KMeans(3, bounds=(0, 10), rng=5, method=method, iterations=3).fit(source) for source in sources]
+    made = [
+        KMeans(3, epsilon=1.0, bounds=(0, 10), rng=5, method=method, iterations=3).fit(source) for source in sources
+    ]
     assert all(np.array_equal(model.cluster_centers_, made[0].cluster_centers_) for model in made)
     assert again.times == (4 if method == "joint" else 3)
 
@@ -467,7 +469,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("BRUIT_THREADS", threads)
-        found.append(KMeans(3, bounds=(0, 10), rng=5).fit(X).cluster_centers_)
+        found.append(KMeans(3, epsilon=1.0, bounds=(0, 10), rng=5).fit(X).cluster_centers_)
     assert np.array_equal(*found)
 
 
@@ -479,7 +481,7 @@ def test_what_can_be_read_only_once_is_refused_before_anything_is_spent(tmp_path
     with path.open("rb") as file:
         for source in (iter(again), (part for part in again.parts), file, "-"):
             with pytest.raises(DataTypeError, match="several times"):
-                KMeans(3, bounds=(0, 10), ledger=ledger).fit(source)
+                KMeans(3, epsilon=1.0, bounds=(0, 10), ledger=ledger).fit(source)
     assert len(ledger) == 0
 
 
@@ -505,7 +507,9 @@ def test_other_columns_at_a_later_reading_are_refused(method, names):
     rng = np.random.default_rng(3)
     later = {name: rng.uniform(0, 1, 200) for name in names}
     with pytest.raises(DataError, match="the same columns"):
-        KMeans(2, bounds=(0, 1), method=method).fit(Changing({name: rng.uniform(0, 1, 200) for name in "ab"}, later))
+        KMeans(2, epsilon=1.0, bounds=(0, 1), method=method).fit(
+            Changing({name: rng.uniform(0, 1, 200) for name in "ab"}, later)
+        )
 
 
 def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeypatch):
@@ -517,7 +521,7 @@ def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeyp
 @pytest.mark.parametrize("method", ["joint", "lloyd"])
 def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(method):
     people = {"a": np.linspace(0, 1, 300), "b": np.linspace(1, 0, 300)}
-    model = KMeans(2, bounds=(0, 1), method=method).fit(people)
+    model = KMeans(2, epsilon=1.0, bounds=(0, 1), method=method).fit(people)
     model.set_params(bounds=(0, 100))
     with pytest.raises(OSError, match="gone"):
         model.fit(Changing(people, OSError("gone")))
@@ -558,7 +562,7 @@ def test_a_fit_is_booked_once_with_all_it_spends():
 
 @pytest.mark.parametrize("method", ["joint", "lloyd"])
 def test_no_rows_are_as_good_as_one(method):
-    model = KMeans(2, bounds=(0, 10), method=method).fit(np.empty((0, 3)))
+    model = KMeans(2, epsilon=1.0, bounds=(0, 10), method=method).fit(np.empty((0, 3)))
     assert model.cluster_centers_.shape == (2, 3)
 
 
@@ -578,7 +582,7 @@ def test_no_rows_are_as_good_as_one(method):
 )
 def test_bad_parameters_are_refused_before_any_data_is_read(settings):
     with pytest.raises((ParameterError, ParameterTypeError)):
-        KMeans(**{"bounds": (0, 10)} | settings).fit(object())
+        KMeans(**{"epsilon": 1.0, "bounds": (0, 10)} | settings).fit(object())
 
 
 # scikit-learn
@@ -599,7 +603,10 @@ EXCEPTIONS = {
 
 def test_scikit_learn_s_checks_pass_but_for_those_that_privacy_forbids():
     results = check_estimator(
-        KMeans(2, bounds=(-10, 10), random_state=1), expected_failed_checks=EXCEPTIONS, on_fail=None, on_skip=None
+        KMeans(2, epsilon=1.0, bounds=(-10, 10), random_state=1),
+        expected_failed_checks=EXCEPTIONS,
+        on_fail=None,
+        on_skip=None,
     )
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert failed == {}
@@ -609,5 +616,5 @@ def test_scikit_learn_s_checks_pass_but_for_those_that_privacy_forbids():
 
 def test_distances_come_as_a_frame_with_names_where_that_is_asked_for():
     frame = pd.DataFrame(three_clouds(200), columns=["a", "b"])
-    found = KMeans(3, bounds=(0, 10)).set_output(transform="pandas").fit(frame).transform(frame)
+    found = KMeans(3, epsilon=1.0, bounds=(0, 10)).set_output(transform="pandas").fit(frame).transform(frame)
     assert list(found.columns) == ["kmeans0", "kmeans1", "kmeans2"]

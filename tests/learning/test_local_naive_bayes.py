@@ -141,7 +141,8 @@ def test_frames_arrays_and_mappings_are_the_same():
     ],
 )
 def test_what_is_declared_is_checked(settings, error, words):
-    fitted = LocalNaiveBayes(**{"bounds": BOUNDS, "classes": ["dry", "wet"], "random_state": 1} | settings)
+    usual = {"epsilon": 1.0, "bounds": BOUNDS, "classes": ["dry", "wet"], "random_state": 1}
+    fitted = LocalNaiveBayes(**usual | settings)
     if error is None:
         assert fitted.fit(X, Y).guarantee_.epsilon <= 1.0
         return

@@ -116,23 +116,28 @@ def test_every_source_gives_the_same_model(tmp_path: Path) -> None:
 
 def test_what_a_person_needs_is_said() -> None:
     with pytest.raises(ParameterError, match="rows=10"):
-        NaiveBayes(bounds=BOUNDS, classes=[0, 1], person="user").fit(OTHERS, "y")
+        NaiveBayes(epsilon=1.0, bounds=BOUNDS, classes=[0, 1], person="user").fit(OTHERS, "y")
     with pytest.raises(ParameterError, match="name the person"):
-        NaiveBayes(bounds=BOUNDS, classes=[0, 1], rows=3).fit(OTHERS, "y")
+        NaiveBayes(epsilon=1.0, bounds=BOUNDS, classes=[0, 1], rows=3).fit(OTHERS, "y")
     with pytest.raises(ParameterError, match="there are none"):
-        NaiveBayes(bounds=BOUNDS, classes=[0, 1], person=Person("user", groups=2, rows_per_group=1)).fit(OTHERS, "y")
+        NaiveBayes(epsilon=1.0, bounds=BOUNDS, classes=[0, 1], person=Person("user", groups=2, rows_per_group=1)).fit(
+            OTHERS, "y"
+        )
     with pytest.raises(ParameterError, match=r'bounds=\{"age"'):
-        KMeans(2, bounds=(0, 1), person="user", rows=3).fit(OTHERS)
+        KMeans(2, epsilon=1.0, bounds=(0, 1), person="user", rows=3).fit(OTHERS)
     with pytest.raises(ParameterError, match="a frame, a mapping or a file"):
-        KMeans(2, bounds=BOUNDS, person="user", rows=3).fit(np.ones((3, 2)))
+        KMeans(2, epsilon=1.0, bounds=BOUNDS, person="user", rows=3).fit(np.ones((3, 2)))
     with pytest.raises(DataError, match="'nobody'"):
-        KMeans(2, bounds=BOUNDS, person="nobody", rows=3).fit(OTHERS)
+        KMeans(2, epsilon=1.0, bounds=BOUNDS, person="nobody", rows=3).fit(OTHERS)
 
 
 def test_a_table_that_repeats_an_identifier_draws_a_warning() -> None:
     table = OTHERS.rename(columns={"user": "user_id"})
+    with pytest.warns(PeopleWarning, match="'user_id'") as warned:
+        NaiveBayes(epsilon=1.0, bounds=BOUNDS, classes=[0, 1], rng=7).fit(table, "y")
+    assert warned[0].filename == __file__  # the line of whoever called
     with pytest.warns(PeopleWarning, match="'user_id'"):
-        NaiveBayes(bounds=BOUNDS, classes=[0, 1], rng=7).fit(table, "y")
-    with pytest.warns(PeopleWarning, match="'user_id'"):
-        LinearRegression(bounds=BOUNDS, target_bounds=(0, 1), rng=7).fit(table.drop(columns="y"), table["y"])
-    NaiveBayes(bounds=BOUNDS, classes=[0, 1], rng=7).fit(table.drop_duplicates("user_id"), "y")
+        LinearRegression(epsilon=1.0, bounds=BOUNDS, target_bounds=(0, 1), rng=7).fit(
+            table.drop(columns="y"), table["y"]
+        )
+    NaiveBayes(epsilon=1.0, bounds=BOUNDS, classes=[0, 1], rng=7).fit(table.drop_duplicates("user_id"), "y")

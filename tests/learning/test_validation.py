@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
 from bruit import Categories, Grid
@@ -21,9 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:At this ε noise hides")
 N = 7331
 
 MODELS = {
-    "NaiveBayes": NaiveBayes(bounds=(0, 1), classes=[0, 1]),
-    "LinearRegression": LinearRegression(bounds=(0, 1), target_bounds=(0, 1)),
-    "KMeans": KMeans(2, bounds=(0, 1)),
+    "NaiveBayes": NaiveBayes(epsilon=1.0, bounds=(0, 1), classes=[0, 1]),
+    "LinearRegression": LinearRegression(epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1)),
+    "KMeans": KMeans(2, epsilon=1.0, bounds=(0, 1)),
     "LocalPrivatizer": LocalPrivatizer(epsilon=1.0, bounds=(0, 1)),
 }
 
@@ -97,7 +98,7 @@ def test_the_column_with_a_gap_or_an_infinity_is_named(name: str, bad: float, wo
 @pytest.mark.parametrize(
     "model",
     [
-        NaiveBayes(bounds={"age": (0, 1), "sex": ["F", "M"]}, classes=[0, 1]),
+        NaiveBayes(epsilon=1.0, bounds={"age": (0, 1), "sex": ["F", "M"]}, classes=[0, 1]),
         LocalPrivatizer(epsilon=1.0, bounds={"age": Grid(0, 1), "sex": ["F", "M"]}),
     ],
     ids=["bayes", "privatizer"],
@@ -110,7 +111,37 @@ def test_the_categorical_column_that_breaks_a_rule_is_named(model: Any) -> None:
 
 def test_a_declared_column_that_a_model_cannot_take_is_named() -> None:
     with pytest.raises(ParameterError, match="'sex' is a category"):
-        KMeans(2, bounds={"age": (0, 1), "sex": ["F", "M"]}).fit([[0.5, 0.5]])
+        KMeans(2, epsilon=1.0, bounds={"age": (0, 1), "sex": ["F", "M"]}).fit([[0.5, 0.5]])
+
+
+def test_a_list_of_two_numbers_is_bounds_where_labels_make_no_sense_and_asked_about_elsewhere() -> None:
+    X = {"age": [20, 80] * 20, "smokes": [0, 1] * 20}
+    with pytest.raises(ParameterError, match=r"write a tuple, \(18, 90\), for a number .* or texts, \['18', '90'\]"):
+        NaiveBayes(1.0, bounds={"age": [18, 90]}, classes=[0, 1]).fit(X, [0, 1] * 20)
+    model = NaiveBayes(1.0, bounds={"age": (18, 90), "smokes": [0, 1]}, classes=[0, 1], rng=1).fit(X, [0, 1] * 20)
+    assert model.tables_["smokes"].shape == (2, 2)
+    centres = [
+        KMeans(2, epsilon=1.0, bounds={"age": box}, rng=1).fit(X).cluster_centers_ for box in ([18, 90], (18, 90))
+    ]
+    assert (centres[0] == centres[1]).all()
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "LinearRegression", "KMeans"])
+def test_epsilon_is_asked_for_and_a_misspelt_column_is_suggested(name: str) -> None:
+    model = MODELS[name]
+    assert f"epsilon must be declared, the most that the model may tell about a record: {name}(epsilon=1.0" in said(
+        clone(model).set_params(epsilon=None).fit, [[0.5]], [0]
+    )
+    frame = pd.DataFrame({"age": [0.5]})
+    assert "Did you mean 'age'?" in said(clone(model).set_params(bounds={"agee": (0, 1)}).fit, frame, [0])
+
+
+def test_targets_that_are_no_declared_class_are_told_what_to_do() -> None:
+    texts = NaiveBayes(1.0, bounds=(0, 1), classes=["0", "1"])
+    assert "write the classes without quotes" in said(texts.fit, [[0.5]], [0])
+    numbers = said(MODELS["NaiveBayes"].fit, [[0.5]], [0.25])
+    assert "use LinearRegression" in numbers
+    assert "without quotes" not in numbers
 
 
 # Advice about gaps ends: what is advised at last works.
@@ -121,7 +152,7 @@ def gaps(**columns: Any) -> dict[str, list[Any]]:
 
 
 def bayes(**domains: Any) -> NaiveBayes:
-    return NaiveBayes(bounds={"age": Grid(0, 1), "sex": ["F", "M"]} | domains, classes=[0, 1])
+    return NaiveBayes(epsilon=1.0, bounds={"age": Grid(0, 1), "sex": ["F", "M"]} | domains, classes=[0, 1])
 
 
 def test_the_advice_about_missing_categories_ends_with_a_category() -> None:

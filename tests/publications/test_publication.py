@@ -5,9 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bruit.errors import FormatError, ParameterError, ParameterTypeError
+from bruit.errors import BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
+from bruit.privacy import Ledger
 from bruit.privacy.ledger.accounts import decimal
-from bruit.publications import Publication
+from bruit.privacy.zcdp import rho_to_epsilon
+from bruit.publications import Publication, publish
 from bruit.releases import Release
 
 HEAD = 'title = "T"\ntable = "t.csv"\nepsilon = 1.0\nledger = "t.ledger"\n'
@@ -131,3 +133,79 @@ def test_what_happens_outside_is_declared(tmp_path):
 def test_a_ledger_that_is_not_there_needs_a_budget(tmp_path):
     with pytest.raises(ParameterError, match=r"budget = \{ epsilon = 1\.0, delta = 0\.0 \}"):
         opened(tmp_path, HEAD + COUNT).open_ledger()
+
+
+# A part of ρ.
+
+RHO = HEAD.replace("epsilon = 1.0", "rho = 0.05")
+QUARTILES = '[[statistic]]\nname = "quartiles"\nkind = "quantiles"\nof = "age=0..100:1"\n'
+
+
+def test_statistics_cost_their_parts_of_rho_and_nearly_all_of_them(tmp_path):
+    median = QUARTILES.replace("quartiles", "median").replace("quantiles", "median") + 'method = "exponential"\n'
+    text = RHO + COUNT + MEAN + "weight = 2\n" + QUARTILES + median
+    plan = opened(tmp_path, text)
+    lines = {line.label: line for line in plan.bundle.lines()}
+    for name, share in plan.rho_shares.items():
+        assert 0.999999 * share < lines[name].rho <= share
+    assert sum(map(decimal, plan.rho_shares.values())) <= decimal(0.05)
+    assert plan.guarantee.epsilon == rho_to_epsilon(0.05, 1e-6)
+    assert plan.guarantee.delta == 1e-6
+    # An exponential choice proves an eighth: it has twice the ε of what proves half a square.
+    pure = opened(tmp_path, RHO + COUNT + 'noise = "laplace"\n' + median)
+    (laplace, _), (choice, _) = pure.shares.values()
+    assert choice == pytest.approx(2 * laplace, rel=1e-6)
+
+
+def test_the_noise_of_less_error_is_taken_at_the_same_rho_and_one_that_is_named_always(tmp_path):
+    zones = COUNT.replace("people", "zones") + 'by = "zone=a,b"\n'
+    person = '[person]\ncolumn = "id"\nrows = 60\nrows_per_group = 1\n'
+    plan = opened(tmp_path, RHO + "at = 1e-7\n" + person + zones)
+    assert plan.shares["zones"][1] == 1e-7
+    assert opened(tmp_path, RHO + zones + 'noise = "laplace"\n').shares["zones"][1] == 0
+    assert opened(tmp_path, RHO + zones + 'noise = "gaussian"\n').shares["zones"][1] == 1e-6
+
+
+def test_groups_that_nobody_declares_have_a_part_of_rho_and_delta_on_top(tmp_path):
+    zones = COUNT.replace("people", "zones") + 'by = "zone=?"\n'
+    plan = opened(tmp_path, RHO + "delta = 1e-7\n" + COUNT + zones)
+    line = next(line for line in plan.bundle.lines() if line.rho is None)
+    assert (line.guarantee.delta, plan.guarantee.delta) == (1e-7, 1.1e-6)
+    assert 0.999999 * 0.025 < line.guarantee.epsilon**2 / 2 <= 0.025
+    ledger = Ledger(rho=0.05, delta=1e-7)
+    ledger.book(plan.bundle.lines())
+    assert ledger.spent.epsilon == pytest.approx(plan.guarantee.epsilon, rel=1e-6)
+    assert ledger.spent.epsilon <= plan.guarantee.epsilon
+    with pytest.raises(BudgetError):
+        Ledger(rho=0.0499, delta=1e-7).book(plan.bundle.lines())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("rho = 0.05", "rho = 0.05\nepsilon = 1.0"), "leave epsilon or rho out"),
+        (("rho = 0.05", "rho = -1"), "rho must be"),
+        (("rho = 0.05", "rho = 0.05\ndelta = 1e-6"), "No statistic of this publication uses delta"),
+        (("rho = 0.05", "epsilon = 1.0\nat = 1e-6"), "write rho in place of epsilon"),
+    ],
+)
+def test_a_rho_that_cannot_be_is_refused(tmp_path, change, message):
+    with pytest.raises(ParameterError, match=message):
+        opened(tmp_path, (RHO + COUNT).replace(*change))
+
+
+def test_a_rho_is_booked_in_a_ledger_in_rho_and_in_no_other(tmp_path):
+    (tmp_path / "t.csv").write_text("age\n" + "40\n" * 50)
+    text = RHO + "page = false\n" + COUNT + MEAN
+    with pytest.raises(ParameterError, match=r"budget = \{ rho = 0\.05"):
+        publish(opened(tmp_path, text))
+    epsilon = text.replace("ledger =", "budget = { epsilon = 2.0 }\nledger =")
+    with pytest.raises(ParameterError, match="needs a ledger in ρ"):
+        publish(opened(tmp_path, epsilon))
+    assert not (tmp_path / "t.ledger").exists()
+    publish(opened(tmp_path, text.replace("ledger =", "budget = { rho = 0.06 }\nledger =")))
+    ledger = Ledger.open(tmp_path / "t.ledger")
+    assert 0.00999 < ledger.remaining_rho < 0.01001
+    Ledger.open(tmp_path / "e.ledger", epsilon=2.0)
+    with pytest.raises(LedgerError, match="needs a ledger in ρ"):
+        publish(opened(tmp_path, text.replace("t.ledger", "e.ledger")))

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bruit import documents
 from bruit.domains import Dates, Grid
 from bruit.entropy import Entropy, Words
-from bruit.errors import BudgetError, DesignError, ParameterError, ParameterTypeError
+from bruit.errors import BudgetError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
-from bruit.releases import HistogramQuantiles, Median, Quantiles, Result, release
+from bruit.releases import HistogramQuantiles, Median, Quantiles, Result, Results, release
 from bruit.releases.quantiles import tree as trees
 from bruit.releases.quantiles.joint import JointLaw
 from bruit.releases.quantiles.points import Part, Points
@@ -402,6 +403,26 @@ def test_quantiles_of_dates_are_those_of_their_days() -> None:
     assert abs(np.datetime64(median.value) - np.sort(dates)[1000]) <= np.timedelta64(2, "D")
 
 
+@pytest.mark.parametrize("known", [{"neighbours": "replace"}, {"at_least": 1500}])
+def test_intervals_of_dates_are_those_of_their_days_and_survive_a_document(known: Any) -> None:
+    days = Dates("2023-01-01", "2023-12-31")
+    counts = np.bincount(np.random.default_rng(3).integers(0, 365, 2000), minlength=365)
+    asked = {"quantiles": [0.25, 0.5, 0.75], "epsilon": 2.0, **known}
+    dates = Quantiles("when", bounds=days, **asked).publish(counts, Words.resolve(7, "test", ""))
+    numbers = Quantiles("when", bounds=Grid(0, 364), **asked).publish(counts, Words.resolve(7, "test", ""))
+    expected = [[days.labels[int(end)] for end in pair] for pair in numbers.interval()]
+    assert dates.interval().tolist() == expected != [["2023-01-01", "2023-12-31"]] * 3
+    again = Result.from_json(dates.to_json())
+    assert again.interval().tolist() == expected
+    assert f"{expected[1][0]} … {expected[1][1]}" in str(again)
+    both = Results({"dates": again, "numbers": numbers}).table().to_frame()
+    assert both["lower"][0] == expected[0][0]
+    assert both["upper"].map(type).eq(str).all()
+    damaged = Result.from_json(dates.to_json())
+    with pytest.raises(FormatError, match="a field is missing or wrong"):
+        Result.from_json(documents.seal(Result.FORMAT, {**damaged.to_dict(), "type": "number"}))
+
+
 def test_under_add_remove_a_known_least_number_of_records_gives_intervals_that_hold() -> None:
     data = np.sort(np.random.default_rng(4).random(4000))
     asked = {"quantiles": [0.1, 0.3, 0.5, 0.7, 0.9], "bounds": (0, 1), "epsilon": 1.0}
@@ -546,7 +567,7 @@ def test_the_guarantee_is_the_one_asked_and_nothing_is_assumed(method: Any, neig
     assert found.simulated
     (note,) = found.notes
     deviation, bound = release.rank_deviation.max(), math.ceil(release.rank_error().max())
-    assert note.startswith(f"ranks: about ± {deviation:.3g} where records lie densely, and within {bound:,} with")
+    assert f"about ± {deviation:.3g} where records lie densely, and within {bound:,} with probability 95 %" in note
     assert np.isnan(found.error).all()
 
 

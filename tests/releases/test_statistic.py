@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from bruit.entropy import Entropy, Words
-from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
+from bruit.errors import DataError, DataTypeError, DesignError, ParameterError, ParameterTypeError
 from bruit.estimation import RawTally
 from bruit.privacy.ledger import Line
 from bruit.releases import AdditiveStatistic, Count, Histogram, Mean, Release, Sum
@@ -245,3 +247,17 @@ def test_a_statistic_of_your_own_needs_only_its_counts() -> None:
             return self._result(noisy, simulated, error=noise.error)
 
     check_release(Positive(), values=[-1.0, 1.0, 0.0])
+
+
+def test_a_call_without_what_is_needed_says_the_whole_call() -> None:
+    whole = r'write it as in Mean\("age", bounds=\(0, 100\), epsilon=1\.0\)\.'
+    with pytest.raises(ParameterTypeError, match=f"Mean needs bounds: {whole}"):
+        Mean("x", epsilon=1)  # type: ignore[call-arg]
+    with pytest.raises(ParameterTypeError, match=f"Mean needs epsilon: {whole}"):
+        Mean("x", bounds=(0, 1))  # type: ignore[call-arg]
+    with pytest.raises(ParameterTypeError, match=f"Mean needs the names of its parameters: {whole}"):
+        Mean("x", (0, 1), 1.0)  # type: ignore[misc]
+    with pytest.raises(ParameterTypeError, match=r"as in Count\(epsilon=1\.0\)"):
+        Count(1.0)  # type: ignore[arg-type, call-arg]
+    mean = Mean("x", bounds=(0, 1), epsilon=1.0)
+    assert pickle.loads(pickle.dumps(mean)) == copy.deepcopy(mean) == mean

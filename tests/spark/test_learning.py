@@ -42,23 +42,23 @@ def learned(model: Any) -> str:
 
 MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
     "naive Bayes": (
-        lambda **more: NaiveBayes(bounds=BOX, classes=["F", "M", "X"], random_state=3, **more),
+        lambda **more: NaiveBayes(1.0, bounds=BOX, classes=["F", "M", "X"], random_state=3, **more),
         "sex",
         ["age", "height", "sex"],
     ),
     "naive Bayes with categories": (
-        lambda **more: NaiveBayes(bounds=MIXED, classes=[False, True], method="vaidya", random_state=3, **more),
+        lambda **more: NaiveBayes(1.0, bounds=MIXED, classes=[False, True], method="vaidya", random_state=3, **more),
         "tall",
         ["age", "sex", "tall"],
     ),
     "line": (
-        lambda **more: LinearRegression(bounds=(17, 90), target_bounds=(100, 250), random_state=3, **more),
+        lambda **more: LinearRegression(1.0, bounds=(17, 90), target_bounds=(100, 250), random_state=3, **more),
         "height",
         ["age", "height"],
     ),
     "line, Gaussian": (
         lambda **more: LinearRegression(
-            bounds={"age": bruit.Grid(17, 90)}, target_bounds=(100, 250), delta=1e-6, random_state=3, **more
+            1.0, bounds={"age": bruit.Grid(17, 90)}, target_bounds=(100, 250), delta=1e-6, random_state=3, **more
         ),
         "height",
         ["age", "height"],
@@ -93,12 +93,12 @@ def test_a_model_is_the_same_from_spark_and_from_memory(name: str, people: dict[
 def test_what_a_worker_refuses_spends_nothing_and_shows_nothing(frame: Any) -> None:
     frame = frame.coalesce(1)
     ledger = bruit.Ledger(epsilon=1.0)
-    model = NaiveBayes(bounds=BOX, classes=["F", "M"], ledger=ledger)
+    model = NaiveBayes(epsilon=1.0, bounds=BOX, classes=["F", "M"], ledger=ledger)
     with pytest.raises(DataError, match="one of the declared classes") as error:
         model.fit(frame, "sex")
     assert "X" not in str(error.value)
     with pytest.raises(DataError, match="must have a column 'income'"):  # seen before any task runs
-        LinearRegression(bounds=BOX, target_bounds=(0, 1), ledger=ledger).fit(frame, "income")
+        LinearRegression(epsilon=1.0, bounds=BOX, target_bounds=(0, 1), ledger=ledger).fit(frame, "income")
     model = LinearRegression(bounds=BOX, target_bounds=(100, 250), epsilon=2.0, ledger=ledger)
     with pytest.raises(BudgetError):
         model.fit(frame.drop("sex").withColumnRenamed("height", "h").selectExpr("age", "h AS height", "h AS y"), "y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -60,22 +61,27 @@ def _root(
     """Ask sensitive questions, keep each answer private, and read estimates you can trust."""
 
 
-app.command("tour")(ended(tour.tour))
-app.command("plan")(ended(plan.plan))
-app.command("privatize")(ended(privatize.privatize))
-app.command("estimate")(ended(estimate.estimate))
-app.command("regress")(ended(regress.regress))
-app.command("compliance")(ended(compliance.compliance))
-app.command("difference")(ended(difference.difference))
-app.command("release")(ended(release.release))
-app.command("publish")(ended(publish.publish))
-app.command("bounds")(ended(bounds.bounds))
-app.command("result")(ended(result.result))
-app.command("choose")(ended(choose.choose))
-app.command("compare")(ended(compare.compare))
-app.command("people")(ended(people.people))
-app.command("audit")(ended(audit.audit))
-app.command("data")(ended(data.data))
+#: The commands, and what each does in a line of the list of commands, which has room for 62 characters.
+_COMMANDS: list[tuple[str, Callable[..., None], str | None]] = [
+    ("tour", tour.tour, "Take a first survey on real data, with no network."),
+    ("plan", plan.plan, "Plan which attributes are asked for, and what to expect."),
+    ("privatize", privatize.privatize, "Make each answer to a question private, file to file."),
+    ("estimate", estimate.estimate, "Estimate frequencies or means, with intervals, from reports."),
+    ("regress", regress.regress, "Regress a randomised answer on attributes in clear."),
+    ("compliance", compliance.compliance, "Say how many people send the safe answer in place of theirs."),
+    ("difference", difference.difference, "Compare two surveys, two waves, or the groups of one survey."),
+    ("release", release.release, "Publish statistics of a file with noise, against a budget."),
+    ("publish", publish.publish, "Publish all that a file says, once: tables, page and booking."),
+    ("bounds", bounds.bounds, "Say how many rows or groups of a person should count."),
+    ("result", result.result, None),
+    ("choose", choose.choose, "Rank the mechanisms for a question by their exact error."),
+    ("compare", compare.compare, "Rank the methods for several attributes by their exact error."),
+    ("people", people.people, "Say how many people must answer, or which ε is reached."),
+    ("audit", audit.audit, "Check that a mechanism or a plan keeps the ε it states."),
+    ("data", data.data, None),
+]
+for _name, _command, _short in _COMMANDS:
+    app.command(_name, short_help=_short)(ended(_command))
 
 attacks = typer.Typer(
     cls=attack.Attacks,
@@ -84,26 +90,26 @@ attacks = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-attacks.command("sampled")(ended(attack.sampled))
-attacks.command("averaging")(ended(attack.averaging))
-attacks.command("changes")(ended(attack.changes))
-app.add_typer(attacks, name="attack")
+attacks.command("sampled", short_help="Tell the sampled attribute from the reports.")(ended(attack.sampled))
+attacks.command("averaging", short_help="Name the answer from many reports of a person.")(ended(attack.averaging))
+attacks.command("changes", short_help="Notice that somebody's answer changed within an epoch.")(ended(attack.changes))
+app.add_typer(attacks, name="attack", short_help="Attack your own plan: what its reports give away.")
 
 days = typer.Typer(
     help="Publish a running total and a daily series, day after day, for the price of one release.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-days.command("start")(ended(continual.start))
+days.command("start", short_help="Begin a series: book all its days at once.")(ended(continual.start))
 days.command("add")(ended(continual.add))
-days.command("show")(ended(continual.show))
-app.add_typer(days, name="continual")
+days.command("show", short_help="Show what was published: running totals, or days.")(ended(continual.show))
+app.add_typer(days, name="continual", short_help="Publish a running total day after day, for one price.")
 
 books = typer.Typer(help="Look into a ledger, and sign how far it is.", no_args_is_help=True, rich_markup_mode=None)
 books.command("show")(ended(ledger.show))
 books.command("keys")(ended(ledger.keys))
-books.command("sign")(ended(ledger.sign))
-books.command("check")(ended(ledger.check))
+books.command("sign", short_help="Sign how far a ledger is, so that a rollback is seen.")(ended(ledger.sign))
+books.command("check", short_help="Check that a ledger still has all that a head has.")(ended(ledger.check))
 app.add_typer(books, name="ledger")
 
 studies = typer.Typer(
@@ -112,10 +118,11 @@ studies = typer.Typer(
     rich_markup_mode=None,
 )
 studies.command("list")(ended(study.list_studies))
+studies.command("show", short_help="Show a claim, or those of a study, and the verdict.")(ended(study.show))
 studies.command("run")(ended(study.run))
-studies.command("report")(ended(study.report))
-app.add_typer(studies, name="study")
-app.add_typer(survey.app, name="survey")
+studies.command("report", short_help="Make one page of results, with the verdict on each claim.")(ended(study.report))
+app.add_typer(studies, name="study", short_help="Run the experiments of the literature, and judge its claims.")
+app.add_typer(survey.app, name="survey", short_help="Surveys that people answer in their own browser.")
 
 
 def main() -> None:

@@ -102,7 +102,7 @@ def privatize(
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
     declared = _plan(plan, question, epsilon, method, missing, outside, public, data)
-    files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine))
+    files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine), how="--force")
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     books = _books(declared, ledger, budget)
     _warn(output, seed)

@@ -21,7 +21,10 @@ def publish(
     file: Annotated[Path, typer.Argument(help="The TOML file of the publication.")],
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
+        typer.Option(
+            "--dry-run",
+            help="Show the split and the expected errors; read no data, spend nothing. What would be refused is said.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -44,13 +47,15 @@ def publish(
 
 
 def _foresee(publication: Publication, *, as_json: bool) -> None:
-    from bruit.publications.publishing import is_published
+    from bruit.publications.publishing import check, is_published
 
     table = publication.prospects()
     if as_json:
         console.print_json(table.to_json())
+        check(publication)
         return
     console.show(table)
+    check(publication)
     if is_published(publication):
         console.say("It was published before: a run would show it, and spend nothing.")
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 import secrets
 import shlex
@@ -23,7 +24,7 @@ import typer
 from bruit import _checks, documents
 from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
-from bruit.errors import BruitError, DataError, MissingError, ParameterError, translated
+from bruit.errors import BruitError, BudgetError, DataError, LedgerError, MissingError, ParameterError, translated
 from bruit.tables import exact
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ SHOWN_ROWS = 20
 MOST_QUANTILES = 1000
 
 _FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
+#: How the bounds of a person are chosen.
+_HOW_MANY = "How many is best, bruit bounds says: few rows lose something, many need more noise."
 #: The options that ask for a statistic of a column.
 _KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 
@@ -106,7 +109,7 @@ def release(
         typer.Option(
             metavar="QUESTION",
             help="One result for each declared group: sex=F,M; zone=a,b,... has one for all others, too. zone=? with "
-            "--count names the groups of many people.",
+            "--count and --delta names the groups of many and counts the people, or rows, of each.",
         ),
     ] = None,
     no_group: Annotated[
@@ -171,7 +174,14 @@ def release(
         bool,
         typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a result that exists already.")] = False,
+    expected_rows: Annotated[
+        int | None,
+        typer.Option(help="With --dry-run: how many rows are expected, for the errors of means; 1,000 unless given."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Pay for new noise, though the ledger has a result of this release.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file of --output that exists already.")] = False,
     level: Annotated[float, typer.Option(help="How often the intervals cover the truth.")] = 0.95,
     show: Annotated[
         int | None,
@@ -186,6 +196,7 @@ def release(
     noise is drawn, or refused if the budget does not allow it; then nothing is spent and nothing is written. The
     results are saved beside the ledger, and `bruit result` shows them again without spending. Bounds, categories and
     groups are declared, never read from the data: sex=F,M, age=0..120, when=2023-01-01..2023-12-31/month, town=@FILE.
+    A release that the ledger has already, of the same file, is refused unless --again says that it is paid for twice.
     """
     text = _engine.options(csv)
     _engine.is_spark(engine)
@@ -212,8 +223,11 @@ def release(
         outside,
     )
     whole = request.release() if ask is None else request.from_file(ask)
+    _check_idle(ledger, expected_rows, again=again, dry_run=dry_run)
+    identity = _identity(whole, file, ledger)
     if dry_run:
-        _foresee(whole, ledger, _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp), as_json=as_json)
+        started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
+        _foresee(whole, ledger, started, expected_rows, None if again else identity, as_json=as_json)
         return
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
@@ -221,6 +235,8 @@ def release(
     books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
     _remark(books, seed)
     if books is not None:  # before a large file is read; the ledger has the last word
+        if not again:
+            _refuse_again(books, identity)
         books.check(whole.lines(label))
     with (
         translated(MissingError, lambda error: _gaps(error, whole)),
@@ -232,7 +248,7 @@ def release(
             _warn_of_people(_options.read(reads.table(file), text, None))
         raw: Any = whole.fold(source, seed)
     title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
-    place = _Place.of(books, title, output)
+    place = _Place.of(books, title, identity, output)
     results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
     if as_json:
         console.print_json(_document(results).to_json(level))
@@ -243,19 +259,76 @@ def release(
         console.note(f"result: {_near(path)}")
 
 
-def _foresee(whole: Release | Groups, ledger: Path | None, budget: dict[str, Any], *, as_json: bool) -> None:
-    """What would be published, how exactly, and what would be left of the budget; from what is declared alone."""
-    table = whole.prospects()
+def _foresee(
+    whole: Release | Groups,
+    ledger: Path | None,
+    budget: dict[str, Any],
+    rows: int | None,
+    identity: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """What would be published, how exactly, and what would be left of the budget; from what is declared alone.
+
+    What the ledger would refuse ends as the release itself would. `identity` is None for one that is paid for again.
+    """
+    groups = max(1, len(getattr(whole, "groups", ())))
+    table = whole.prospects(None if rows is None else max(1, rows // groups))
+    refusal: BruitError | None = None
     if ledger is not None:
         from bruit.privacy import Ledger
 
         started = ledger.exists() or not budget
         books = open_ledger(ledger) if started else Ledger(neighbours=whole.guarantee.neighbours, **budget)
-        table = replace(table, notes=[*table.notes, books.foresee(whole.lines())])
+        try:
+            if identity is not None:
+                _refuse_again(books, identity)
+            books.check(whole.lines())
+            table = replace(table, notes=[*table.notes, books.foresee(whole.lines())])
+        except (BudgetError, LedgerError) as error:
+            refusal = error
     if as_json:
         console.print_json(table.to_json())
+    else:
+        console.show(table)
+    if refusal is not None:
+        raise refusal
+
+
+def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, dry_run: bool) -> None:
+    """An option that would do nothing is a misunderstanding."""
+    if again and ledger is None:
+        raise ParameterError("--again is about a result that a ledger has: give --ledger, too, or leave it out.")
+    if rows is not None:
+        _checks.integer(low=1, **{"--expected-rows": rows})
+        if not dry_run:
+            raise ParameterError("--expected-rows is for --dry-run: leave it out, the rows of the file count.")
+
+
+def _identity(whole: Release | Groups, source: str, ledger: Path | None) -> str:
+    """16 digits of what is published of which file; in the name of its result they say that it was paid for.
+
+    A file is known by its place as seen from the ledger, so that both may move together.
+    """
+    place = source
+    if ledger is not None and Path(source).exists():
+        place = Path(os.path.relpath(Path(source).resolve(), ledger.resolve().parent)).as_posix()
+    return documents.digest({"release": whole.digest, "source": place})[:16]
+
+
+def _refuse_again(books: Ledger, identity: str) -> None:
+    """What the ledger has already, with its file, is not paid for a second time in silence."""
+    ending = re.compile(rf"-{identity}-[0-9a-f]{{8}}\.json")
+    same = [entry for entry in books.entries if entry.result and ending.search(entry.result) and books.is_kept(entry)]
+    if not same or books.path is None:
         return
-    console.show(table)
+    last = same[-1]
+    first = next(entry for entry in same if entry.result == last.result)
+    command = shlex.join(["bruit", "result", str(_near(books.path)), str(first.index)])
+    raise LedgerError(
+        f"This was published before: it is result {first.index} of {books.path.name}, of {(last.time or '')[:10]}, and "
+        f"{command} shows it for nothing. Nothing was spent. Add --again to pay for new noise, as for new rows."
+    )
 
 
 @dataclass(frozen=True)
@@ -288,7 +361,7 @@ class _Person:
         if self.rows is None and per_group is None:
             raise ParameterError(
                 f"Say how many rows of a person count: --person {self.column} --rows 10, or with --by --groups 3 "
-                "--rows-per-group 1."
+                f"--rows-per-group 1. {_HOW_MANY}"
             )
         missing: Any = self.missing
         return Person(self.column, self.rows, self.groups, per_group, missing)
@@ -332,7 +405,7 @@ def _warn_of_people(source: Any) -> None:
     if name is not None:
         console.warn(
             f"column {name!r} looks like an identifier, and occurs several times: this protects a row, and not a "
-            f"person with all their rows. For that, add --person {shlex.quote(name)} --rows 10."
+            f"person with all their rows. For that, add --person {shlex.quote(name)} --rows 10. {_HOW_MANY}"
         )
 
 
@@ -382,6 +455,7 @@ class _Request:
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
         _checks.one_of(("refuse", "group"), **{"--no-group": self.no_group})
+        self._check_groups()
         gaps: Missing = "category" if self.no_group == "group" else "refuse"
         groups: dict[str, Any] = dict(questions(self.by, gaps, self.outside))
         for domain in groups.values():
@@ -394,16 +468,36 @@ class _Request:
         statistics += self.cross.read(self.missing, self.outside, privacy)
         return Release(statistics, groups or None, self.person.read())
 
+    def _check_groups(self) -> None:
+        """A column without its groups is told both ways to have them."""
+        bare = next((text.strip() for text in self.by if "=" not in text), None)
+        if bare is not None:
+            raise ParameterError(
+                f"--by {bare} must declare its groups, as in --by {bare}=a,b: a list that is read from the data tells "
+                f"which groups occur. Or name and count only groups of many: --count --by {bare}=? --delta 1e-6."
+            )
+
     def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
         """The groups of many people, where nobody declares which groups there are."""
         from bruit.releases import Groups
 
-        if texts or self.cross.columns or any(domain is not None for domain in groups.values()) or not self.delta:
-            name = next(name for name, domain in groups.items() if domain is None)
+        name = next(name for name, domain in groups.items() if domain is None)
+        others = texts or self.cross.columns or any(domain is not None for domain in groups.values())
+        if not others and not self.delta:
+            raise ParameterError(
+                f"--by {name}=? needs a δ, the chance that a group of one person is named: add --delta 1e-6, or one "
+                f"far below one over the number of people; or declare the groups, as in --by {name}=a,b."
+            )
+        if others:
             raise ParameterError(
                 f"The groups must be declared, as in --by {name}=a,b: reading them from the data would tell which "
                 f"groups occur. Groups of many people can be named and counted: --count --by {name}=? --delta 1e-6, "
                 "and no other statistic."
+            )
+        if self.person.column is not None and self.person.rows is None and self.person.groups is None:
+            raise ParameterError(
+                f"Say in how many groups a person counts at most: --person {self.person.column} --groups 3. Of each "
+                f"group the people are counted, and not their rows. {_HOW_MANY}"
             )
         person = self.person.read(rows_per_group=1)
         neighbours: Any = self.neighbours
@@ -514,11 +608,11 @@ class _Place:
     output: Path | None
 
     @classmethod
-    def of(cls, books: Ledger | None, title: str, output: Path | None) -> _Place:
+    def of(cls, books: Ledger | None, title: str, identity: str, output: Path | None) -> _Place:
         """A name that no other result has, and that a person can read."""
         folder = None if books is None else books.results
         name = re.sub(r"[^a-z0-9]+", "-", title.lower())[:40].strip("-") or "result"
-        return cls(books, folder and folder / f"{name}-{secrets.token_hex(4)}.json", output)
+        return cls(books, folder and folder / f"{name}-{identity}-{secrets.token_hex(4)}.json", output)
 
     @property
     def files(self) -> list[Path]:
@@ -634,7 +728,9 @@ def _budget(
 
 def _remark(books: Ledger | None, seed: int | None) -> None:
     if books is None:
-        console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
+        console.note(
+            "nothing is booked: to keep account of what is spent on these people, add --ledger my.ledger --budget 2."
+        )
     if seed is not None:
         console.warn("this result is repeatable by its seed. It is for study, and not private.")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli.console import Exit
 from bruit.errors import ParameterError, StudyError
@@ -16,6 +17,7 @@ from bruit.tables import Column, Table, counted, typeset
 
 if TYPE_CHECKING:
     from bruit.studies import Results, Study
+    from bruit.studies.claim import Claim
     from bruit.studies.study import Size
 
 #: Where results go unless told.
@@ -38,7 +40,52 @@ def list_studies(
         Column("trials", [len(study.trials("quick")) for study in known]),
         Column("claims", [len(study.claims) for study in known]),
     ]
-    console.show(Table("", columns, ["bruit study run NAME runs one; bruit study report makes the page."]))
+    note = "bruit study show NAME lists its claims, bruit study run NAME runs it, bruit study report makes the page."
+    console.show(Table("", columns, [note]))
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A claim, as in krr-unbiased, or a study for all its claims, as in krr.")],
+    results: Annotated[Path, typer.Option("--results", help="The folder with results.")] = FOLDER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show a claim, or those of a study: what is claimed, where, and the verdict if the study was run."""
+    from bruit import studies
+    from bruit.studies.report import Report
+
+    known = {study.name: study for study in studies.all_studies()}
+    claims = {claim.id: study for study in known.values() for claim in study.claims}
+    if name not in known and name not in claims:
+        near = _checks.suggestion(name, [*claims, *known])
+        raise ParameterError(
+            f"There is no claim or study {name!r}.{near} bruit study list names the studies, and bruit study show "
+            "STUDY their claims."
+        )
+    study = known[name] if name in known else claims[name]
+    page = Report.of([study], results)
+    judged = {item.claim.id: item for item in page.judged}
+    chosen = [claim for claim in study.claims if name in (study.name, claim.id)]
+    if as_json:
+        known_facts = {item["id"]: item for item in page.to_list()}
+        console.print_json([known_facts.get(claim.id) or _claim_facts(study, claim) for claim in chosen])
+        return
+    for place, claim in enumerate(chosen):
+        if place:
+            console.out().print()
+        verdict = judged[claim.id].verdict if claim.id in judged else None
+        console.say(f"{claim.id}: {typeset(claim.statement)}")
+        console.say(f"claimed in: {claim.document}, {claim.place}", "dim")
+        if verdict is not None:
+            console.say(f"{verdict.kind}: {typeset(verdict.sentence)}")
+    if not judged:
+        console.say("Not run here yet. The next command runs it, and then this one says the verdict:", "dim")
+        console.say(f"  bruit study run {study.name}", "dim", whole=True)
+
+
+def _claim_facts(study: Study, claim: Claim) -> dict[str, Any]:
+    """What is known of a claim before its study is run."""
+    place = {"document": claim.document, "place": claim.place}
+    return {"id": claim.id, "study": study.name, "statement": claim.statement, **place}
 
 
 def run(

@@ -364,28 +364,6 @@ def reordered(table: TableEstimate, names: Names) -> TableEstimate:
     return table
 
 
-def clean_tables(tables: Any, schema: Schema) -> tuple[Names, ...]:
-    """The tables that are asked for, their attributes in the order of the schema: all pairs unless declared."""
-    if tables is None:
-        return tuple(itertools.combinations(schema, 2))
-    rule = 'tables must be a list of two attributes or more each, as in [("sex", "smokes"), ("sex", "degree")].'
-    if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
-        raise ParameterTypeError(rule)
-    wanted = []
-    for names in tables:
-        if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
-            raise ParameterTypeError(rule)
-        if len(set(names)) < 2 or len(set(names)) < len(names) or not set(names) <= set(schema):
-            raise ParameterError(f"{rule} Attributes must be of the schema, and different from each other.")
-        wanted.append(tuple(name for name in schema if name in names))
-    if len(set(wanted)) < len(wanted):
-        raise ParameterError("tables must be different from each other.")
-    unasked = [name for name in schema if not any(name in names for names in wanted)]
-    if unasked:
-        raise ParameterError(f"{unasked[0]!r} is in no table: leave it out of the schema, or add a table with it.")
-    return tuple(wanted)
-
-
 def check_sizes(tables: tuple[Names, ...], schema: Schema) -> None:
     """Refuse tables that are too large, before anything is made of them."""
     if len(tables) > MOST_TABLES:

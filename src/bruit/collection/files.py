@@ -55,7 +55,12 @@ def _hint(path: Path) -> str:
     named = path.with_name(path.name.removesuffix(".plan.json"))
     if named.name == "-":
         return " Reports on standard input need --plan."
-    return " Name it with --plan." if named.exists() else f" There is no {named} either."
+    if not named.exists():
+        return f" There is no {named} either."
+    return (
+        f" Name it with --plan, if it stands elsewhere. If {named.name} has answers that are not private yet, make "
+        f"reports of them first: bruit privatize {named.name} smokes=no,yes --epsilon 1 -o reports.csv."
+    )
 
 
 def header(digest: str, *, simulated: bool) -> dict[str, str]:
@@ -66,8 +71,13 @@ def header(digest: str, *, simulated: bool) -> dict[str, str]:
 # Writing.
 
 
-def check_output(to: Any, source: Any, plan: Any, *, replace: bool, spark: bool = False) -> None:
-    """That reports of a plan may be written to `to`: not over the data, nor over other reports unless it is said."""
+def check_output(
+    to: Any, source: Any, plan: Any, *, replace: bool, spark: bool = False, how: str = "replace=True"
+) -> None:
+    """That reports of a plan may be written to `to`: not over the data, nor over other reports unless it is said.
+
+    `how` is the option by which it is said.
+    """
     if not _is_local(to):
         return
     output, data = Path(to), Source.of(source).data
@@ -77,13 +87,13 @@ def check_output(to: Any, source: Any, plan: Any, *, replace: bool, spark: bool 
     if output.exists() and not replace:
         raise ParameterError(
             f"{output} exists. A second randomisation of the same people tells more about them: keep the first, or "
-            "replace it (replace=True, --force)."
+            f"replace it with {how}."
         )
     beside = plan_path(output)
     if beside.exists() and not replace and not _is_plan(beside, plan.digest):
         raise ParameterError(
             f"{beside} is another plan, perhaps of reports that were moved: write to another name, or replace it "
-            "(replace=True, --force)."
+            f"with {how}."
         )
 
 

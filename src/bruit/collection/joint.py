@@ -15,6 +15,7 @@ from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.product import ProductModel, Side
+from bruit.estimation.tally import NO_REPORT
 
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
@@ -75,7 +76,7 @@ def product(plan: Plan, source: Any, names: tuple[str, ...], target: Target) -> 
         raise LimitError(f"A table from reports made apart has at most {MOST_CELLS:,} cells, not {math.prod(shape):,}.")
     tally = _counted(plan, source, names, oracles, shape)
     if not tally.n:
-        raise DataError("There is no valid report to estimate from.")
+        raise DataError(NO_REPORT)
     both, first, second = np.split(tally.counts, [math.prod(shape), math.prod(shape) + shape[0]])
     sides = (Side(oracles[0].p, oracles[0].q, oracles[0].joint), Side(oracles[1].p, oracles[1].q, oracles[1].joint))
     axes = tuple(plan.schema[name].labels for name in names)

@@ -21,6 +21,7 @@ from bruit.collection.several import SeveralSampled
 from bruit.collection.single import Single
 from bruit.collection.split import Split, clean_budgets, even_budget
 from bruit.domains import Schema
+from bruit.domains.schema import clean_tables
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 
 #: The most attributes of a person.
@@ -272,7 +273,7 @@ def _best_sampled(request: PlanRequest) -> Resolved:
 
 
 def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit, weights: Any, tables: Any) -> Resolved:
-    wanted = cross_tables.clean_tables(tables, schema)
+    wanted = clean_tables(tables, schema, least=2)
     cross_tables.check_sizes(wanted, schema)
     cells = cross_tables.table_schema(wanted, schema)
     frequencies = criterion.expected_frequencies(cells, None)

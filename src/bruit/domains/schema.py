@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -353,3 +354,34 @@ def _names(table: Any) -> list[str]:
         return discover.names(table)
     except DataTypeError:
         return []
+
+
+def clean_tables(tables: Any, schema: Schema, least: int = 1) -> tuple[tuple[str, ...], ...]:
+    """Tables of so many attributes or more, each in the order of the schema; all pairs unless some are declared.
+
+    >>> clean_tables([("smokes", "sex")], Schema({"sex": ["F", "M"], "smokes": ["no", "yes"]}))
+    (('sex', 'smokes'),)
+    """
+    if tables is None:
+        return tuple(itertools.combinations(schema, max(least, min(2, len(schema)))))
+    several, another = (
+        ("two attributes or more each", '("sex", "degree")') if least > 1 else ("attributes each", '("sex",)')
+    )
+    rule = f'tables must be a list of {several}, as in [("sex", "smokes"), {another}].'
+    if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
+        raise ParameterTypeError(rule)
+    wanted = []
+    for names in tables:
+        if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
+            raise ParameterTypeError(rule)
+        if len(names) < least or len(set(names)) < len(names) or not set(names) <= set(schema):
+            unknown = next((name for name in names if name not in schema), "")
+            near = _checks.suggestion(unknown, schema)
+            raise ParameterError(f"{rule} Attributes must be declared, and different from each other.{near}")
+        wanted.append(tuple(name for name in schema if name in names))
+    if len(set(wanted)) < len(wanted):
+        raise ParameterError("tables must be different from each other.")
+    unused = [name for name in schema if not any(name in names for names in wanted)]
+    if unused:
+        raise ParameterError(f"{unused[0]!r} is in no table: leave it out of the schema, or add a table with it.")
+    return tuple(wanted)

@@ -14,7 +14,7 @@ from bruit.errors import DataError, ParameterError
 from bruit.estimation import intervals
 from bruit.estimation.estimate import source_of, title_of
 from bruit.estimation.fitting import Channel, Fit, Floats, Rule, Stop, fit
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import NO_REPORT, Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, label, percent
 
@@ -63,7 +63,7 @@ class DistributionEstimate(Tabular):
 
     def __post_init__(self) -> None:
         if self.n == 0:
-            raise DataError("There is no valid report to estimate from.")
+            raise DataError(NO_REPORT)
 
     @cached_property
     def _fit(self) -> Fit:

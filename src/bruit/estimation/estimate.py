@@ -14,6 +14,7 @@ from bruit import _checks
 from bruit.errors import DataError, MissingExtraError, ParameterError, translated
 from bruit.estimation import consistency
 from bruit.estimation.support import IntervalMethod, Model, Target
+from bruit.estimation.tally import NO_REPORT
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
 
@@ -75,7 +76,7 @@ class Estimate(Tabular):
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Target), target=self.target)
         if self.n == 0:
-            raise DataError("There is no valid report to estimate from.")
+            raise DataError(NO_REPORT)
 
     @cached_property
     def frequency(self) -> Floats:

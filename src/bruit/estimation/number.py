@@ -18,7 +18,7 @@ from bruit.estimation.estimate import source_of, title_of
 from bruit.estimation.fitting import Channel, DenseChannel, DistributionMethod, Rule
 from bruit.estimation.scores import Floats, noise_scores, score_variance
 from bruit.estimation.support import Target
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import NO_REPORT, Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, digits, interval_of, percent
 
@@ -146,7 +146,7 @@ class NumberEstimate(Tabular):
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Target), target=self.target)
         if self.n == 0:
-            raise DataError("There is no valid report to estimate from.")
+            raise DataError(NO_REPORT)
 
     @cached_property
     def mean(self) -> float:

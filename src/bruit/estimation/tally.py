@@ -22,6 +22,11 @@ Counts = NDArray[np.int64]
 _MAGIC = b"bruit.tally/1\n"
 #: The most reports, and the largest count.
 _MOST = 2**63 - 1
+#: Why there is no estimate of a tally that counts nothing.
+NO_REPORT = (
+    "There is no valid report to estimate from. Answers that were not made private are no reports: make reports of "
+    "them first (privatize)."
+)
 _BEYOND = "The sum of these tallies does not fit 64-bit integers."
 
 

@@ -90,6 +90,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         unknown = sorted(set(unsupported) - {"sample_weight"})
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+        check_epsilon(self)
         _checks.positive(epsilon=self.epsilon)
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
@@ -287,6 +288,15 @@ def watched_fit(model: PrivateModel, X: Any, y: Any, watching: Observer, seed: i
             copied.fit(X, y)
     finally:
         observer.reset(token)
+
+
+def check_epsilon(model: Any) -> None:
+    """That ε was declared: there is no usual one."""
+    if model.epsilon is None:
+        raise ParameterError(
+            f"epsilon must be declared, the most that the model may tell about a record: {type(model).__name__}("
+            "epsilon=1.0, …), or less for more privacy."
+        )
 
 
 def seed_of(rng: Any, random_state: Any, *, draw: bool = True) -> Entropy | int | None:

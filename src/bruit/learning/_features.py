@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import _checks
 from bruit.domains import Categories, Grid, Schema
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError, MissingError, ParameterError, ParameterTypeError, in_column, translated
@@ -70,7 +71,7 @@ class Features:
         if bounds is None:
             raise ParameterError(_DECLARE)
         if isinstance(bounds, Mapping):
-            return cls._from_schema(bounds if isinstance(bounds, Schema) else _schema(bounds), categorical)
+            return cls._from_schema(bounds if isinstance(bounds, Schema) else _schema(bounds, categorical), categorical)
         low, high = _pair(bounds)
         return cls(low, high, None, {})
 
@@ -148,16 +149,32 @@ def _check_domain(name: str, domain: Any, categorical: bool) -> None:
         )
 
 
-def _schema(bounds: Mapping[str, Any]) -> Schema:
-    """A schema from a plain mapping, where a tuple of two numbers means bounds; labels are a list."""
-    pairs = {name: Grid(*pair) for name, pair in bounds.items() if _is_pair(pair)}
+def _schema(bounds: Mapping[str, Any], categorical: bool) -> Schema:
+    """A schema from a plain mapping, where a tuple of two numbers means bounds; labels are a list.
+
+    A model of numbers has no labels, and takes a list of two numbers as bounds, too. Where it may be either, neighbours
+    such as [0, 1] are labels, and others are asked for.
+    """
+    pairs = {}
+    for name, pair in bounds.items():
+        if not _is_pair(pair):
+            continue
+        if isinstance(pair, list) and categorical:
+            if pair[1] - pair[0] == 1:
+                continue
+            raise ParameterError(
+                f"bounds of {name!r} are a list, which stands for labels: write a tuple, ({pair[0]!r}, {pair[1]!r}), "
+                f"for a number between these bounds, or texts, [{str(pair[0])!r}, {str(pair[1])!r}], for two labels."
+            )
+        pairs[name] = Grid(*pair)
     return Schema({**bounds, **pairs})
 
 
 def _is_pair(pair: Any) -> bool:
+    """Whether this is a tuple or list of two numbers."""
     numbers = int | float | np.integer | np.floating
     return (
-        isinstance(pair, tuple)
+        isinstance(pair, tuple | list)
         and len(pair) == 2
         and all(isinstance(end, numbers) and not isinstance(end, bool) for end in pair)
     )
@@ -197,7 +214,9 @@ def two_dimensional(X: Any) -> NDArray[Any]:
 
 def column_of(frame: Any, name: str) -> Any:
     """A declared column of a frame or mapping."""
-    rule = f"The table must have a column {name!r}, which is declared in bounds."
+    names = getattr(frame, "columns", None) if not isinstance(frame, Mapping) else list(frame)
+    near = "" if names is None else _checks.suggestion(name, [item for item in names if isinstance(item, str)])
+    rule = f"The table must have a column {name!r}, which is declared in bounds.{near}"
     with translated(Exception, lambda _: DataError(rule)):  # every library of frames has an error of its own for this
         return frame[name]
 

@@ -21,7 +21,7 @@ from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
-from bruit.learning._base import is_mapping, seed_of
+from bruit.learning._base import check_epsilon, is_mapping, seed_of
 from bruit.learning._features import Features, Rows, column_of
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
@@ -92,7 +92,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
 
     def __init__(
         self,
-        epsilon: float = 1.0,
+        epsilon: float | None = None,
         *,
         bounds: FeatureBounds | None = None,
         classes: Any = None,
@@ -101,7 +101,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         rng: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
+        self.epsilon: Any = epsilon  # fit asks for it: there is no usual one
         self.bounds = bounds
         self.classes = classes
         self.method = method
@@ -148,6 +148,7 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
 
     def _declared(self) -> Features:
         features = Features.declared(self.bounds, categorical=True)
+        check_epsilon(self)
         _checks.epsilon(epsilon=self.epsilon)
         _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
         if features.names is None:

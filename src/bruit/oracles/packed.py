@@ -13,6 +13,7 @@ from bruit.engines import memory
 from bruit.errors import DataError
 from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
+from bruit.estimation.tally import NO_REPORT
 from bruit.laws import BitsLaw, TwoLevelLaw
 from bruit.oracles.base import SupportOracle
 
@@ -39,7 +40,7 @@ class PackedOracle(SupportOracle):
         """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
         rows = self._valid_rows(self.form.parse(reports).kept())
         if not len(rows):
-            raise DataError("There is no valid report to estimate from.")
+            raise DataError(NO_REPORT)
         frequency = consistency.em(lambda frequency: self._em_step(rows, frequency), self.size, n=len(rows))
         frequency.flags.writeable = False
         return Consistent(method="em", frequency=frequency, labels=self.domain.names)

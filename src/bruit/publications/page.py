@@ -83,7 +83,7 @@ def _single(result: Result) -> str:
     text = value if isinstance(value, str) else number(value)
     if result.ends is None:
         return f"It is {text}."
-    low, high = (number(float(end)) for end in np.asarray(result.ends(0.95), float).ravel())
+    low, high = (end if isinstance(end, str) else number(end) for end in np.ravel(result.ends(0.95)).tolist())
     return f"It is {text}; without noise it is from {low} to {high}, with probability 95 %."
 
 
@@ -122,6 +122,8 @@ def _bounds(published: Published) -> Section:
         limits = f", numbers from {number(bounds[0])} to {number(bounds[1])}" if isinstance(bounds, list) else ""
         lines.append(f"{name}: ε = {result.guarantee.epsilon:.4g}{delta}{limits}")
     intro = "Bounds, categories and groups were declared before the table was read; numbers beyond count as the bound."
+    if "rho" in published.plan:
+        intro += f" Together they cost ρ = {published.plan['rho']:.4g} (zCDP), which is less than the sum of these ε."
     return Section("What each number cost", (intro,), code="\n".join(lines))
 
 

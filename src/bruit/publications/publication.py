@@ -1,4 +1,4 @@
-"""What is published of a table: its statistics, their shares of one ε and δ, and the releases that they become.
+"""What is published of a table: its statistics, their shares of one ε and δ, or of ρ, and the releases they become.
 
 Everything here follows from what is declared, so that the split, the expected errors and the identity of a publication
 are known, and the same, before any data are read.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,10 +21,12 @@ import numpy as np
 from bruit import _checks, documents
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
-from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError, translated
+from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger.accounts import decimal, down
+from bruit.privacy.ledger import USUAL_AT
+from bruit.privacy.ledger.accounts import decimal, down, up
+from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.bundle import Bundle
 from bruit.releases.declared import QUARTILES, declared
 from bruit.releases.person import Person
@@ -41,6 +43,12 @@ Choice = Literal["auto", "laplace", "gaussian"]
 CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
 #: The statistics that are sums, and can have Gaussian noise.
 SUMS = ("count", "histogram", "sum", "mean", "variance", "bounds")
+
+
+_NOT_IN_RHO = (
+    "A publication that splits a ρ needs a ledger in ρ: name one, or start one with budget = { rho = 0.5 }, or with "
+    "budget = { epsilon = 1.0, delta = 1e-6, zcdp = true }. For a ledger in ε split an epsilon."
+)
 
 
 @dataclass(frozen=True)
@@ -141,7 +149,8 @@ class Publication:
     requests
         The statistics.
     epsilon, delta
-        The most that all results together may tell about a record, or a person.
+        The most that all results together may tell about a record, or a person. With a `rho`, ε is None, and δ is the
+        chance allowed to groups that nobody declares.
     ledger
         The file of the ledger, in which the publication is booked once.
     neighbours
@@ -160,17 +169,23 @@ class Publication:
         Whether a page with figures is written, which needs the extra ``figures``.
     folder
         The folder that paths are relative to.
+    rho
+        ρ-zCDP for all results, in place of ε: each statistic has a part of it, for Gaussian noise or for the ε whose ρ,
+        as the statistic proves it, is that part. The ledger must be kept in ρ.
+    at
+        The δ at which ρ is told as ε.
 
     Guarantee
     ---------
-    (ε, δ) for all results together: the parts add up to no more, in the decimals that a ledger adds. What is drawn
-    again after a kill was never shown, and is booked once; see ``publishing.proof.md``.
+    (ε, δ) for all results together: the parts add up to no more, in the decimals that a ledger adds. With a `rho`, it
+    is the ε of ρ at δ = `at`, and δ more for groups that nobody declares, by ``rho.proof.md`` of the ledger. What is
+    drawn again after a kill was never shown, and is booked once; see ``publishing.proof.md``.
     """
 
     title: str
     table: str
     requests: Sequence[Request]
-    epsilon: float
+    epsilon: float | None
     ledger: Path
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
@@ -181,19 +196,28 @@ class Publication:
     csv: Mapping[str, Any] = field(default_factory=dict)
     page: bool = True
     folder: Path = Path()
+    rho: float | None = None
+    at: float = USUAL_AT
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        if self.rho is None:
+            object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        elif self.epsilon is not None:
+            raise ParameterError("A publication splits an ε, or a ρ: leave epsilon or rho out.")
+        else:
+            object.__setattr__(self, "rho", _checks.positive(rho=self.rho))
+            object.__setattr__(self, "at", _checks.probability(at=self.at))
         object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
         for request in self.requests:
-            if not self.delta and (request.selects or request.noise == "gaussian"):
-                what = "groups that nobody declares" if request.selects else 'noise = "gaussian"'
+            if not self.delta and (request.selects or (request.noise == "gaussian" and self.rho is None)):
+                what = "groups that nobody declares need" if request.selects else 'noise = "gaussian" needs'
                 raise ParameterError(
-                    f"Statistic {request.name!r}: {what} needs a δ for the whole publication: delta = 1e-6, far below "
+                    f"Statistic {request.name!r}: {what} a δ for the whole publication: delta = 1e-6, far below "
                     "one over the number of people."
                 )
-        if self.delta and not any(request.takes_delta for request in self.requests):
+        users = [item for item in self.requests if (item.selects if self.rho is not None else item.takes_delta)]
+        if self.delta and not users:
             raise ParameterError("No statistic of this publication uses delta: leave it out.")
         _ = self.bundle
 
@@ -206,7 +230,9 @@ class Publication:
 
     @cached_property
     def shares(self) -> dict[str, tuple[float, float]]:
-        """The ε and δ of each statistic; their sums are at most those of the publication."""
+        """The ε and δ of each statistic; their sums are at most those of the publication, or the sum of their ρ is."""
+        if self.epsilon is None:
+            return {item.name: self._in_rho(item, self.rho_shares[item.name]) for item in self.requests}
         epsilons = _divided(self.epsilon, {request.name: request.weight for request in self.requests})
         if not self.delta:
             return {name: (epsilon, 0.0) for name, epsilon in epsilons.items()}
@@ -222,6 +248,37 @@ class Publication:
         epsilon, n = epsilons[request.name], self._rows(request)
         gaussian, laplace = (request.error(epsilon, delta, self.neighbours, n) for delta in (deltas[request.name], 0.0))
         return gaussian < laplace
+
+    @cached_property
+    def rho_shares(self) -> dict[str, float]:
+        """The ρ that each statistic may cost; empty for a publication that splits an ε."""
+        return {} if self.rho is None else _divided(self.rho, {item.name: item.weight for item in self.requests})
+
+    def _in_rho(self, request: Request, share: float) -> tuple[float, float]:
+        """The ε and δ at which a statistic costs its part of ρ, with the noise that has less error."""
+        if request.selects:
+            deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.selects})
+            return _largest_epsilon(math.sqrt(2 * share), share, pure_rho), deltas[request.name]
+        options: list[tuple[float, float]] = []
+        if request.kind not in SUMS or request.noise != "gaussian":
+            options.append((self._pure_epsilon(request, share), 0.0))
+        if request.takes_delta:
+            guess = rho_to_epsilon(share, self.at)
+            options.append((_largest_epsilon(guess, share, lambda epsilon: epsilon_to_rho(epsilon, self.at)), self.at))
+        if len(options) == 1:
+            return options[0]
+        return min(options, key=lambda pair: request.error(pair[0], pair[1], self.neighbours, self._rows(request)))
+
+    def _pure_epsilon(self, request: Request, share: float) -> float:
+        """The ε of a statistic without δ: ρ grows with its square, by a factor that the statistic proves."""
+
+        def cost(epsilon: float) -> float:
+            statistic = request.statistic(epsilon, 0.0, self.neighbours)
+            (line,) = Release({request.name: statistic}, dict(request.by) or None, request.person).lines()
+            return pure_rho(epsilon) if line.rho is None else min(line.rho, pure_rho(epsilon))
+
+        first = math.sqrt(2 * share)
+        return _largest_epsilon(first * math.sqrt(share / cost(first)), share, cost)
 
     @cached_property
     def bundle(self) -> Bundle:
@@ -246,7 +303,10 @@ class Publication:
     @property
     def guarantee(self) -> Guarantee:
         """What all results together promise."""
-        return self.bundle.guarantee
+        if self.rho is None:
+            return self.bundle.guarantee
+        delta = up(decimal(self.at) + decimal(self.delta))
+        return replace(self.bundle.guarantee, epsilon=rho_to_epsilon(self.rho, self.at), delta=min(delta, 1.0))
 
     @cached_property
     def digest(self) -> str:
@@ -258,7 +318,8 @@ class Publication:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what identifies the publication."""
-        return {"table": self.table, "edition": self.edition, "statistics": self.bundle.to_dict()}
+        in_rho = {} if self.rho is None else {"rho": self.rho, "at": self.at}
+        return {"table": self.table, "edition": self.edition, "statistics": self.bundle.to_dict(), **in_rho}
 
     def prospects(self) -> Table:
         """The split and the expected errors, from declared parameters only."""
@@ -269,12 +330,13 @@ class Publication:
 
     def _prospect(self, request: Request) -> Prospect:
         if request.selects:
-            return self.bundle.selections[request.name].prospect(request.name)
+            prospect = self.bundle.selections[request.name].prospect(request.name)
+            return prospect._replace(rho=self.rho_shares.get(request.name))
         epsilon, delta = self.shares[request.name]
         release = next(item for item in self.bundle.releases if request.name in item.statistics)
         many, statistic = max(1, len(release.groups)), release.drawn[request.name]
         prospect = Prospect.of(request.name, statistic, many, self._rows(request))
-        return prospect._replace(epsilon=epsilon, delta=delta)
+        return prospect._replace(epsilon=epsilon, delta=delta, rho=self.rho_shares.get(request.name))
 
     def _rows(self, request: Request) -> int:
         """How many rows a value is made of, if groups are of the same size."""
@@ -282,7 +344,8 @@ class Publication:
         return max(1, (self.expected_rows or USUAL_ROWS) // groups)
 
     def _remarks(self) -> list[str]:
-        notes = [f"guarantee of all together: {self.guarantee}"]
+        in_rho = "" if self.rho is None else f"ρ = {self.rho!r}, which stands for "
+        notes = [f"guarantee of all together: {in_rho}{self.guarantee}", "± is one standard deviation of the noise"]
         if any(request.kind in ("mean", "variance") for request in self.requests):
             rows = counted(self.expected_rows or USUAL_ROWS, "row")
             known = f"of {rows}" if self.expected_rows else f"of {rows}, as expected_rows is not declared"
@@ -296,15 +359,21 @@ class Publication:
         path = self.folder / self.ledger
         if not os.path.lexists(path):
             if self.budget is None:
+                amount = f"epsilon = {self.epsilon!r}" if self.rho is None else f"rho = {self.rho!r}"
                 raise ParameterError(
                     f"There is no ledger {self.ledger}: say with which budget it starts, as in "
-                    f"budget = {{ epsilon = {self.epsilon!r}, delta = {self.delta!r} }}."
+                    f"budget = {{ {amount}, delta = {self.delta!r} }}."
                 )
+            if self.rho is not None and not self.budget.get("zcdp") and self.budget.get("rho") is None:
+                raise ParameterError(_NOT_IN_RHO)
             if not start:
                 return None
         neighbours: Any = self.guarantee.neighbours
         if self.budget is None or os.path.lexists(path):
-            return Ledger.open(path, neighbours=neighbours)
+            ledger = Ledger.open(path, neighbours=neighbours)
+            if self.rho is not None and ledger.rho is None:
+                raise LedgerError(_NOT_IN_RHO)
+            return ledger
         return Ledger.open(path, neighbours=neighbours, **self.budget)
 
     def budget_remarks(self, *, done: bool = False) -> list[str]:
@@ -336,6 +405,15 @@ def _divided(total: float, weights: Mapping[str, Fraction]) -> dict[str, float]:
     """
     whole = _sum(weights.values())
     return {name: down(decimal(total) * weight / whole) for name, weight in weights.items()}
+
+
+def _largest_epsilon(guess: float, share: float, cost: Callable[[float], float]) -> float:
+    """An ε near a guess that costs no more than a share of ρ, in nine digits: few enough to be the same everywhere."""
+    unit = Fraction(10) ** (math.floor(math.log10(guess)) - 8)
+    units = Fraction(guess) // unit
+    while decimal(cost(down(units * unit))) > decimal(share):
+        units -= 1
+    return down(units * unit)
 
 
 def _sum(numbers: Iterable[Fraction]) -> Fraction:

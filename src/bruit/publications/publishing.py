@@ -88,6 +88,16 @@ def is_published(plan: Publication) -> bool:
     return ledger is not None and _is_marked(plan, ledger)
 
 
+def check(plan: Publication) -> None:
+    """Refuse what `publish` would refuse before it reads the table; nothing is written, and nothing is spent."""
+    _check_extra(plan)
+    _check_output(plan)
+    ledger = plan.open_ledger(start=False)
+    if ledger is None:
+        ledger = Ledger(neighbours=plan.guarantee.neighbours, **(plan.budget or {}))
+    _refuse_early(plan, ledger)
+
+
 def _before(plan: Publication, ledger: Ledger) -> Published | None:
     """What an earlier run published; None at the first run, which reads its table before it is alone."""
     known = _own_entries(plan, ledger) or _kept(plan, ledger).exists() or _has(plan.folder / plan.output, plan.digest)

@@ -13,13 +13,14 @@ from bruit import _checks, documents
 from bruit.domains.declare import questions
 from bruit.domains.domain import Domain
 from bruit.errors import ParameterError, ParameterTypeError
+from bruit.privacy.ledger import USUAL_AT
 from bruit.publications.publication import CHOICES, SUMS, Publication, Request
 from bruit.releases.declared import KINDS, QUARTILES
 from bruit.releases.person import Person
 
 _FILE_KEYS = (
-    "title", "table", "epsilon", "delta", "ledger", "budget", "neighbours", "output", "edition", "expected_rows",
-    "page", "csv", "person", "statistic",
+    "title", "table", "epsilon", "delta", "rho", "at", "ledger", "budget", "neighbours", "output", "edition",
+    "expected_rows", "page", "csv", "person", "statistic",
 )  # fmt: skip
 _BOUNDS = ("rows", "groups", "rows_per_group")
 _PERSON_KEYS = ("column", *_BOUNDS, "missing")
@@ -60,7 +61,7 @@ def read(path: Path) -> Publication:
         title=_text(file, "title", MOST_TITLE, example="Hospital stays, 2026"),
         table=_text(file, "table", 1000, example="stays.csv"),
         requests=requests,
-        epsilon=_checks.positive(epsilon=_needed(file, "epsilon", "epsilon = 1.0")),
+        epsilon=_epsilon(file),
         delta=_checks.fraction(delta=file.get("delta", 0.0)),
         ledger=Path(_text(file, "ledger", 1000, example="hospital.ledger")),
         neighbours=_checks.one_of(("add-remove", "replace"), neighbours=file.get("neighbours", "add-remove")),
@@ -71,7 +72,20 @@ def read(path: Path) -> Publication:
         csv=csv,
         page=_flag(file, "page", default=True),
         folder=path.parent,
+        rho=file.get("rho"),
+        at=file.get("at", USUAL_AT),
     )
+
+
+def _epsilon(file: Mapping[str, Any]) -> float | None:
+    """The ε that is split, or None where it is a ρ."""
+    if "rho" in file:
+        if "epsilon" in file:
+            raise ParameterError("A publication splits an ε, or a ρ: leave epsilon or rho out.")
+        return None
+    if "at" in file:
+        raise ParameterError("at is the δ at which ρ is told as ε: write rho in place of epsilon, or leave it out.")
+    return _checks.positive(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
 
 
 def _needed(table: Mapping[str, Any], key: str, example: str, where: str = "") -> Any:
@@ -140,6 +154,8 @@ def _person(file: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _requests(file: Mapping[str, Any], person: dict[str, Any] | None, folder: Path) -> tuple[Request, ...]:
     tables = file.get("statistic")
+    if isinstance(tables, Mapping):
+        raise ParameterError("[statistic] must be written in double brackets, [[statistic]], before each statistic.")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError("A publication must have statistics: write [[statistic]] before each, in double brackets.")
     if len(tables) > MOST_STATISTICS:

@@ -24,7 +24,7 @@ from bruit.privacy.ledger import Line
 from bruit.privacy.ledger.accounts import decimal, up
 from bruit.releases.person import BoundedParts, Person
 from bruit.releases.release import Release
-from bruit.releases.result import Result, Results
+from bruit.releases.result import Result, Results, named_by
 from bruit.releases.selection import Groups, GroupTally
 from bruit.releases.statistic import LedgerLike
 from bruit.typing import SourceLike
@@ -112,7 +112,7 @@ class Bundle:
         """What a ledger books, one line for each statistic; a label stands before its name."""
         lines = [line for release in self.releases for line in release.lines()]
         for name, groups in self.selections.items():
-            lines += [line._replace(label=f"{name} by {', '.join(groups.by)}"[:200]) for line in groups.lines()]
+            lines += [line._replace(label=named_by(name, groups.by)[:200]) for line in groups.lines()]
         return [line._replace(label=f"{label}: {line.label}"[:200]) for line in lines] if label else lines
 
     @property

@@ -13,6 +13,7 @@ run of a task on a cluster would make another choice).
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import operator
 import re
@@ -395,8 +396,16 @@ def warn_of_people(source: Any) -> None:
             f"person with all their rows. Say person={name!r} and rows=10, or filter this warning if a row is all "
             "that a person has.",
             PeopleWarning,
-            stacklevel=3,
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """The stack level, for a warning of the function that calls this, of the line that called bruit."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "bruit":
+        frame, level = frame.f_back, level + 1
+    return max(1, level)
 
 
 def repeated_identifier(source: Any) -> str | None:

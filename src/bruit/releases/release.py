@@ -45,7 +45,7 @@ from bruit.releases.counts import Count
 from bruit.releases.laws import OutcomeLaw
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
-from bruit.releases.result import Result, Results, by_group, labelled
+from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
 from bruit.tables import Table
@@ -265,7 +265,7 @@ class Release:
             row._replace(epsilon=self._statistics[row.statistic].epsilon, delta=self._statistics[row.statistic].delta)
             for row in rows
         ]
-        return prospect_table(rows, self.guarantee, size, self._person)
+        return prospect_table(rows, self.guarantee, size, self._person, grouped=self._by is not None)
 
     def _rho(self, statistic: Statistic) -> float | None:
         """The ρ of a statistic; for people, of one that is not made of sums, that of its ε."""
@@ -434,7 +434,7 @@ class Release:
     def _label(self, name: str, label: str | None) -> str:
         if label is not None:
             return label if len(self._statistics) == 1 else f"{label}: {name}"
-        return name if self._by is None else f"{name} by {', '.join(self._by)}"
+        return name if self._by is None else named_by(name, self._by)
 
 
 @overload

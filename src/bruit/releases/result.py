@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,6 +29,8 @@ Ends = Callable[[float], Any]
 #: The levels whose intervals a document has, besides the one asked for.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _ENDS = ("lower", "upper")
+#: How people read the column `error`.
+STANDARD_DEVIATION = "error (sd)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -97,13 +99,14 @@ class Result(Tabular):
     def interval(self, level: float = 0.95) -> Any:
         """The ends between which each true value lies with probability `level`; about the noise alone.
 
-        One row (lower, upper) for each value; a plain pair for a release of one value.
+        One row (lower, upper) for each value; a plain pair for a release of one value. The ends of dates are texts.
         """
         _checks.probability(level=level)
         if self.ends is None:
             raise ParameterError(f"A release of {self.name} has no interval.")
-        ends = np.asarray(self.ends(level), np.float64).reshape(-1, 2)
-        return (float(ends[0, 0]), float(ends[0, 1])) if self._alone else ends
+        kind: Any = object if _type(self.values) == "text" else np.float64
+        ends = np.asarray(self.ends(level), kind).reshape(-1, 2)
+        return (_item(ends[0, 0]), _item(ends[0, 1])) if self._alone else ends
 
     def __getitem__(self, label: Any) -> Any:
         with translated(ValueError, lambda _: ParameterError("This is not one of the labels of the release.")):
@@ -120,10 +123,13 @@ class Result(Tabular):
         texts = _type(self.values) == "text"
         value = Column("value", self.values, None, "label", label) if texts else Column("value", self.values)
         columns = [*self._label_columns(), value]
-        columns.append(Column("error", self.error, write=digits(3), hidden=not np.isfinite(self.error).any()))
+        finite = np.isfinite(self.error).any()
+        columns.append(Column("error", self.error, STANDARD_DEVIATION, write=digits(3), hidden=not finite))
         if self.ends is not None:
             rows = np.asarray(self.interval(level)).reshape(-1, 2)
-            columns.append(Column("interval", rows, interval_of(level), write=ends, parts=_ENDS))
+            columns.append(
+                Column("interval", rows, interval_of(level), write=label_ends if texts else ends, parts=_ENDS)
+            )
         notes = [f"guarantee: {self.guarantee}", *self.notes]
         about = {key: value for key, value in self._facts(level).items() if key != "notes"}
         column = self.statistic.get("column")
@@ -190,8 +196,9 @@ class Result(Tabular):
         if not isinstance(simulated, bool) or not isinstance(body["name"], str):
             raise TypeError
         grouped = bool(rows) and "group" in rows[0]
+        read = _texts if body["type"] == "text" else _numbers
         saved = {
-            float(interval["level"]): np.stack([_numbers(interval[end]) for end in _ENDS], axis=1)
+            float(interval["level"]): np.stack([read(interval[end]) for end in _ENDS], axis=1)
             for interval in [*body["intervals"], *_own_interval(body)]
         }
         if any(len(ends) != len(rows) for ends in saved.values()):
@@ -260,8 +267,8 @@ class Results(Mapping[str, Result]):
                 Column("group", groups, kind="text", write=label, hidden=not any(groups)),
                 Column("label", labels, "", "text", label),
                 Column("value", values if all(isinstance(value, int) for value in values) else _mixed(values)),
-                Column("error", errors, write=digits(3)),
-                Column("interval", intervals, interval_of(level), write=ends, parts=_ENDS),
+                Column("error", errors, STANDARD_DEVIATION, write=digits(3)),
+                _interval_column(intervals, level),
             ],
             noun="value",
         )
@@ -295,6 +302,19 @@ def _rows(name: str, result: Result, level: float) -> Iterator[tuple[Any, ...]]:
         yield name, result.statistic.get("column"), str(group), str(text), value, error, tuple(interval)
 
 
+def _interval_column(intervals: Sequence[tuple[Any, Any]], level: float) -> Column:
+    """A column of a file has one type: the ends are texts where there are any, as of dates."""
+    if not any(isinstance(end, str) for pair in intervals for end in pair):
+        return Column("interval", intervals, interval_of(level), write=ends, parts=_ENDS)
+    texts = [tuple("" if end != end else str(end) for end in pair) for pair in intervals]  # noqa: PLR0124 # NaN
+    return Column("interval", texts, interval_of(level), write=label_ends, parts=_ENDS)
+
+
+def label_ends(pair: Sequence[str]) -> str:
+    """The two ends of an interval of labels."""
+    return " … ".join(map(label, pair)) if any(pair) else ""
+
+
 def _mixed(values: Sequence[Any]) -> list[Any]:
     """A column of a file has one type: texts where there are any, else numbers."""
     texts = any(isinstance(value, str) for value in values)
@@ -304,6 +324,16 @@ def _mixed(values: Sequence[Any]) -> list[Any]:
 def labelled(result: Result, label: str | None) -> Result:
     """A result that says under which label it was booked."""
     return result if label is None else replace(result, statistic={**result.statistic, "label": label})
+
+
+def named_by(name: str, by: Iterable[str]) -> str:
+    """A name with its columns of groups, unless it says them already.
+
+    >>> named_by("orders", ["shop"]), named_by("orders by shop", ["shop"])
+    ('orders by shop', 'orders by shop')
+    """
+    groups = f" by {', '.join(by)}"
+    return name if name.endswith(groups) else f"{name}{groups}"
 
 
 def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) -> Result:
@@ -370,6 +400,12 @@ def _values(column: list[Any], kind: str) -> NDArray[Any]:
     if kind == "number":
         return _numbers(column)
     return np.array([documents.whole_number(value, "A value") for value in column], np.int64)
+
+
+def _texts(column: list[Any]) -> NDArray[Any]:
+    if not all(isinstance(value, str) for value in column):
+        raise TypeError
+    return np.array(column, object)
 
 
 def _numbers(column: list[Any]) -> Floats:

@@ -41,7 +41,7 @@ from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.prospects import Prospect, prospect_table
-from bruit.releases.result import Result, Results, labelled
+from bruit.releases.result import Result, Results, labelled, named_by
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
 from bruit.tables import Table, counted, number
 from bruit.typing import SourceLike
@@ -488,12 +488,12 @@ class Groups:
     def prospect(self, name: str) -> Prospect:
         """The error to expect, and how many people a group needs to be named."""
         noise = self.noise
-        error = f"± {number(float(f'{noise.error:.3g}'))}, above {counted(noise.threshold, 'person')}"
+        error = f"± {number(float(f'{noise.error:.3g}'))}, above {counted(noise.threshold, self._noun)}"
         return Prospect(name, "selection", self._epsilon, self._delta, None, error)
 
-    def prospects(self) -> Table:
-        """The same as a table, as `Release.prospects`."""
-        return prospect_table([self.prospect(f"count by {', '.join(self._by)}")], self.guarantee, 1, self._person)
+    def prospects(self, n: int | None = None) -> Table:
+        """The same as a table, as `Release.prospects`; the error of a count does not depend on `n`."""
+        return prospect_table([self.prospect(self._name)], self.guarantee, 1, self._person)
 
     def law(self, raw: GroupTally) -> dict[str, NamedLaw]:
         """The law of each group that has people, by its label; for audits, and as secret as the table."""
@@ -501,7 +501,7 @@ class Groups:
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""
-        return [Line(self.guarantee, (label or f"count by {', '.join(self._by)}")[:200], None)]
+        return [Line(self.guarantee, (label or self._name)[:200], None)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""
@@ -515,9 +515,16 @@ class Groups:
         return documents.digest(self.to_dict())
 
     def __repr__(self) -> str:
-        return (
-            f"<Groups: count by {', '.join(self._by)}, more than {counted(self.threshold, 'person')}; {self.guarantee}>"
-        )
+        return f"<Groups: {self._name}, more than {counted(self.threshold, self._noun)}; {self.guarantee}>"
+
+    @property
+    def _noun(self) -> str:
+        """What is counted: people, where they are named, and else rows, each of which is somebody."""
+        return "record" if self._person is None else "person"
+
+    @property
+    def _name(self) -> str:
+        return named_by("count" if self._person is None else "number of people", self._by)
 
     def _result(self, labels: list[str], values: Integers, simulated: bool) -> Result:
         noise = self.noise
@@ -527,12 +534,12 @@ class Groups:
             return np.stack([values - half, values + half], axis=1)
 
         notes = [
-            f"groups above {counted(noise.threshold, 'person')} with noise are named; counts near that lean upwards"
+            f"groups above {counted(noise.threshold, self._noun)} with noise are named; counts near that lean upwards"
         ]
         if self._person is not None:
             notes.append(self._person.describe())
         return Result(
-            name=f"count by {', '.join(self._by)}",
+            name=self._name,
             values=values,
             labels=tuple(labels),
             error=np.array(noise.error),

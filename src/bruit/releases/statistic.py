@@ -26,7 +26,7 @@ from bruit.domains.outside import clamping
 from bruit.domains.schema import domain_from_dict
 from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
+from bruit.errors import DataError, FormatError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
@@ -95,6 +95,12 @@ class Statistic(ABC):
         super().__init_subclass__(**options)
         if cls.__dict__.get("kind"):
             _KINDS[cls.kind] = cls
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """A statistic; parameters that are absent or unknown are an error with the call as it should be."""
+        if (arguments or options) and "__dataclass_fields__" in cls.__dict__:
+            _check_call(cls, arguments, options)
+        return super().__new__(cls)
 
     @property
     def name(self) -> str:
@@ -363,6 +369,29 @@ class AdditiveStatistic(Statistic):
         n = self.public_size(counts)
         noise, sums = self.noise(n), cut(self.sums(counts))
         return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
+
+
+#: Parameters as they may be written, for messages.
+_WRITTEN = {"bounds": "bounds=(0, 100)", "epsilon": "epsilon=1.0", "quantiles": "quantiles=[0.25, 0.5, 0.75]"}
+
+
+def _check_call(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """That a statistic is called with the parameters that it has, and with all that it needs."""
+    known = [item for item in dataclasses.fields(kind) if item.init]  # type: ignore[arg-type] # subclasses are dataclasses
+    placed = [item.name for item in known if not item.kw_only]
+    absent = dataclasses.MISSING
+    needed = [item.name for item in known if item.default is absent and item.default_factory is absent]
+    column = ['"age"'] if kind.reads_column and "column" in placed else []
+    example = f"{kind.__name__}({', '.join([*column, *(_WRITTEN.get(name, f'{name}=…') for name in needed)])})"
+    unknown = next((name for name in options if name not in {item.name for item in known}), None)
+    if unknown is not None:
+        near = _checks.suggestion(unknown, [item.name for item in known])
+        raise ParameterTypeError(f"{kind.__name__} has no parameter {unknown!r}.{near} Write it as in {example}.")
+    if len(arguments) > len(placed):
+        raise ParameterTypeError(f"{kind.__name__} needs the names of its parameters: write it as in {example}.")
+    missing = [name for name in needed if name not in options and name not in placed[: len(arguments)]]
+    if missing:
+        raise ParameterTypeError(f"{kind.__name__} needs {' and '.join(missing)}: write it as in {example}.")
 
 
 def codes_by(domain: Domain, values: Any) -> Integers:

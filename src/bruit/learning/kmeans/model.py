@@ -139,7 +139,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self,
         n_clusters: int = 8,
         *,
-        epsilon: float = 1.0,
+        epsilon: float | None = None,
         bounds: FeatureBounds | None = None,
         method: Literal["joint", "lloyd"] = "joint",
         iterations: int | None = None,
@@ -152,7 +152,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.epsilon = epsilon
+        self.epsilon: Any = epsilon  # fit asks for it: there is no usual one
         self.bounds = bounds
         self.method = method
         self.iterations = iterations

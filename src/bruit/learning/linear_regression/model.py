@@ -116,7 +116,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
 
     def __init__(
         self,
-        epsilon: float = 1.0,
+        epsilon: float | None = None,
         *,
         bounds: FeatureBounds | None = None,
         target_bounds: Bounds | None = None,
@@ -130,7 +130,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         rng: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
+        self.epsilon: Any = epsilon  # fit asks for it: there is no usual one
         self.bounds = bounds
         self.target_bounds = target_bounds
         self.method = method

@@ -17,6 +17,10 @@ _DECLARE = (
 _RULE = "classes must be a list of different texts, of finite numbers, or of booleans."
 # Begins as scikit-learn's own message does.
 _AMONG = "Unknown label type: every target must be one of the declared classes, and none may be missing."
+_WAY_OUT = (
+    "Declare all that there can be, as in classes=[0, 1], and leave out rows without a target. To predict a number "
+    "rather than a class, use LinearRegression."
+)
 
 
 def declared_classes(classes: Any) -> NDArray[Any]:
@@ -47,7 +51,9 @@ def class_codes(target: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     else:
         codes = _codes(target, classes)
     if codes.size and codes.min() < 0:
-        raise DataError(_AMONG)
+        texts = classes.dtype.kind == "U" and np.asarray(getattr(target, "entries", target)).dtype.kind in "biuf"
+        kinds = "The declared classes are texts and the targets numbers: write the classes without quotes. "
+        raise DataError(f"{_AMONG} {kinds if texts else ''}{_WAY_OUT}")
     return codes
 
 

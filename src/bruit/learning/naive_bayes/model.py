@@ -113,7 +113,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
 
     def __init__(
         self,
-        epsilon: float = 1.0,
+        epsilon: float | None = None,
         *,
         bounds: FeatureBounds | None = None,
         classes: Any = None,
@@ -125,7 +125,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         rng: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
+        self.epsilon: Any = epsilon  # fit asks for it: there is no usual one
         self.bounds = bounds
         self.classes = classes
         self.method = method

@@ -29,7 +29,7 @@ from bruit.estimation import consistency
 from bruit.estimation.consistency import Step
 from bruit.estimation.estimate import Consistent
 from bruit.estimation.support import SupportModel, Target
-from bruit.estimation.tally import Counts, Tally
+from bruit.estimation.tally import NO_REPORT, Counts, Tally
 from bruit.kernels import hash_family
 from bruit.laws import Hash, Itself, TwoLevelLaw
 from bruit.laws.rounding import exp_floor
@@ -228,7 +228,7 @@ class LocalHashing(SupportOracle):
         checked = self.form.parse(reports).kept()
         lines = lines_of(checked["a"], checked["b"], checked["bucket"], self.g)
         if not lines.size:
-            raise DataError("There is no valid report to estimate from.")
+            raise DataError(NO_REPORT)
         step = self._step(lines, np.ones(lines.shape[1], np.int64))
         frequency = consistency.em(step, self.size, n=lines.shape[1])
         frequency.flags.writeable = False

@@ -35,7 +35,18 @@ from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, Para
 from bruit.privacy.composition import check_parts
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger import storage
-from bruit.privacy.ledger.accounts import COLUMNS, Account, Books, Entry, decimal, down, is_result_name, up
+from bruit.privacy.ledger.accounts import (
+    COLUMNS,
+    Account,
+    Books,
+    Entry,
+    decimal,
+    down,
+    is_result_name,
+    shown_down,
+    shown_up,
+    up,
+)
 from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.tables import Column, Table, digits
@@ -268,7 +279,9 @@ class Ledger(_Shared):
             after = Books(self.neighbours)
             for entry in (*books.entries, *entries):
                 after.add(entry)
-            left = [f"{item.sign} = {item.left!r} of {item.total!r}" for item in self._currencies(after) if item.total]
+            left = [
+                f"{item.sign} = {item.left_text} of {item.total!r}" for item in self._currencies(after) if item.total
+            ]
         return f"{self._name} would have {' and '.join(left)} left.{self._other_budget(after)}"
 
     def _other_budget(self, books: Books) -> str:
@@ -470,7 +483,7 @@ class Ledger(_Shared):
     def _amounts(self, books: Books) -> list[str]:
         """What is spent of each currency, and what remains; of δ only where there is any."""
         return [
-            f"{item.sign} = {up(item.account.total)!r} of {item.total!r} spent, {item.left!r} remain"
+            f"{item.sign} = {shown_up(item.account.total, item.total)} of {item.total!r} spent, {item.left_text} remain"
             for item in self._currencies(books)
             if item.name != "delta" or item.total or item.account.total
         ]
@@ -540,8 +553,8 @@ class Ledger(_Shared):
                 is_spent = not remaining and not (self._rho is not None and name == "delta")
                 advice = "Nothing is left for these people." if is_spent else f"{helps}, or open a new ledger."
                 raise BudgetError(
-                    f"Budget exceeded: this release needs {sign}={requested!r}, {remaining!r} remain "
-                    f"of {total!r}. {advice}",
+                    f"Budget exceeded: this release needs {sign}={shown_up(after - account.total, total)}, "
+                    f"{currency.left_text} remain of {total!r}. {advice}",
                     requested=requested,
                     remaining=remaining,
                     total=total,
@@ -729,7 +742,16 @@ class _Currency(NamedTuple):
     @property
     def left(self) -> float:
         """What remains, rounded down."""
-        return down(max(decimal(self.total) - self.account.total, Fraction(0)))
+        return down(self._rest)
+
+    @property
+    def left_text(self) -> str:
+        """What remains, in few digits, rounded down."""
+        return shown_down(self._rest, self.total)
+
+    @property
+    def _rest(self) -> Fraction:
+        return max(decimal(self.total) - self.account.total, Fraction(0))
 
     @property
     def spent(self) -> str:

@@ -170,3 +170,24 @@ def down(exact: Fraction) -> float:
     """The largest double whose decimal is not above `exact`, which is 0 or above."""
     nearest = float(exact)
     return nearest if decimal(nearest) <= exact else math.nextafter(nearest, 0.0)
+
+
+def shown_up(exact: Fraction, total: float) -> str:
+    """A part of a budget in few digits, not below `exact`, and above the budget only if `exact` is.
+
+    >>> shown_up(decimal(0.9999999999999999), 2.0), shown_up(Fraction(1, 3), 1.0)
+    ('1.0', '0.333334')
+    """
+    unit = _unit(total)
+    rounded = -(-exact // unit) * unit
+    return repr(up(decimal(total) if exact <= decimal(total) < rounded else rounded))
+
+
+def shown_down(exact: Fraction, total: float) -> str:
+    """A part of a budget in few digits, not above `exact`."""
+    return repr(down(exact if exact == decimal(total) else exact // _unit(total) * _unit(total)))
+
+
+def _unit(total: float) -> Fraction:
+    """The last digit that is shown: a millionth of the first digit of the budget."""
+    return Fraction(10) ** (math.floor(math.log10(total)) - 6) if total else Fraction(1, 10**12)

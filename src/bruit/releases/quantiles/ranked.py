@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Dates, Grid
@@ -307,18 +308,19 @@ class Quantiles(Statistic):
             ends = self._ends_from(values, self.at_least)
         options: dict[str, Any] = {"labels": self._labels, "notes": self._notes()}
         if isinstance(self.bounds, Dates):
-            texts = [self.bounds.labels[int(place)] for place in values]
-            return self._result(self._asked_order(np.array(texts, object)), simulated, **options)
+            labels = np.array(self.bounds.labels, object)
+            dates = None if ends is None else _labelled(ends, labels)
+            return self._result(self._asked_order(labels[values.astype(int)]), simulated, ends=dates, **options)
         return self._result(self._asked_order(values), simulated, ends=ends, **options)
 
     def _notes(self) -> tuple[str, ...]:
         """What a reader must know of the exactness: ranks, what intervals rest on, and how coarse cells are."""
         bound, deviation = float(np.max(self._bounds_of_ranks(0.05))), float(np.max(self.rank_deviation))
         notes = [
-            f"ranks: about ± {deviation:.3g} where records lie densely, and within {math.ceil(bound):,} with "
-            "probability 95 % whatever the data"
+            f"error in ranks, the places in the sorted records: about ± {deviation:.3g} where records lie densely, and "
+            f"within {math.ceil(bound):,} with probability 95 % whatever the data"
         ]
-        if not self.public and self.at_least is not None and not isinstance(self.bounds, Dates):
+        if not self.public and self.at_least is not None:
             notes.append(f"intervals hold for {self.at_least:,} or more records")
         if not self.on_points and float(self.grid.step) > _shown_step(self._ends_of_bounds):
             notes.append(f"counted in cells of width {float(self.grid.step):.3g}: finer digits say nothing")
@@ -443,6 +445,11 @@ class Median(Quantiles):
     @property
     def _labels(self) -> tuple[Any, ...]:
         return (self.name,)
+
+
+def _labelled(ends: Ends, labels: NDArray[Any]) -> Ends:
+    """Intervals of cells as those of their labels."""
+    return lambda level: labels[np.asarray(ends(level)).astype(int)]
 
 
 def _shown_step(bounds: tuple[float, float]) -> float:
