@@ -8,6 +8,8 @@ WORKERS ?= 3
 VENVS  := .venvs
 # Which of the tests with a Spark session are run.
 MARK   ?= not audit
+# Without bytecode every worker and every command that a test starts would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A chosen half of the suite: what reads, draws, counts, publishes and prints, with whatever is installed.
 MINIMAL := tests/test_checks.py tests/test_documents.py tests/test_entropy.py tests/test_randomizer.py tests/kernels \

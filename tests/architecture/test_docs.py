@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import functools
 import importlib.util
 import re
 import sys
@@ -32,6 +33,7 @@ PAGES = [
     *sorted(path for path in DOCS.rglob("*.md") if "_site" not in path.relative_to(DOCS).parts),
 ]
 PROOFS = sorted((ROOT / "src" / "bruit").rglob("*.proof.md"))
+TEXTS = [*PAGES, *TOP[1:], *PROOFS]
 
 #: How many blocks may stay unrun in the whole documentation.
 MOST_UNRUN = 3
@@ -106,13 +108,18 @@ def broken_links(path: Path) -> list[str]:
     return [link for link in links(path.read_text(encoding="utf-8")) if not _leads_somewhere(path, link)]
 
 
+@functools.cache
+def _slugs_of(path: Path) -> set[str]:
+    return slugs(path.read_text(encoding="utf-8"))
+
+
 def _leads_somewhere(path: Path, link: str) -> bool:
     name, _, anchor = link.partition("#")
     target = (path.parent / name).resolve() if name else path
     if not target.exists():
         return False
     if anchor and target.suffix == ".md":
-        return anchor in slugs(target.read_text(encoding="utf-8"))
+        return anchor in _slugs_of(target)
     return True
 
 
@@ -150,15 +157,16 @@ def test_few_examples_are_excused_from_running_and_each_says_why() -> None:
     assert len(excused) <= MOST_UNRUN
 
 
-@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
-def test_every_relative_link_leads_somewhere(path: Path) -> None:
-    assert broken_links(path) == []
+def test_every_relative_link_leads_somewhere() -> None:
+    assert [f"{_name(path)}: {link}" for path in TEXTS for link in broken_links(path)] == []
 
 
-@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
-def test_every_page_starts_with_a_title(path: Path) -> None:
-    text = re.sub(r"\A(<!--.*?-->\s*)+", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert text.startswith("# ")
+def test_every_page_starts_with_a_title() -> None:
+    texts = {
+        _name(path): re.sub(r"\A(<!--.*?-->\s*)+", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for path in TEXTS
+    }
+    assert [name for name, text in texts.items() if not text.startswith("# ")] == []
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
@@ -263,10 +271,10 @@ def test_the_picture_of_the_architecture_is_that_of_the_imports() -> None:
 _PICTURE = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<file>[^)\s]+)\)")
 
 
-@pytest.mark.parametrize("path", [*PAGES, *TOP[1:], *PROOFS], ids=_name)
-def test_every_picture_has_a_text_that_stands_for_it(path: Path) -> None:
-    pictures = _PICTURE.findall(_FENCE.sub("", path.read_text(encoding="utf-8")))
-    assert [file for text, file in pictures if len(text.split()) < 5] == []
+def test_every_picture_has_a_text_that_stands_for_it() -> None:
+    pages = {_name(path): _PICTURE.findall(_FENCE.sub("", path.read_text(encoding="utf-8"))) for path in TEXTS}
+    short = [f"{name}: {file}" for name, pictures in pages.items() for text, file in pictures if len(text.split()) < 5]
+    assert short == []
 
 
 def test_every_figure_of_the_documentation_is_shown_somewhere() -> None:

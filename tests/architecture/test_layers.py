@@ -8,13 +8,13 @@ is listed here with its reason.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-SOURCE = Path(__file__).parents[2] / "src" / "bruit"
+from sources import SOURCE, sources
 
 #: A package imports itself and what stands before it; packages of one row do not import each other.
 ORDER: list[set[str]] = [
@@ -97,8 +97,9 @@ def imports(tree: ast.Module, module: str, *, is_package: bool) -> list[Import]:
     found: list[Import] = []
 
     def visit(node: ast.AST, function: str) -> None:
-        for target in _targets(node, module, is_package, numpy_names):
-            found.append(Import(target, function, getattr(node, "lineno", 0)))
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Call):
+            for target in _targets(node, module, is_package, numpy_names):
+                found.append(Import(target, function, node.lineno))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             function = f"{function}.{node.name}".lstrip(".")
         for child in ast.iter_child_nodes(node):
@@ -153,17 +154,19 @@ def violations(source: Path) -> list[str]:
     return [line for line, _ in _judged(source) if line]
 
 
-def _judged(source: Path) -> Iterator[tuple[str, object]]:
+@functools.cache
+def _judged(source: Path) -> list[tuple[str, object]]:
     """(complaint or "", the key of the exception that was used or None) for every import."""
-    for path in sorted(source.rglob("*.py")):
-        parts = path.relative_to(source).with_suffix("").parts
+    judged = []
+    for path, name, _, tree, _ in sources(source):
+        parts = tuple(name.split("/"))
         is_package = parts[-1] == "__init__"
         parts = parts[:-1] if is_package else parts
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         for found in imports(tree, ".".join([FACE, *parts]), is_package=is_package):
             complaint, key = _judge(parts, found)
             where = f"{path.relative_to(source.parent)}:{found.line}"
-            yield (f"{where}: {complaint}" if complaint else ""), key
+            judged.append((f"{where}: {complaint}" if complaint else "", key))
+    return judged
 
 
 def _judge(parts: tuple[str, ...], found: Import) -> tuple[str, object]:

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sources import SOURCE, sources
 
 from bruit import errors
-
-SOURCE = Path(__file__).parents[2] / "src" / "bruit"
 
 #: Errors that hold no data: ours, and those about modules, files and processes.
 HARMLESS = {
@@ -47,15 +46,14 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
 
 def raised_in_flight(source: Path) -> Iterator[tuple[str, str, int]]:
     """Module, kind and line of every handler that raises another error than the one caught, if that may hold data."""
-    for path in sorted(source.rglob("*.py")):
-        module = ".".join(path.relative_to(source).with_suffix("").parts)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in sources(source):
+        for node in module.nodes:
             if not isinstance(node, ast.ExceptHandler):
                 continue
             raises = [inner for inner in ast.walk(node) if isinstance(inner, ast.Raise) and inner.exc is not None]
             harmful = [kind for kind in _caught(node) if kind not in HARMLESS]
             if raises and harmful:
-                yield module, harmful[0], node.lineno
+                yield module.name.replace("/", "."), harmful[0], node.lineno
 
 
 def test_no_error_is_raised_while_one_that_may_hold_data_is_in_flight() -> None:

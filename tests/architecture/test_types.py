@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import SOURCE, sources
 
 import bruit
 from bruit import numbers, oracles  # noqa: F401 -- their classes are to be known here
@@ -19,8 +20,6 @@ from bruit.collection.composite import Composite
 from bruit.domains import Categories, Dates, Grid
 from bruit.mechanism import LocalMechanism
 from bruit.typing import ColumnLike
-
-SOURCE = Path(bruit.__file__).parent
 
 _FRONT_DOOR = "the kind of an argument, checked once where a user's call comes in"
 _EXAMPLES = "values that a domain has, and some that it has not, to try a mechanism with"
@@ -70,9 +69,9 @@ KINDS: dict[str, str] = {
 } | {"Domain": "domains", "Mechanism": "collection"}
 
 
-def asked(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def asked(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
     """The classes that a module asks whether something is of, and the lines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
             for name in ast.walk(node.args[1]):
                 word = getattr(name, "id", getattr(name, "attr", ""))
@@ -82,11 +81,10 @@ def asked(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 def ladders(source: Path) -> Iterator[tuple[str, str, int]]:
     """Every such question outside the package of the class: module, class and line."""
-    for path in sorted(source.rglob("*.py")):
-        module = path.relative_to(source).with_suffix("").as_posix()
-        for word, line in asked(ast.parse(path.read_text(encoding="utf-8"))):
-            if module.split("/")[0] != KINDS[word]:
-                yield module, word, line
+    for module in sources(source):
+        for word, line in asked(module.nodes):
+            if module.name.split("/")[0] != KINDS[word]:
+                yield module.name, word, line
 
 
 def test_nobody_asks_which_mechanism_design_or_domain_something_is() -> None:
@@ -113,7 +111,7 @@ def test_the_test_sees_what_it_forbids(tmp_path: Path, line: str) -> None:
     (tmp_path / "attacks").mkdir()
     (tmp_path / "attacks" / "guess.py").write_text(line)
     assert list(ladders(tmp_path))
-    assert not list(asked(ast.parse("isinstance(plan, Plan); isinstance(law, TwoLevelLaw)")))
+    assert not list(asked(ast.walk(ast.parse("isinstance(plan, Plan); isinstance(law, TwoLevelLaw)"))))
 
 
 #: What users hand over, which is typed wherever a name of the front door takes it.

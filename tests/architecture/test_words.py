@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from pathlib import Path
+from collections.abc import Iterable
 
-import bruit
-
-SOURCE = Path(bruit.__file__).parent
+from sources import sources
 
 #: Words that do not tell what a binding holds.
 VAGUE = {"found", "made", "told", "asked", "given", "one", "each"}
 
 
-def bindings(tree: ast.AST) -> list[str]:
+def bindings(nodes: Iterable[ast.AST]) -> list[str]:
     """Every name that is bound: variables, parameters, functions, classes."""
     names = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.append(node.id)
         elif isinstance(node, ast.arg):
@@ -27,15 +25,15 @@ def bindings(tree: ast.AST) -> list[str]:
     return names
 
 
-def vague(tree: ast.AST) -> list[str]:
+def vague(nodes: Iterable[ast.AST]) -> list[str]:
     """The bindings whose name, without underscores around it, is a vague word."""
-    return [name for name in bindings(tree) if name.strip("_") in VAGUE]
+    return [name for name in bindings(nodes) if name.strip("_") in VAGUE]
 
 
 def test_a_binding_is_named_after_what_it_holds() -> None:
     counts: Counter[str] = Counter()
-    for path in SOURCE.rglob("*.py"):
-        counts[path.relative_to(SOURCE).parts[0]] += len(vague(ast.parse(path.read_text())))
+    for source in sources():
+        counts[source.name.split("/")[0]] += len(vague(source.nodes))
     assert {name: count for name, count in counts.items() if count} == {}
 
 
@@ -50,23 +48,17 @@ def test_the_test_of_words_sees_every_kind_of_binding() -> None:
         "try: pass\nexcept ValueError as found: pass",
         "lambda one: one",
     ])  # fmt: skip
-    assert Counter(vague(ast.parse(text))) == Counter(
+    assert Counter(vague(ast.walk(ast.parse(text)))) == Counter(
         ["found", "made", "told", "asked", "each", "given", "_one", "one", "found", "one"]
     )
-    assert vague(ast.parse("call(found=1); row['one']; x.told; each(one)")) == []
+    assert vague(ast.walk(ast.parse("call(found=1); row['one']; x.told; each(one)"))) == []
 
 
-def modules() -> dict[str, Path]:
-    """Every module by its name within the package."""
-    paths = ((path.relative_to(SOURCE).with_suffix(""), path) for path in SOURCE.rglob("*.py"))
-    return {".".join(name.parts): path for name, path in paths}
-
-
-def users(sources: dict[str, ast.AST]) -> dict[str, set[str]]:
+def users(modules: dict[str, Iterable[ast.AST]]) -> dict[str, set[str]]:
     """For each module that is imported by its full name, the modules that import it or something from it."""
     importers: defaultdict[str, set[str]] = defaultdict(set)
-    for name, tree in sources.items():
-        for node in ast.walk(tree):
+    for name, nodes in modules.items():
+        for node in nodes:
             if isinstance(node, ast.ImportFrom) and node.module:
                 for target in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
                     importers[target.removeprefix("bruit.")].add(name)
@@ -76,16 +68,15 @@ def users(sources: dict[str, ast.AST]) -> dict[str, set[str]]:
     return importers
 
 
-def single_users(sources: dict[str, ast.AST]) -> set[str]:
+def single_users(modules: dict[str, Iterable[ast.AST]]) -> set[str]:
     """Private modules that at most one other module imports."""
-    importers = users(sources)
-    private = (name for name in sources if name.split(".")[-1].startswith("_") and "__" not in name)
+    importers = users(modules)
+    private = (name for name in modules if name.split(".")[-1].startswith("_") and "__" not in name)
     return {name for name in private if len(importers[name] - {name}) < 2}
 
 
 def test_no_private_module_has_a_single_user() -> None:
-    sources = {name: ast.parse(path.read_text()) for name, path in modules().items()}
-    assert single_users(sources) == set()
+    assert single_users({source.name.replace("/", "."): source.nodes for source in sources()}) == set()
 
 
 def test_the_test_of_private_modules_counts_users() -> None:
@@ -95,4 +86,4 @@ def test_the_test_of_private_modules_counts_users() -> None:
         "a.first": "from bruit.a import _shared\nfrom bruit.a._alone import x",
         "a.second": "import bruit.a._shared",
     }
-    assert single_users({name: ast.parse(text) for name, text in texts.items()}) == {"a._alone"}
+    assert single_users({name: list(ast.walk(ast.parse(text))) for name, text in texts.items()}) == {"a._alone"}

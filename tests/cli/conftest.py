@@ -1,5 +1,6 @@
 """Running the command line as a user does, in a process of its own or in this one."""
 
+import io
 import json
 import os
 import subprocess
@@ -22,21 +23,22 @@ class Ended:
 
 @pytest.fixture
 def run(tmp_path, capfd, monkeypatch):
-    """Run `bruit …` in this process, in an empty folder."""
+    """Run `bruit …` in this process, in an empty folder, perhaps with something on standard input."""
     from bruit.cli.app import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
 
-    def go(*arguments, code=0):
+    def go(*arguments, code=0, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["bruit", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         ended = 0
         try:
             main()
         except SystemExit as stop:
             ended = int(stop.code or 0)
         found = Ended(ended, *capfd.readouterr())
-        assert found.code == code, found
+        assert code is None or found.code == code, found
         return found
 
     return go
@@ -44,7 +46,7 @@ def run(tmp_path, capfd, monkeypatch):
 
 @pytest.fixture
 def shell(tmp_path):
-    """Run `bruit …` in a process of its own, with something on standard input."""
+    """Run `bruit …` in a process of its own, for what is not the same in this one; it takes a hundred times as long."""
 
     def go(*arguments, stdin=None, env=None):
         done = subprocess.run(

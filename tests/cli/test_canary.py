@@ -93,7 +93,7 @@ def commands(
     Path("several.json").write_text(Plan(schema, 1.0, "RS+FD[GRR]").to_json())
     Path("plan.json").write_text(Plan({"x": ["no", "yes"]}, 1.0).to_json())
 
-    program = typer.main.get_command(app)  # once: it takes longer than most commands
+    program = typer.main.get_command(app)
 
     def make(command: str, file: str, good: list[Any]) -> Callable[[Any], str]:
         arguments, seen = shlex.split(command.format(file=file)), set[bytes]()

@@ -94,12 +94,12 @@ def test_missing_answers_follow_the_flags(run, tmp_path):
     assert [row["label"] for row in counted["values"]] == ["no", "yes", "(missing)"]
 
 
-def test_a_missing_answer_is_not_lost_where_it_is_the_only_column(run, shell, tmp_path):
+def test_a_missing_answer_is_not_lost_where_it_is_the_only_column(run, tmp_path):
     answers = "smokes\nno\nyes\n\nno\n\n\nyes\n"
     (tmp_path / "alone.csv").write_text(answers)
     assert "missing" in run("privatize", "alone.csv", *ASK, code=3).err
     for file in ("alone.csv", "-"):
-        done = shell("privatize", file, *ASK, "--missing", "category", "--force", stdin=answers.encode())
+        done = run("privatize", file, *ASK, "--missing", "category", "--force", stdin=answers.encode())
         assert "7 reports" in done.out
     assert run("estimate", "reports.parquet", "--json").json()["n"] == 7
     run("privatize", "alone.csv", *ASK, "--missing", "drop", "--force")
@@ -132,8 +132,8 @@ def test_standard_input_is_read(shell):
         (("nonsense",), (2,)),
     ],
 )
-def test_a_mistake_ends_with_its_code_and_one_message(shell, survey, arguments, code):
-    ended = shell(*arguments)
+def test_a_mistake_ends_with_its_code_and_one_message(run, survey, arguments, code):
+    ended = run(*arguments, code=None)
     assert ended.code in code, ended
     assert "Traceback" not in ended.err
     assert ended.err.strip()
@@ -179,7 +179,7 @@ def test_forged_reports_are_counted_as_refused(run, survey, tmp_path):
 @pytest.mark.parametrize(
     "forged", [b'"1', b"1,1", b"\xff\xfe", b"1\r1", b"", pytest.param(b"x" * 3_000_000, id="long")]
 )
-def test_one_forged_line_takes_no_other_report_with_it(run, shell, tmp_path, forged):
+def test_one_forged_line_takes_no_other_report_with_it(run, tmp_path, forged):
     plan = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
     (tmp_path / "plan.json").write_text(plan.to_json())
     data = b"smokes\n" + b"0\n1\n" * 250 + forged + b"\n" + b"1\n0\n" * 250
@@ -188,7 +188,7 @@ def test_one_forged_line_takes_no_other_report_with_it(run, shell, tmp_path, for
     for file in ("r.csv", "r.csv.gz"):
         found = run("estimate", file, "--plan", "plan.json", "--json").json()
         assert (found["n"], found["refused"]) == (1000, 1)
-    piped = shell("estimate", "-", "--plan", "plan.json", "--json", stdin=data).json()
+    piped = run("estimate", "-", "--plan", "plan.json", "--json", stdin=data).json()
     assert (piped["n"], piped["refused"]) == (1000, 1)
 
 
@@ -267,11 +267,10 @@ def test_data_sets_are_listed_described_and_written(run, tmp_path):
     assert run("data", "iris", "-c", "species", "-o", "-").out.splitlines()[0] == "species"
 
 
-def test_help_and_version_are_there_for_every_command(shell):
-    assert shell("--version").out.strip() == f"bruit {bruit.__version__}"
+def test_help_and_version_are_there_for_every_command(run):
+    assert run("--version").out.strip() == f"bruit {bruit.__version__}"
     for command in ((), ("tour",), ("privatize",), ("estimate",), ("choose",), ("people",), ("audit",), ("data",)):
-        told = shell(*command, "--help")
-        assert told.code == 0
+        told = run(*command, "--help")
         assert max(map(len, told.out.splitlines())) <= 80
 
 
@@ -282,8 +281,8 @@ def test_no_line_of_a_list_of_commands_is_cut(run, group):
     assert max(map(len, told.splitlines())) <= 80
 
 
-def test_colours_are_left_out_when_asked(shell, survey):
-    shell("privatize", survey, *ASK)
+def test_colours_are_left_out_when_asked(run, shell, survey):
+    run("privatize", survey, *ASK)
     told = shell("estimate", "reports.parquet", env={"NO_COLOR": "1", "FORCE_COLOR": "1"})
     assert "\x1b[3" not in told.out
 

@@ -20,22 +20,22 @@ def law(first, second, truth):
     return sum(a * b for (honest, a), (yes, b) in ways if (truth if honest else yes))
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH)
-def test_the_law_is_that_of_two_coins_written_out(first, second):
-    coins = Coins(first, second)
-    assert coins.p == law(first, second, True)
-    assert coins.q == law(first, second, False)
+def test_the_law_is_that_of_two_coins_written_out():
+    for first, second in BOTH:
+        coins = Coins(first, second)
+        assert coins.p == law(first, second, True)
+        assert coins.q == law(first, second, False)
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH)
-def test_epsilon_is_the_greatest_log_ratio_over_both_answers_and_never_less(first, second):
-    yes, no = law(first, second, True), law(first, second, False)
-    worst = max(yes / no, no / yes, (1 - yes) / (1 - no), (1 - no) / (1 - yes))
-    coins = Coins(first, second)
-    assert coins.ratio == worst
-    with decimal.localcontext(prec=60):
-        exact = (decimal.Decimal(worst.numerator) / worst.denominator).ln()
-        assert exact <= decimal.Decimal(coins.epsilon) < exact + decimal.Decimal("1e-12")
+def test_epsilon_is_the_greatest_log_ratio_over_both_answers_and_never_less():
+    for first, second in BOTH:
+        yes, no = law(first, second, True), law(first, second, False)
+        worst = max(yes / no, no / yes, (1 - yes) / (1 - no), (1 - no) / (1 - yes))
+        coins = Coins(first, second)
+        assert coins.ratio == worst
+        with decimal.localcontext(prec=60):
+            exact = (decimal.Decimal(worst.numerator) / worst.denominator).ln()
+            assert exact <= decimal.Decimal(coins.epsilon) < exact + decimal.Decimal("1e-12")
 
 
 def test_the_ratio_of_yes_alone_would_promise_too_little():
@@ -59,13 +59,13 @@ def test_the_variance_is_that_of_every_outcome_written_out(n, yes):
     assert square - mean**2 == coins.variance(Fraction(yes, n), n)
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH)
-def test_at_the_same_epsilon_a_fair_second_coin_has_the_least_variance_whatever_the_share(first, second):
-    coins = Coins(first, second)
-    fair = Coins((coins.ratio - 1) / (coins.ratio + 1), Fraction(1, 2))
-    assert fair.ratio == coins.ratio
-    for share in (Fraction(0), *TENTHS, Fraction(1)):
-        assert fair.variance(share, 100) <= coins.variance(share, 100)
+def test_at_the_same_epsilon_a_fair_second_coin_has_the_least_variance_whatever_the_share():
+    for first, second in BOTH:
+        coins = Coins(first, second)
+        fair = Coins((coins.ratio - 1) / (coins.ratio + 1), Fraction(1, 2))
+        assert fair.ratio == coins.ratio
+        for share in (Fraction(0), *TENTHS, Fraction(1)):
+            assert fair.variance(share, 100) <= coins.variance(share, 100)
 
 
 def test_two_fair_coins_are_warners_survey():

@@ -43,13 +43,13 @@ def labels(request):
     return [KINDS[request.param](i) for i in range(9)]
 
 
-@pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("rows", [0, 1, 9])
-def test_every_number_is_shown_whole_at_every_width(labels, columns, rows):
-    text = table(labels[:rows]).text(columns)
-    for i in range(rows):
-        for shown in (f"{i}.25", f"{i - 1000 + 0.25:,.2f} … {i + 1000.25:,.2f}", f"word {i}"):
-            assert re.search(rf"(^|  ){re.escape(shown)}(  |$)", text.replace("\u200e", ""), re.MULTILINE), shown
+def test_every_number_is_shown_whole_at_every_width(labels, rows):
+    for columns in WIDTHS:
+        text = table(labels[:rows]).text(columns).replace("\u200e", "")
+        for i in range(rows):
+            for shown in (f"{i}.25", f"{i - 1000 + 0.25:,.2f} … {i + 1000.25:,.2f}", f"word {i}"):
+                assert re.search(rf"(^|  ){re.escape(shown)}(  |$)", text, re.MULTILINE), (columns, shown)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
