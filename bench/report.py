@@ -42,6 +42,8 @@ class Row:
     ours: Row | None = None
     promise: float | None = None
     trouble: str = ""
+    missing: bool = False  #: whether the library could not be installed
+    attempts: int = 1
     n: int = 0
     seconds: list[float] = field(default_factory=list)
     peak_bytes: int = 0
@@ -68,7 +70,7 @@ class Row:
 
     def cells(self) -> tuple[str, ...]:
         if self.rate is None:
-            figures = ("", "not measured", "", self._promised(), "")
+            figures = ("", "not installed" if self.missing else "failed", "", self._promised(), "")
         else:
             figures = (
                 f"{self.n:,}",
@@ -82,7 +84,10 @@ class Row:
     def _promised(self) -> str:
         if self.promise is None:
             return ""
-        return f"≥ {self.promise:g} ×, {'met' if self.kept else 'NOT MET'}"
+        if self.missing or (self.ours is not None and self.ours.missing):
+            return f"≥ {self.promise:g} ×, NOT MEASURED"
+        again = f" in {self.attempts} attempts" if self.attempts > 1 else ""
+        return f"≥ {self.promise:g} ×, {'met' if self.kept else 'NOT MET'}{again}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -96,6 +101,8 @@ class Row:
             "ratio": self.ratio,
             "promise": self.promise,
             "kept": self.kept,
+            "installed": not self.missing,
+            "attempts": self.attempts,
             "peak_bytes": self.peak_bytes,
         }
 
@@ -164,7 +171,10 @@ def _caption(result: dict[str, Any]) -> str:
 def _verdict(rows: list[Row]) -> str:
     promised = [row for row in rows if row.promise is not None]
     kept = sum(bool(row.kept) for row in promised)
-    return f"Promises kept: {kept} of {len(promised)}."
+    absent = sorted({row.library for row in rows if row.missing})
+    missing = sum(row.missing for row in promised)
+    left_out = f" {missing} could not be measured: {', '.join(absent)} could not be installed." if missing else ""
+    return f"Promises kept: {kept} of {len(promised)}.{left_out}"
 
 
 def _troubles(rows: list[Row]) -> list[str]:

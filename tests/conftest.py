@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from hypothesis import HealthCheck, settings
 
 # What collecting makes lives as long as the run: it is looked through once, and not by every test.
 gc.disable()
@@ -20,6 +21,10 @@ atexit.register(gc.unfreeze)
 
 # Typer builds all commands with all their options whenever one is called, which takes longer than most of them.
 typer.main.get_command = functools.cache(typer.main.get_command)
+
+# A busy machine is no reason to fail: time is kept by the suite as a whole.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 LINES = [
     line for line in (Path(__file__).parent / "heavy.txt").read_text().splitlines() if line and not line.startswith("#")

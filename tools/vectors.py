@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from bruit import Categories, Grid, Plan, documents
-from bruit.cards import Card
+from bruit.cards import Card, Question
 from bruit.entropy import Entropy, Words
 from bruit.kernels import noise as kernels
+from bruit.laws import Listed, TwoLevelLaw, Window
 from bruit.numbers import number
 from bruit.oracles import LocalHashing, oracle
 from bruit.releases import Count, DiscreteGaussian, DiscreteLaplace, Histogram, Median, Quantiles, Release
 from bruit.releases.exponential import Exponential
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.joint import Chain, JointLaw, Weights
+from bruit.releases.quantiles.joint import draw as draw_jointly
+from bruit.releases.quantiles.points import PLACE_BITS, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.staircase import StaircaseNoise
 
@@ -143,7 +146,14 @@ def reports() -> list[dict[str, Any]]:
         Plan(labels, 1.2, "SMP[OUE]", **again),
         Plan({"smokes": Categories(labels=[False, True], missing="category")}, 1.0, "GRR", public={"sex": ["F", "M"]}),
     )
-    cards = [design.card("answer") for design in singles] + [plan.card() for plan in plans]
+    # The Fano plane: sets that no rule describes are listed. And windows so wide that reports take 2, 4 and 8 bytes.
+    lines = tuple(tuple(sorted((value + step) % 7 for step in (1, 2, 4))) for value in range(7))
+    rules = [Listed(7, lines), *(Window(values=3, width=2**size) for size in (9, 20, 40))]
+    laws = [TwoLevelLaw.calibrate(1.0, sets) for sets in rules]
+    several_blocks = oracle("HR", epsilon=3.0, k=50)
+    answers = [Question("answer", tuple(map(str, range(law.sets.capacity))), law) for law in laws]
+    cards = [design.card("answer") for design in (*singles, several_blocks)] + [plan.card() for plan in plans]
+    cards += [Card(documents.digest(answer.name), "one", (answer,)) for answer in answers]
     return [{"card": card.content.decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
 
 
@@ -163,7 +173,31 @@ def noise() -> list[dict[str, Any]]:
         StaircaseNoise.calibrate(sensitivity=100, epsilon=1.0),
         StaircaseNoise.calibrate(sensitivity=100, epsilon=5.0),
     )
-    return [{**_law(law), "draws": list(_edge_draws(law)), "seeded": _seeded(law)} for law in laws]
+    vectors = [{**_law(law), "draws": list(_edge_draws(law)), "seeded": _seeded(law)} for law in laws]
+    return vectors + _capped()
+
+
+def _capped() -> list[dict[str, Any]]:
+    """Draws beyond 2⁶², from scales that bruit does not offer: with the largest that it does they take 2²² words."""
+    top, step = 2**61, 2**60
+    more, enough = int(kernels._SHARES[3]), int(kernels._SHARES[2])
+    signs = (0, 2**63)
+    far = [[sign, *[more] * count, enough] for sign in signs for count in (1, 2, 3, 5)]
+    outer = [[0, *[0] * count, 2**63, place] for count in (1, 2, 3, 6) for place in (2, 2 * step - 2, 2 * step - 1)]
+    scales = {"step": str(step), "inner": str(step), "outside": str(2**63), "decay": str(2**63)}
+    chances = np.uint64(2**63), np.uint64(2**63)
+    return [
+        {
+            "law": "laplace",
+            "scale": ratio(Fraction(top)),
+            "draws": [_drawn(kernels.laplace, words, (top, 1)) for words in far],
+        },
+        {
+            "law": "staircase",
+            **scales,
+            "draws": [_drawn(kernels.staircase, words, ((step, step), chances)) for words in outer],
+        },
+    ]
 
 
 def _law(law: Any) -> dict[str, Any]:
@@ -180,12 +214,29 @@ def _edge_draws(law: Any) -> Iterator[dict[str, Any]]:
     kernel, parameters = law._kernel()
     starts = [[*entropy.words(place).tolist(), edge] for edge in EDGES for place in range(PLACES)] + [[]] * 6
     for start in starts:
-        words = np.array([*start, *entropy.words(4096).tolist()], np.uint64)
-        out = np.zeros(1, np.int64)
-        done, used = kernel(words, 0, out, *parameters)
-        if not done:
-            raise RuntimeError("One draw of noise took more than 4096 words.")
-        yield {"words": texts(words[:used]), "noise": str(out[0])}
+        yield _drawn(kernel, [*start, *entropy.words(4096).tolist()], parameters)
+
+
+def _drawn(kernel: Any, start: list[int], parameters: Any) -> dict[str, Any]:
+    """One draw, and the words that it took."""
+    words, out = np.array(start, np.uint64), np.zeros(1, np.int64)
+    done, used = kernel(words, 0, out, *parameters)
+    if not done:
+        raise RuntimeError("A draw of noise took more words than there are.")
+    return {"words": texts(words[:used]), "noise": str(out[0])}
+
+
+def calibration() -> list[dict[str, Any]]:
+    """ε, of which some are not what their decimal text says, and sensitivities to scales of Laplace noise."""
+    pairs = [(0.7, 1), (1.1, 1), (0.1, 3), (0.3, 1), (0.001, 7), (2.5, 10**6), (1 / 3, 2), (7.0, 12), (1e-6, 1)]
+    return [
+        {
+            "epsilon": epsilon,
+            "sensitivity": str(change),
+            "scale": ratio(DiscreteLaplace.calibrate(change, epsilon).scale),
+        }
+        for epsilon, change in pairs
+    ]
 
 
 def _seeded(law: Any) -> dict[str, Any]:
@@ -195,7 +246,7 @@ def _seeded(law: Any) -> dict[str, Any]:
 def choices() -> list[dict[str, Any]]:
     """Steps to weights, and bytes to choices."""
     vectors = []
-    steps = (Fraction(1), Fraction(1, 2), Fraction(1, 40), Fraction(7, 3), Fraction(100))
+    steps = (Fraction(1), Fraction(1, 2), Fraction(1, 40), Fraction(1, 700), Fraction(7, 3), Fraction(100))
     cases = ((5,), (1, 0, 2), (0, 0, 0, 1), (3, 10**15, 7, 2**70, 1))
     for step in steps:
         choice = Exponential(step)
@@ -235,6 +286,7 @@ def places() -> list[dict[str, Any]]:
             Quantiles(quantiles=quartiles, bounds=bounds, epsilon=0.1, method="approximate", neighbours="replace"),
             Quantiles(quantiles=(0.1, 0.9), bounds=bounds, epsilon=2.0, method="exponential"),
             Quantiles(quantiles=(0.0, 1 / 3), bounds=(0.0, 1.0), cells=len(cells), epsilon=1.0, method="exponential"),
+            Quantiles(quantiles=(0.4,), bounds=(0.0, 1.0), cells=len(cells), epsilon=0.01, method="exponential"),
         )
         for statistic in statistics:
             entropy = Entropy(SEED)
@@ -267,11 +319,107 @@ def _tree(node: Node | None) -> dict[str, Any] | None:
     }
 
 
+def trees() -> list[dict[str, Any]]:
+    """Quantiles, ε, neighbours and a method to what is drawn in which order."""
+    deciles = tuple(place / 10 for place in range(1, 10))
+    many = tuple(place / 41 for place in range(1, 41))
+    requests: tuple[tuple[tuple[float, ...], float, Any, Any], ...] = (
+        ((0.5,), 0.7, "add-remove", "approximate"),
+        ((0.5,), 1.1, "replace", "approximate"),
+        ((0.75, 0.25, 0.5, 0.25), 1.1, "add-remove", "approximate"),
+        ((0.25, 0.5, 0.75), 0.05, "replace", "approximate"),
+        (deciles, 1.0, "add-remove", "approximate"),
+        (deciles, 0.7, "replace", "approximate"),
+        ((0.05, 0.5, 0.52, 0.999), 3.0, "add-remove", "approximate"),
+        (many, 1.1, "add-remove", "approximate"),
+        ((0.0, 1 / 3, 1.0), 0.7, "add-remove", "exponential"),
+        ((0.1, 0.9), 0.1, "replace", "exponential"),
+    )
+    vectors = []
+    for quantiles, epsilon, neighbours, method in requests:
+        settings: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours, "method": method}
+        statistic = Quantiles(quantiles=quantiles, bounds=Grid(0, 9), **settings)
+        forest = [_tree(tree) for tree in statistic.forest]
+        vectors.append({"quantiles": list(quantiles), **settings, "forest": forest})
+    return vectors
+
+
+def joint() -> list[dict[str, Any]]:
+    """Histograms to the places of quantiles that are drawn all at once."""
+    requests: tuple[tuple[tuple[int, ...], tuple[Fraction, ...], float, Any], ...] = (
+        ((0, 3, 1, 0, 0, 9, 2, 2, 0, 1), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)), 1.0, "add-remove"),
+        ((2, 0, 0, 2), (Fraction(1, 3), Fraction(2, 3)), 0.7, "replace"),
+        ((0, 0), (Fraction(1, 10), Fraction(9, 10)), 1.1, "add-remove"),
+        ((30, 1, 40), (Fraction(1, 2), Fraction(501, 1000)), 20.0, "replace"),
+        ((5, 60, 5), (Fraction(1, 100), Fraction(99, 100)), 40.0, "add-remove"),
+    )
+    vectors = []
+    for counts, quantiles, epsilon, neighbours in requests:
+        points = Points(np.array(counts))
+        law = JointLaw.calibrate(quantiles, epsilon, neighbours, len(counts) << PLACE_BITS)
+        entropy = Entropy(SEED)
+        draws = []
+        # The floor is far below the roundings of the other weights, so that it is tried where these are exact.
+        floor = b"" if any(counts) else _floor(points, law)
+        for start in (b"", floor, b"", b"\xff" * 20, b"", b"", b""):
+            source = RecordedBytes(start, entropy)
+            places = draw_jointly(points, law, source)  # type: ignore[arg-type]
+            draws.append({"bytes": source.used.hex(), "places": texts(places)})
+        vectors.append(
+            {
+                "counts": texts(counts),
+                "quantiles": [ratio(quantile) for quantile in quantiles],
+                "epsilon": epsilon,
+                "neighbours": neighbours,
+                "rate": ratio(law.rate),
+                "floor_bits": str(law.floor_bits),
+                "reach": str(law.reach),
+                "draws": draws,
+            }
+        )
+    return vectors
+
+
+def _floor(points: Points, law: JointLaw) -> bytes:
+    """The bytes with which the floor decides: they fall into the middle of its weight."""
+    chain = Chain(points, law)
+    weight, floor = chain.totals(Weights(chain.last()))
+    bits = (weight + floor - 1).bit_length()
+    size = (bits + 7) // 8
+    return ((weight + floor // 2) << (8 * size - bits)).to_bytes(size, "little")
+
+
+def bulk() -> list[dict[str, Any]]:
+    """A seed to the reports of many people at once, of whom some are stated: where a block or a slice begins."""
+    designs: tuple[tuple[Any, int, tuple[int, ...]], ...] = (
+        (oracle("GRR", epsilon=1.1, k=13), 65_560, (*range(8), *range(65_530, 65_560))),
+        (oracle("GRR", epsilon=0.7, k=300), 40, tuple(range(40))),
+        (oracle("OUE", epsilon=1.1, k=11), 21_860, (*range(8), *range(21_840, 21_860))),
+        (oracle("SUE", epsilon=0.7, k=70), 30, tuple(range(30))),
+        (oracle("OLH", epsilon=1.1, k=20), 30, tuple(range(30))),
+    )
+    vectors = []
+    for design, people, stated in designs:
+        card = design.card("answer")
+        reports = design.privatize(np.arange(people) * 7 % design.size, rng=SEED)
+        number_reports = reports.ndim == 1 and reports.dtype.kind == "u"
+        written = {str(i): str(reports[i]) if number_reports else reports[i].tobytes().hex() for i in stated}
+        vectors.append(
+            {
+                "card": card.content.decode(),
+                "seed": str(SEED),
+                "people": str(people),
+                "reports": written,
+            }
+        )
+    return vectors
+
+
 def releases() -> list[dict[str, Any]]:
     """Whole releases: a document, counts and a seed to what is published."""
     vectors = []
     table = {"sex": ["F", "M", "F"] * 400, "wage": [float(place % 11) for place in range(1200)]}
-    for epsilon in (0.05, 0.5, 0.314):
+    for epsilon in (0.05, 0.5, 0.314, 0.7, 1.1):
         middle = Median("wage", bounds=Grid(0, 10), epsilon=epsilon)
         sexes = Histogram("sex", domain=["F", "M"], epsilon=epsilon)
         release = Release({"n": Count(epsilon=epsilon), "sexes": sexes, "middle": middle})
@@ -308,8 +456,12 @@ FILES = {
     "digests": digests,
     "reports": reports,
     "noise": noise,
+    "calibration": calibration,
     "choices": choices,
     "places": places,
+    "trees": trees,
+    "joint": joint,
+    "bulk": bulk,
     "releases": releases,
 }
 

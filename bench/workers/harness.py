@@ -86,13 +86,17 @@ def measure(prepare: Prepare, job: Job) -> dict[str, Any]:
 
 
 def people_for(prepare: Prepare, job: Job) -> int:
-    """How many people fill one repetition; the first call, which compiles, is not timed."""
+    """How many people fill one repetition.
+
+    Of each size the better of two runs counts: the first may compile, and what is compiled may depend on the size.
+    """
     n = 1000
     prepare(job, n)[0]()
     if job.n:
         return job.n
     while True:
-        seconds, _ = _timed(prepare(job, n)[0])
+        work = prepare(job, n)[0]
+        seconds = min(_timed(work)[0] for _ in range(2))
         if seconds >= job.seconds / 20 or n >= job.most / 20:
             return min(job.most, _round(n * job.seconds / seconds))
         n = min(n * 8, job.most // 20)

@@ -18,9 +18,8 @@ from harness import Check, Job, Work
 
 import bruit
 import oracles
-from bruit.entropy import Entropy
 from bruit.numbers import BoundedLaplace, Number, Staircase
-from bruit.releases import discrete_laplace
+from bruit.releases import DiscreteLaplace
 
 
 def grr_client(job: Job, n: int) -> tuple[Work, Check]:
@@ -61,8 +60,8 @@ def _number_client(number: Number, n: int) -> tuple[Work, Check]:
 
 
 def laplace_noise(job: Job, n: int) -> tuple[Work, Check]:
-    scale = Fraction(job.k)
-    return lambda: discrete_laplace(scale, n, Entropy()), lambda draws: noise.check(draws, job.k)
+    law = DiscreteLaplace(Fraction(job.k))
+    return lambda: law.draw(n, rng=None), lambda draws: noise.check(draws, job.k)
 
 
 def nine_deciles(job: Job, n: int) -> tuple[Work, Check]:
@@ -111,18 +110,19 @@ def _oracle(job: Job) -> Any:
     return bruit.oracle(job.mechanism, epsilon=job.epsilon, k=job.k)
 
 
+TABLE: dict[tuple[str, str], harness.Prepare] = {
+    **oracles.table(dict.fromkeys(oracles.NAMES, (oracle_client, oracle_server))),
+    ("GRR", "client"): grr_client,
+    ("GRR", "server"): grr_server,
+    ("GRR", "keystream"): keystream.secure,
+    ("RS+FD[GRR]", "client"): records_client,
+    ("RS+FD[GRR]", "server"): records_server,
+    ("bounded Laplace", "client"): laplace_client,
+    ("staircase", "client"): staircase_client,
+    ("discrete Laplace", "noise"): laplace_noise,
+    ("nine deciles", "release"): nine_deciles,
+}
+
+
 if __name__ == "__main__":
-    harness.main(
-        {
-            **oracles.table(dict.fromkeys(oracles.NAMES, (oracle_client, oracle_server))),
-            ("GRR", "client"): grr_client,
-            ("GRR", "server"): grr_server,
-            ("GRR", "keystream"): keystream.secure,
-            ("RS+FD[GRR]", "client"): records_client,
-            ("RS+FD[GRR]", "server"): records_server,
-            ("bounded Laplace", "client"): laplace_client,
-            ("staircase", "client"): staircase_client,
-            ("discrete Laplace", "noise"): laplace_noise,
-            ("nine deciles", "release"): nine_deciles,
-        }
-    )
+    harness.main(TABLE)

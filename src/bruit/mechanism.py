@@ -283,9 +283,11 @@ class MessageReports(LocalMechanism):
         return tally.total == tally.n
 
     def _count(self, reports: NDArray[Any]) -> tuple[Counts, int]:
-        from bruit.kernels import counting, two_level
+        from bruit.kernels import counting
 
         if self._cells() > memory.BLOCK:
+            from bruit.kernels import two_level
+
             large, _ = self._no_counts()
             return large, two_level.count(reports, large)
         counts = np.zeros((4, self._cells()), np.int64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +29,7 @@ print("LOADED", *[name for name in {heavy!r} if name in sys.modules])
 
 COMMAND = """
 import contextlib, io
-sys.argv = ["bruit", {option!r}]
+sys.argv = ["bruit", *{words!r}]
 from bruit.cli import main
 with contextlib.redirect_stdout(io.StringIO()):
     try:
@@ -74,8 +74,16 @@ def test_the_probe_reports_a_heavy_module_that_is_loaded() -> None:
     assert loaded_by("import email.charset", ("email.charset", "email.mime")) == ["email.charset"]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("bruit.cli") is None, reason="the command line is not built yet")
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_the_command_line_says_who_it_is_without_loading_anything_heavy(option: str) -> None:
     # Nor NumPy, which would be most of the time that it takes.
-    assert loaded_by(COMMAND.format(option=option), (*HEAVY, "numpy", "scipy", "cryptography")) == []
+    assert loaded_by(COMMAND.format(words=[option]), (*HEAVY, "numpy", "scipy", "cryptography", "rich")) == []
+
+
+def test_a_small_file_becomes_reports_and_an_estimate_without_the_compiler_or_pandas(tmp_path: Path) -> None:
+    # Loading these two would take longer than all the rest.
+    table, reports = tmp_path / "answers.csv", str(tmp_path / "reports.parquet")
+    table.write_text("smokes,age\n" + "no,17\nyes,44\n" * 50, encoding="utf-8")
+    privatize = ["privatize", str(table), "smokes=no,yes", "--epsilon", "1", "-o", reports]
+    assert loaded_by(COMMAND.format(words=privatize), ("numba", "pandas", "scipy", "rich.progress")) == []
+    assert loaded_by(COMMAND.format(words=["estimate", reports]), ("numba", "pandas", "scipy.stats")) == []

@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-import openpyxl
-import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -84,17 +83,17 @@ def test_a_dry_run_says_the_split_and_the_errors_and_reads_nothing(run, tmp_path
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
 def test_results_go_to_a_table_with_their_column_group_and_label(run, people, tmp_path, ending):
     output = f"out.{ending}"
+    openpyxl = pytest.importorskip("openpyxl") if ending == "xlsx" else None
     options = ("--count", "--mean", "age=0..120", "--by", "sex=F,M", "--by", "rooms=1,2,3", "--label", "wave 1")
     body = run("release", "people.csv", *options, "-e", 2, "--seed", 1, "-o", output, "--json").json()
     values = [row["value"] for item in body["results"] for row in item["result"]["values"]]
     assert all(item["result"]["statistic"]["label"] == "wave 1" for item in body["results"])
-    if ending == "xlsx":
+    if openpyxl:
         sheet = openpyxl.load_workbook(tmp_path / output).active
         head, *rows = [[cell.value for cell in row] for row in sheet.rows]
         table = {name: [row[place] for row in rows] for place, name in enumerate(head)}
     else:
-        frame = pd.read_csv(tmp_path / output) if ending == "csv" else pd.read_parquet(tmp_path / output)
-        table = {name: frame[name].tolist() for name in frame}
+        table = (pa.csv.read_csv if ending == "csv" else pq.read_table)(tmp_path / output).to_pydict()
     assert list(table) == ["statistic", "column", "group", "label", "value", "error", "lower", "upper"]
     assert table["value"] == pytest.approx(values)
     assert table["group"][:3] == ["F, 1", "F, 2", "F, 3"]
@@ -141,6 +140,7 @@ def test_a_median_of_dates(run, tmp_path):
 
 
 def test_a_text_in_a_spreadsheet_is_never_a_formula(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
     engines.write_table(Table("", [Column("label", ["=1+1", "@x"]), Column("value", [2**60, 1])]), tmp_path / "t.xlsx")
     sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
     assert [(cell.value, cell.data_type) for cell in sheet["A"]] == [("label", "s"), ("=1+1", "s"), ("@x", "s")]

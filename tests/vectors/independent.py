@@ -12,6 +12,7 @@ import math
 import sys
 from bisect import bisect_left
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -327,7 +328,8 @@ def check_noise(vector):
         same(len(stated["noise"]), 20, "number of seeded draws")
         same([str(law(stream)) for _ in stated["noise"]], stated["noise"], "seeded noise")
 
-    yield seeded
+    if "seeded" in vector:
+        yield seeded
 
 
 def simplest(low, high):
@@ -343,6 +345,11 @@ def simplest(low, high):
 def laplace_scale(sensitivity, epsilon):
     exact = Fraction(epsilon)
     return Fraction(sensitivity) / simplest(exact * (1 - Fraction(1, 10**9)), exact)
+
+
+def check_calibration(vector):
+    scale = laplace_scale(number(vector["sensitivity"]), vector["epsilon"])
+    same([str(scale.numerator), str(scale.denominator)], vector["scale"], "scale")
 
 
 # ---------------------------------------------------------------- choices
@@ -504,6 +511,235 @@ def check_places(vector):
             source = Bytes(bytes.fromhex(draw["bytes"]))
             places = draw_forest(source, counts, vector["forest"], vector["points"])
             same([str(p) for p in places], draw["places"], "places")
+            source.done()
+
+        yield one
+
+
+# ---------------------------------------------------------------- trees
+
+
+def node(place, share, epsilon, public):
+    a, b = share.numerator, share.denominator
+    change = b if public else max(a, b - a)
+    grain = change if epsilon <= Fraction(1, 16) else -(-change // 64)
+    step = epsilon / (2 * -(-change // grain))
+    pairs = {name: [str(x.numerator), str(x.denominator)] for name, x in (("share", share), ("step", step))}
+    return {"quantile": str(place), **pairs, "grain": str(grain), "left": None, "right": None}
+
+
+class Order:
+    """Which quantile of a span is drawn first, and with which portion of what is left."""
+
+    def __init__(self, quantiles, replace):
+        self.x, self.replace, self.known = [0.0, *map(float, quantiles), 1.0], replace, {}
+
+    def best(self, low, high):
+        if high - low == 1:
+            return 0.0, None, None
+        if (low, high) not in self.known:
+            tried = range(low + 1, high) if high - low - 1 <= 32 else [(low + high) // 2]
+            best = None
+            for first in tried:
+                cost, portion = self.cost(low, first, high)
+                if best is None or cost < best[0] * (1 - 1e-9):
+                    best = cost, first, portion
+            self.known[low, high] = best
+        return self.known[low, high]
+
+    def cost(self, low, first, high):
+        x = self.x
+        w = 1.0
+        w += sum(((x[u] - x[low]) / (x[first] - x[low])) ** 2 for u in range(low + 1, first))
+        w += sum(((x[high] - x[u]) / (x[high] - x[first])) ** 2 for u in range(first + 1, high))
+        share = (x[first] - x[low]) / (x[high] - x[low])
+        s = 2 * max(share, 1 - share) * (2 if self.replace else 1)
+        if self.replace and (low, high) == (0, len(x) - 1):
+            s = 2.0
+        own = (w * s * s) ** (1 / 3)
+        rest = (self.best(low, first)[0] + self.best(first, high)[0]) ** (1 / 3)
+        return (own + rest) ** 3, own / (own + rest)
+
+
+def recursive_tree(quantiles, epsilon, replace):
+    order, ends = Order(quantiles, replace), [Fraction(0), *quantiles, Fraction(1)]
+
+    def build(low, high, left):
+        if high - low == 1:
+            return None
+        _, first, portion = order.best(low, high)
+        leaf = high - low == 2
+        mine = left if leaf else left * Fraction(min(max(round(portion * 4096), 1), 4095), 4096)
+        share = ((ends[first] - ends[low]) / (ends[high] - ends[low])).limit_denominator(10**6)
+        whole = (low, high) == (0, len(ends) - 1)
+        halved = replace and not whole
+        result = node(first - 1, share, mine / 2 if halved else mine, replace and whole)
+        result["left"], result["right"] = build(low, first, left - mine), build(first, high, left - mine)
+        return result
+
+    return build(0, len(ends) - 1, epsilon)
+
+
+def check_trees(vector):
+    quantiles = sorted({Fraction(q).limit_denominator(10**6) for q in vector["quantiles"]})
+    epsilon, replace = Fraction(vector["epsilon"]), vector["neighbours"] == "replace"
+    if vector["method"] == "approximate":
+        forest = [recursive_tree(quantiles, epsilon, replace)]
+    else:
+        forest = [node(i, q, epsilon / len(quantiles), replace) for i, q in enumerate(quantiles)]
+    same(forest, vector["forest"], "forest")
+
+
+# ---------------------------------------------------------------- joint
+
+
+DIGITS = decimal.Context(prec=60, Emin=-(10**9), Emax=10**9)
+
+
+class Joint:
+    """All quantiles at once; weights with 60 decimal digits, rounded to 53 binary ones where one is chosen."""
+
+    def __init__(self, vector):
+        self.counts = list(map(number, vector["counts"]))
+        self.records = stand(self.counts)
+        self.n, self.places = len(self.records), len(self.counts) * CELL
+        self.quantiles = [fraction(q) for q in vector["quantiles"]]
+        self.calibrate(Fraction(vector["epsilon"]), vector["neighbours"] == "replace")
+        self.target = [q * self.n for q in self.quantiles]
+        self.gap = [self.target[0], *(b - a for a, b in pairwise(self.target))]
+        self.known = {}
+
+    def calibrate(self, epsilon, replace):
+        m, ends = len(self.quantiles), [Fraction(0), *self.quantiles, Fraction(1)]
+        smallest = min(b - a for a, b in pairwise(ends))
+        change = Fraction(2) if replace else 2 * (1 - smallest)
+        ln2 = Fraction(69315, 100000)
+        vectors = (self.places**m // math.factorial(m)).bit_length()
+        self.floor_bits = vectors + math.ceil(epsilon / (2 * change) * m / ln2) + 40
+        self.reach = math.ceil((self.floor_bits + 60) * ln2 / (2 * epsilon * Fraction(63, 64) / (2 * change)))
+        roundings = (5 * (2 * self.reach + 3) + 5 * m + 10) * (2 * m * m + 5 * m + 1)
+        error = Fraction(roundings, 2**52) + Fraction(2, 2**60)
+        self.rate = (epsilon - 4 * error) / (2 * change)
+
+    def weight(self, score):
+        if score > 2 * self.reach + 1:
+            return decimal.Decimal(0)
+        x = self.rate * score
+        return DIGITS.exp(DIGITS.divide(decimal.Decimal(-x.numerator), decimal.Decimal(x.denominator)))
+
+    def row(self, j):
+        return range(
+            max(0, math.ceil(self.target[j] - self.reach)), min(self.n, math.floor(self.target[j] + self.reach)) + 1
+        )
+
+    def span(self, rank):
+        start = self.records[rank - 1] + 1 if rank else 0
+        return start, (self.records[rank] if rank < self.n else self.places - 1) - start + 1
+
+    def entry(self, j, rank):
+        """Quantile j comes to this rank from a smaller one, or is the first."""
+        if j == 0:
+            return self.weight(abs(rank - self.target[0]))
+        if ("entry", j, rank) not in self.known:
+            total = decimal.Decimal(0)
+            for s in self.row(j - 1):
+                if s < rank:
+                    step = self.weight(abs(rank - s - self.gap[j]))
+                    total = DIGITS.add(total, DIGITS.multiply(self.ending(j - 1, s), step))
+            self.known["entry", j, rank] = total
+        return self.known["entry", j, rank]
+
+    def sharing(self, j, rank):
+        """The weights of 1, 2, ... quantiles up to j at this rank."""
+        result, shared, width = [], decimal.Decimal(1), self.span(rank)[1]
+        for k in range(1, j + 2):
+            i = j - k + 1
+            if rank not in self.row(i):
+                return result
+            shared = DIGITS.divide(DIGITS.multiply(shared, decimal.Decimal(width)), decimal.Decimal(k))
+            result.append(DIGITS.multiply(shared, self.entry(i, rank)))
+            shared = DIGITS.multiply(shared, self.weight(self.gap[i]))
+        return result
+
+    def ending(self, j, rank):
+        if (j, rank) not in self.known:
+            total = decimal.Decimal(0)
+            for weight in self.sharing(j, rank):
+                total = DIGITS.add(total, weight)
+            self.known[j, rank] = total
+        return self.known[j, rank]
+
+    def draw(self, source):
+        m = len(self.quantiles)
+        last = WholeWeights(
+            {r: DIGITS.multiply(self.ending(m - 1, r), self.weight(abs(r - self.target[-1]))) for r in self.row(m - 1)}
+        )
+        scale = last.lowest + self.floor_bits
+        mine = last.total * math.factorial(m) << max(scale, 0)
+        floor = self.places**m << max(-scale, 0)
+        if large(source, mine + floor) >= mine:
+            return sorted(large(source, self.places) for _ in range(m))
+        j, rank, drawn = m - 1, last.choose(source), []
+        while True:
+            many = WholeWeights(dict(enumerate(self.sharing(j, rank), 1))).choose(source)
+            drawn.append((rank, many))
+            j -= many
+            if j < 0:
+                break
+            following = {
+                s: DIGITS.multiply(self.ending(j, s), self.weight(abs(s - (rank - self.gap[j + 1]))))
+                for s in self.row(j)
+                if s < rank
+            }
+            rank = WholeWeights(following).choose(source)
+        places = []
+        for rank, many in drawn:
+            start, size = self.span(rank)
+            places += [start + large(source, size) for _ in range(many)]
+        return sorted(places)
+
+
+class WholeWeights:
+    """Weights as whole numbers of 53 binary digits, times powers of two."""
+
+    def __init__(self, weights):
+        self.entries = []
+        for name, weight in weights.items():
+            if weight:
+                exact = Fraction(weight)
+                power = exact.numerator.bit_length() - exact.denominator.bit_length() - 53
+                power -= exact / Fraction(2) ** power < 2**52
+                power += exact / Fraction(2) ** power >= 2**53
+                digits = round(exact / Fraction(2) ** power)
+                self.entries.append((power, digits, name))
+        self.entries.sort(key=lambda entry: entry[0])  # equal powers stay in their order
+        self.lowest = self.entries[0][0]
+        self.total = sum(digits << power - self.lowest for power, digits, _ in self.entries)
+
+    def choose(self, source):
+        u = large(source, self.total)
+        for power, digits, name in self.entries:
+            here = digits << power - self.lowest
+            if u < here:
+                return name
+            u -= here
+        raise AssertionError
+
+
+def check_joint(vector):
+    law = Joint(vector)
+
+    def parameters():
+        same([str(law.rate.numerator), str(law.rate.denominator)], vector["rate"], "rate")
+        same([str(law.floor_bits), str(law.reach)], [vector["floor_bits"], vector["reach"]], "floor and reach")
+
+    yield parameters
+
+    for draw in vector["draws"]:
+
+        def one(draw=draw):
+            source = Bytes(bytes.fromhex(draw["bytes"]))
+            same([str(place) for place in law.draw(source)], draw["places"], "places")
             source.done()
 
         yield one
@@ -807,6 +1043,98 @@ def check_reports(vector):
         yield one
 
 
+# ---------------------------------------------------------------- bulk
+
+
+def many_words(stream, n):
+    content = stream.take(8 * n)
+    return [int.from_bytes(content[i : i + 8], "little") for i in range(0, 8 * n, 8)]
+
+
+def redraw(stream, words, total):
+    late = [i for i, w in enumerate(words) if w >= total]
+    while late:
+        for i, w in zip(late, many_words(stream, len(late)), strict=True):
+            words[i] = w
+        late = [i for i in late if words[i] >= total]
+
+
+def keep_or_other(law, x, u):
+    keep = law["inside"] - law["outside"]
+    return x if u < keep else (u - keep) // law["outside"]
+
+
+def bulk_values(stream, law, sets, codes):
+    words = many_words(stream, len(codes))
+    redraw(stream, words, two_level_total(law))
+    return [keep_or_other(law, x, u) for x, u in zip(codes, words, strict=True)]
+
+
+def bulk_hashes(stream, law, sets, codes):
+    n = len(codes)
+    words, first, second = (many_words(stream, n) for _ in range(3))
+    own = [bucket(x, a, b, sets["buckets"]) for x, a, b in zip(codes, first, second, strict=True)]
+    redraw(stream, words, two_level_total(law))
+    drawn = [keep_or_other(law, x, u) for x, u in zip(own, words, strict=True)]
+    return [a + TOP * b + 2**128 * h for a, b, h in zip(first, second, drawn, strict=True)]
+
+
+def bulk_bits(stream, law, sets, codes):
+    k = sets["values"]
+    width = -(-k // 8)
+    people = max(1, 65536 // (width + 1))
+    result = []
+    for start in range(0, len(codes), people):
+        result += bits_slice(stream, law, k, width, codes[start : start + people])
+    return result
+
+
+def bits_slice(stream, law, k, width, codes):
+    lanes = -(-len(codes) * width // 8)
+    words = many_words(stream, 8 * lanes + len(codes))
+    values, tied = [], []
+    for i in range(lanes):
+        ones, open_ = 0, TOP - 1
+        for plane in range(8):
+            w, digit = words[plane * lanes + i], law["other"] >> (56 + plane) & 1
+            ones = w | ones if digit else w & ones
+            open_ &= w ^ (TOP - 1 if digit else 0)
+        values.append(ones)
+        tied.append(open_)
+    further = iter(many_words(stream, sum(t.bit_count() for t in tied)))
+    rest = (law["other"] << 8) % TOP
+    for i, t in enumerate(tied):
+        for place in range(64):
+            if t >> place & 1 and next(further) < rest:
+                values[i] |= 1 << place
+    content = b"".join(value.to_bytes(8, "little") for value in values)
+    rows = []
+    for i, code in enumerate(codes):
+        row = int.from_bytes(content[i * width : (i + 1) * width], "little") & ((1 << k) - 1)
+        row &= ~(1 << code)
+        row |= (words[8 * lanes + i] < law["own"]) << code
+        rows.append(row)
+    return rows
+
+
+BULK = {"self": bulk_values, "hash": bulk_hashes, "subset": bulk_bits}
+
+
+def check_bulk(vector):
+    card = Card(vector["card"])
+    plan = json.loads(vector["card"])["plan"]
+    question = card.questions[0]
+    people = number(vector["people"])
+    codes = [7 * i % question["values"] for i in range(people)]
+    key, reports = seed_key(number(vector["seed"]), "privatize/" + plan), []
+    for block, start in enumerate(range(0, people, 65536)):
+        stream = Stream(part_key(key, block))
+        draw = BULK[question["sets"]["kind"]]
+        reports += draw(stream, question["law"], question["sets"], codes[start : start + 65536])
+    for i, stated in vector["reports"].items():
+        same(card.texts([reports[number(i)]])[card.columns[0]["name"]], stated, f"report of person {i}")
+
+
 # ---------------------------------------------------------------- files
 
 
@@ -822,15 +1150,21 @@ CHECKS = {
     "digests": single(check_digest),
     "reports": check_reports,
     "noise": check_noise,
+    "calibration": single(check_calibration),
     "choices": check_choices,
     "places": check_places,
+    "trees": single(check_trees),
+    "joint": check_joint,
+    "bulk": single(check_bulk),
     "releases": single(check_release),
 }
 
 
-def run(folder):
+def run(folder, *names):
     failed = 0
     for about, checks in CHECKS.items():
+        if names and about not in names:
+            continue
         content = json.loads((Path(folder) / f"{about}.json").read_text(encoding="utf-8"))
         same((content["format"], content["about"]), ("bruit.vectors/1", about), "head of the file")
         right = wrong = right_checks = wrong_checks = 0

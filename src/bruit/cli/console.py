@@ -16,13 +16,12 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from bruit import errors
 from bruit.tables import shown, wrap
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bruit.tables import Table
     from bruit.tables.table import Role
 
@@ -80,25 +79,28 @@ def exit_code(error: BaseException) -> Exit:
     return next((code for kind, code in table if isinstance(error, kind)), Exit.DEFECT)
 
 
-class _Plain(Console):
+def _screen(*, stderr: bool = False, quiet: bool = False) -> Console:
     """A console that prints labels, names and paths as they are: no text is read as markup or emoji."""
+    from rich.console import Console
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
-
-    def on_broken_pipe(self) -> NoReturn:
-        """Rich would end the program with code 1, which means something else here."""
-        raise BrokenPipeError
+    screen = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
+    screen.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]
+    return screen
 
 
-def out() -> Console:
-    """Where results go."""
-    return _Plain()
+def _broken_pipe() -> NoReturn:
+    """Rich would end the program with code 1, which means something else here."""
+    raise BrokenPipeError
+
+
+def out(*, quiet: bool = False) -> Console:
+    """Where results go; a quiet one prints nothing."""
+    return _screen(quiet=quiet)
 
 
 def err() -> Console:
     """Where everything else goes."""
-    return _Plain(stderr=True)
+    return _screen(stderr=True)
 
 
 def note(text: str) -> None:
@@ -162,6 +164,11 @@ def say(text: str, style: str = "", *, whole: bool = False) -> None:
 def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | None], None]]:
     """A callable (rows done, rows in all or None) that draws a bar on a terminal once the work proves long."""
     screen = err()
+    if not screen.is_terminal:
+        yield lambda done, total: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     bar = Progress(
         SpinnerColumn(),
         TextColumn(what),
@@ -171,7 +178,6 @@ def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | Non
         TimeRemainingColumn(),
         console=screen,
         transient=True,
-        disable=not screen.is_terminal,
     )
     task = bar.add_task(what, total=None, rows="0")
     begun = time.monotonic()

@@ -31,6 +31,8 @@ def _tests(*kinds: str) -> tuple[Callable[[Any], bool], ...]:
 _TEXT = _tests("string", "large_string", "string_view")
 _BYTES = _tests("binary", "large_binary", "binary_view", "fixed_size_binary")
 _LISTS = _tests("list", "large_list", "fixed_size_list")
+# So many texts are as soon read one after the other as all at once by pandas, once that is loaded.
+_FEW = 4096
 
 
 _FRAME_RULE = (
@@ -68,8 +70,7 @@ def _numbers_of(array: Any, name: str) -> Column:
     if array.null_count and not pa.types.is_floating(array.type):
         return _dictionary(array)  # as floats, whole numbers beyond 2⁵³ would change
     # A copy: kernels are compiled once for arrays that may be written to, and again for those that may not.
-    numbers: NDArray[Any] = np.array(array.to_numpy(zero_copy_only=False))
-    return numbers
+    return np.array(_numbers(array))
 
 
 def _decimals(array: Any) -> NDArray[Any]:
@@ -118,7 +119,7 @@ def _dictionary(array: Any) -> DictionaryColumn:
             array = array.cast(pa.large_string())
         array = array.dictionary_encode()
     indices = array.indices.cast(pa.int32())
-    positions = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
+    positions = _numbers(indices.fill_null(-1) if indices.null_count else indices)
     if positions.size and not -1 <= positions.min() <= positions.max() < len(array.dictionary):
         raise FormatError("A column names entries that its dictionary does not have: the file is damaged.")
     if len(array.dictionary) <= len(array):
@@ -129,9 +130,30 @@ def _dictionary(array: Any) -> DictionaryColumn:
     return DictionaryColumn(_entries(array.dictionary.take(pa.array(used))), positions)
 
 
+# `to_numpy` of pyarrow loads pandas where that is installed, which takes as long as the rest of a short command.
+# These give the same arrays without it.
+
+
+def _numbers(array: Any) -> NDArray[Any]:
+    """The values of an array of numbers, which is not to be written to."""
+    kind = array.type
+    if array.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return _converted(array)
+    dtype = np.dtype(kind.to_pandas_dtype())
+    return np.frombuffer(array.buffers()[1] or b"", dtype)[array.offset : array.offset + len(array)]
+
+
 def _entries(dictionary: Any) -> NDArray[Any]:
-    entries: NDArray[Any] = dictionary.to_numpy(zero_copy_only=False)
+    if not is_text(dictionary.type) or len(dictionary) > _FEW:
+        return _converted(dictionary)
+    entries = np.empty(len(dictionary), object)
+    entries[:] = dictionary.to_pylist()
     return entries
+
+
+def _converted(array: Any) -> NDArray[Any]:
+    values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return values
 
 
 def _bytes(array: Any, name: str) -> NDArray[np.uint8]:
@@ -175,9 +197,9 @@ def reports(form: Form, values: Any) -> Parsed:
 
 def _number_reports(form: Form, values: Any) -> Parsed:
     if pa.types.is_integer(values.type):
-        return _with_gaps(form.parse_numbers(values.fill_null(0).to_numpy(zero_copy_only=False)), values)
+        return _with_gaps(form.parse_numbers(_numbers(values.fill_null(0) if values.null_count else values)), values)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        return form.parse_numbers(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return form.parse_numbers(_numbers(values.cast(pa.float64())))
     return form.none(len(values))
 
 
@@ -262,10 +284,10 @@ def to_record_batch(columns: Batch, metadata: Mapping[str, str]) -> Any:
 
 
 def _array(values: NDArray[Any]) -> Any:
-    if values.ndim == 1:
+    if values.ndim == 1 and values.dtype.kind not in "iuf":
         return pa.array(values)
-    rows, width = values.shape
-    return pa.Array.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(values)])
+    kind = pa.from_numpy_dtype(values.dtype) if values.ndim == 1 else pa.binary(values.shape[1])
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])  # `pa.array` would load pandas
 
 
 def reading(

@@ -95,11 +95,8 @@ def words_below(entropy: Entropy, total: int, size: int) -> NDArray[np.uint64]:
 
 def draw_again(words: NDArray[np.uint64], total: int, entropy: Entropy) -> None:
     """Replace words at or above `total`, which depends on the words alone and never on a person's value."""
-    from bruit.kernels.words import above
-
     last = np.uint64(total - 1)
-    places = np.empty(words.size, np.int64)
-    late = places[: above(words, last, places)]
+    late = np.flatnonzero(words > last)
     while late.size:
         words[late] = entropy.words(late.size)
         late = late[words[late] > last]

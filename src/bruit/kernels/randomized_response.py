@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.kernels._compile import compiled
+from bruit.kernels._compile import compiled_beyond_few
 
 
-@compiled
+def _randomize_few(
+    codes: NDArray[Any], words: NDArray[np.uint64], keep: np.uint64, outside: np.uint64, out: NDArray[Any]
+) -> None:
+    """The same by NumPy's division of whole numbers."""
+    out[:] = (words - keep) // outside
+    np.copyto(out, codes, where=words < keep, casting="unsafe")
+
+
+@compiled_beyond_few(_randomize_few)
 def randomize(
     codes: NDArray[Any], words: NDArray[np.uint64], keep: np.uint64, outside: np.uint64, out: NDArray[Any]
 ) -> None:

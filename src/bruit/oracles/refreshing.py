@@ -35,7 +35,6 @@ def decide(chance: Fraction, words: Words, entropy: Entropy) -> NDArray[np.bool_
 def refresh_messages(memos: NDArray[Any], choices: int, keep: Fraction, entropy: Entropy, out: NDArray[Any]) -> None:
     """Write each memo with chance `keep`, else a number below `choices`, all equally likely: one word decides both."""
     from bruit.kernels import randomized_response as kernel
-    from bruit.kernels.words import above
 
     if keep == 1:
         out[:] = memos
@@ -44,8 +43,7 @@ def refresh_messages(memos: NDArray[Any], choices: int, keep: Fraction, entropy:
     words = memory.block_words(entropy, memos.size)
     kernel.randomize(memos, words, np.uint64(kept), np.uint64(max(width, 1)), out)
     total = kept + choices * width
-    places = np.empty(memos.size, np.int64)
-    late = places[: above(words, np.uint64(total - 1), places)]
+    late = np.flatnonzero(words > np.uint64(total - 1))
     # What is left of both chances, relative to all that is left.
     chance = (keep * WORDS - kept) / (WORDS - total) if total < WORDS else Fraction(0)
     for place in late:

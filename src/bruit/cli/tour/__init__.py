@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from bruit import documents
 from bruit.cli import console as shared
@@ -18,6 +17,8 @@ from bruit.errors import MissingExtraError
 from bruit.tables import wrap
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bruit.figures.page import Page, Picture
 
 #: Text and tables keep to this width on wider terminals too.
@@ -60,7 +61,7 @@ def tour(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Take a first survey on real data, step by step; no network is needed."""
-    screen = Console(quiet=True) if as_json else shared.out()
+    screen = shared.out(quiet=as_json)
     result = run_tour(output, seed=seed, console=screen, page=page)
     if result.missing:
         shared.warn(result.missing)
