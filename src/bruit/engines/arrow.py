@@ -158,7 +158,8 @@ def reports(form: Form, values: Any) -> Parsed:
 
 def _number_reports(form: Form, values: Any) -> Parsed:
     if pa.types.is_integer(values.type):
-        return _with_gaps(form.parse_numbers(values.fill_null(0).to_numpy(zero_copy_only=False)), values)
+        whole = values.fill_null(0) if values.null_count else values
+        return _with_gaps(form.parse_numbers(whole.to_numpy(zero_copy_only=False)), values)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         return form.parse_numbers(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
     return form.none(len(values))
