@@ -52,13 +52,11 @@ def fraction(**parameter: Any) -> float:
 def integer(*, low: int | None = None, high: int | None = None, **parameter: Any) -> int:
     """A whole number, between `low` and `high` where they are given."""
     name, value = _single(parameter)
-    rule = _integer_rule(low, high)
     number = whole(value)
-    if number is None:
-        raise ParameterTypeError(f"{name} must be {rule}, got {_shown(value)}.")
-    if (low is not None and number < low) or (high is not None and number > high):
-        raise ParameterError(f"{name} must be {rule}, got {_shown(value)}.")
-    return number
+    if number is not None and (low is None or number >= low) and (high is None or number <= high):
+        return number
+    kind = ParameterTypeError if number is None else ParameterError
+    raise kind(f"{name} must be {_integer_rule(low, high)}, got {_shown(value)}.")
 
 
 def whole(value: Any) -> int | None:
@@ -98,10 +96,9 @@ def domain_size(**parameter: Any) -> int:
 def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     """One of a few words."""
     name, value = _single(parameter)
-    known = list(choices)
-    for choice in known:
-        if isinstance(value, str) and value == choice:
-            return choice
+    known = tuple(choices)
+    if isinstance(value, str) and value in known:
+        return known[known.index(value)]
     words = ", ".join(repr(choice) for choice in known)
     kind = ParameterError if isinstance(value, str) else ParameterTypeError
     raise kind(f"{name} must be one of {words}, got {_shown(value)}.{suggestion(value, known)}")
@@ -147,6 +144,10 @@ def _folded(name: str) -> str:
 _ALIKE = 0.66
 
 
+#: What Python would turn into a number, and no person would.
+_NO_NUMBERS = (bool, str, bytes)
+
+
 def _single(parameter: dict[str, Any]) -> tuple[str, Any]:
     ((name, value),) = parameter.items()
     return name, value
@@ -156,7 +157,7 @@ def _real(parameter: dict[str, Any], rule: str, holds: Callable[[float], bool]) 
     """The parameter as a float that obeys the rule; text and booleans are not numbers, however convertible."""
     name, value = _single(parameter)
     kind: type[BruitError] = ParameterTypeError
-    if not isinstance(value, bool | str | bytes):
+    if not isinstance(value, _NO_NUMBERS):
         try:
             number = float(value)
             if holds(number):

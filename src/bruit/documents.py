@@ -33,6 +33,7 @@ SAFE_INTEGER = 2**53 - 1
 #: More digits than any whole number in a document has: the time to read a number grows with their square.
 _MOST_DIGITS = 40
 _WHOLE = re.compile(f"-?[0-9]{{1,{_MOST_DIGITS}}}")
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical(body: Any) -> str:
@@ -41,7 +42,7 @@ def canonical(body: Any) -> str:
     >>> canonical({"b": 2**60, "a": [1.5, None]})
     '{"a":[1.5,null],"b":"1152921504606846976"}'
     """
-    return json.dumps(_safe(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(_safe(body))
 
 
 def digest(body: Any) -> str:
@@ -198,7 +199,13 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+#: What JSON keeps as it is; by far the most of what documents hold.
+_PLAIN = frozenset({str, float, bool, type(None)})
+
+
 def _safe(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Mapping):
         return {str(key): _safe(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -42,6 +42,7 @@ Randomness: TypeAlias = "Entropy | int | None"
 
 _KEY_BYTES = 32
 _ZEROS = bytes(1 << 20)
+_FROM_ZERO = modes.CTR(bytes(16))
 # Counts the forks behind this process: a stream made before the last one must not go on with its old key.
 _forks = 0
 # Held while a part is taken or a key renewed; a thread that a fork did not copy may have held the old one.
@@ -69,7 +70,7 @@ class _State(NamedTuple):
 
 def _new_state(key: Key) -> _State:
     # The counter may start at zero because every key is used for one stream only.
-    stream = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+    stream = Cipher(algorithms.AES256(key), _FROM_ZERO).encryptor()
     return _State(key, stream, threading.Lock(), _forks)
 
 

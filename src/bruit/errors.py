@@ -30,8 +30,7 @@ in flight when an error of ours is raised: leave the ``except`` block first, or 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 
 class BruitError(Exception):
@@ -139,10 +138,7 @@ class DisclosureWarning(UserWarning):
     """Something was read from the data that should have been declared; no guarantee covers that it is known."""
 
 
-@contextlib.contextmanager
-def translated(
-    kinds: type[Exception] | tuple[type[Exception], ...], explain: Callable[[Exception], BruitError]
-) -> Iterator[None]:
+class translated:
     """Within the block, an error of these kinds becomes one of ours that keeps nothing of it.
 
     Parameters
@@ -160,21 +156,39 @@ def translated(
     Traceback (most recent call last):
     bruit.errors.DataError: values must be numbers.
     """
-    every = kinds if isinstance(kinds, tuple) else (kinds,)
-    ours = tuple(kind for kind in every if issubclass(kind, BruitError))
-    try:
+
+    __slots__ = ("_explain", "_kinds")
+
+    def __init__(
+        self, kinds: type[Exception] | tuple[type[Exception], ...], explain: Callable[[Exception], BruitError]
+    ) -> None:
+        self._kinds, self._explain = kinds, explain
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        ours = error if isinstance(error, BruitError) else None
+        if isinstance(error, self._translated(ours)):
+            ours = self._explain(error)
+        if ours is None:
+            return
         try:
-            yield
-        except every as error:
-            if isinstance(error, BruitError) and not isinstance(error, ours):
-                raise
-            raise explain(error) from None
-    except BruitError as error:
-        error.__context__ = None  # the other error is still in flight here, so the link to it is cut afterwards
-        raise
+            if ours is not error:
+                raise ours from None
+        finally:
+            ours.__context__ = None  # the other error is still in flight here, so the link to it is cut afterwards
+            del error, trace  # nor is it kept in a frame of the traceback
+
+    def _translated(self, ours: BruitError | None) -> tuple[type[Exception], ...]:
+        """The kinds that are translated: of errors of ours, those that are named as such."""
+        every = self._kinds if isinstance(self._kinds, tuple) else (self._kinds,)
+        return every if ours is None else tuple(kind for kind in every if issubclass(kind, BruitError))
 
 
-def in_column(name: str) -> contextlib.AbstractContextManager[None]:
+def in_column(name: str) -> translated:
     """Within the block, errors about data say in which column they arose; its name is public.
 
     >>> with in_column("age"):

@@ -208,9 +208,10 @@ def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> 
     for source, stated in zip(sources, headers, strict=True):
         path = path_of(source)
         for file in stated or ([path] if path is not None else []):
-            if not Path(file).exists():  # whoever reads it will say so
+            try:
+                state = Path(file).stat()
+            except OSError:  # whoever reads it will say so
                 continue
-            state = Path(file).stat()
             if (state.st_dev, state.st_ino) in seen:
                 raise ParameterError(f"{file} is named twice: its reports would count twice.")
             seen.add((state.st_dev, state.st_ino))
@@ -227,11 +228,11 @@ def _tally(plan: Any, source: Any, headers: dict[str, dict[str, str]], opened: C
 
     def count(rows: Rows) -> Tally:
         counted: Tally = plan.count(rows.reports)
-        return replace(counted, refused=counted.refused + rows.refused)
+        return replace(counted, refused=counted.refused + rows.refused) if rows.refused else counted
 
     result = reports.fold(opened(source), plan.form, count)
     simulated = any(stated.get("bruit.simulated") == "true" for stated in headers.values())
-    return replace(result, simulated=result.simulated or simulated)
+    return replace(result, simulated=True) if simulated else result
 
 
 def _check_plan(digest: str, path: Path, headers: dict[str, dict[str, str]]) -> None:

@@ -95,6 +95,7 @@ class _Head:
     def __init__(self, path: str, columns: list[str] | None, folders: dict[str, str | None]) -> None:
         self.path = path
         with self._open() as file, self._named():
+            self.metadata = file.metadata
             self.rows: int = file.metadata.num_rows
             schema = file.schema_arrow
             inside = [name for name in schema.names if batching.clean_name(name) not in folders]
@@ -121,7 +122,7 @@ class _Head:
     def tables(self, rows: int) -> Iterator[Any]:
         """The columns of the file as Arrow has them, at most so many rows at a time."""
         there = list(self.names.values())
-        with self._open(read_dictionary=self.text) as file:
+        with self._open(read_dictionary=self.text, metadata=self.metadata) as file:
             if not self.rows:
                 yield file.schema_arrow.empty_table()
                 return

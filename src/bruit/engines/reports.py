@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from bruit.engines import arrays, running, sources
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH
-from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Parsed, Rows, together
 from bruit.errors import DataError, DataTypeError
 
@@ -65,7 +64,7 @@ def pieces(source: Any, forms: Forms) -> tuple[int | None, Iterator[Rows]]:
     if isinstance(source, Mapping):
         rows = _mapping(source, wanted)
         return rows.people, iter([rows])
-    file = sources.file(source, TextOptions())
+    file = sources.file(source, sources.USUAL)
     if file is None:
         opened = _frame(source, wanted) or (None, _items(source, wanted))
     elif file.parquet:

@@ -31,7 +31,7 @@ READABLE = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 #: How text is read unless it is said otherwise.
-_USUAL = TextOptions()
+USUAL = TextOptions()
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Source:
     """Data, how their texts are read, and who is told how far the reading is; `read` makes one."""
 
     data: Any
-    text: TextOptions = _USUAL
+    text: TextOptions = USUAL
     progress: Progress | None = None
 
     @classmethod

@@ -25,6 +25,8 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     Guarantee(epsilon=0.75, delta=0.0, neighbours='replace')
     """
     steps, neighbours = _same_neighbours(guarantees)
+    if len(steps) == 1:
+        return steps[0]
     return _together(
         sum((Fraction(step.epsilon) for step in steps), Fraction(0)),
         sum((Fraction(step.delta) for step in steps), Fraction(0)),

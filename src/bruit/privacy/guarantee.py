@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from bruit import _checks
 from bruit.errors import BruitError, FormatError, ParameterError, translated
@@ -72,7 +72,7 @@ class Guarantee:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.non_negative(epsilon=self.epsilon))
         object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
-        _checks.one_of(get_args(Neighbours), neighbours=self.neighbours)
+        _checks.one_of(_MEANING, neighbours=self.neighbours)
 
     @property
     def local(self) -> bool:

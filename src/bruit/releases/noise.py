@@ -143,6 +143,7 @@ class DiscreteLaplace(Noise):
             )
 
     @classmethod
+    @lru_cache(maxsize=256, typed=True)
     def calibrate(cls, sensitivity: int, epsilon: float) -> DiscreteLaplace:
         """The noise for a sensitivity in whole numbers, whose `loss` is at most ε, and ε within one part in 10⁹."""
         change = _checks.integer(low=1, sensitivity=sensitivity)
@@ -308,8 +309,8 @@ def cut(sums: Any) -> Integers:
     if exact.dtype == np.uint64:
         exact = np.minimum(exact, np.uint64(MOST_SUM))
     if exact.dtype != object:
-        exact = exact.astype(np.int64)
-    whole: Integers = np.clip(exact, -MOST_SUM, MOST_SUM).astype(np.int64)
+        exact = exact.astype(np.int64, copy=False)
+    whole: Integers = np.minimum(np.maximum(exact, -MOST_SUM), MOST_SUM).astype(np.int64, copy=False)
     return whole
 
 

@@ -234,7 +234,7 @@ class Release:
             What the ledger writes down; public. By default the names of the statistics and the groups.
         """
         prepared = self._prepared(raw)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
+        if rng is not None and not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
             rng = Entropy.resolve(rng, "release", self.digest)
         if ledger is not None:
             self._book(ledger, label)
@@ -410,8 +410,10 @@ class Release:
     def _split(self, counts: Counts) -> list[list[Counts]]:
         """The counts of each statistic, for each group."""
         many = max(1, len(self.groups))
-        ends = list(itertools.accumulate(item.size * many for item in self._drawn.values()))
-        return [np.split(part, many) for part in np.split(counts, ends[:-1])]
+        sizes = [item.size for item in self._drawn.values() for _ in range(many)]
+        ends = [0, *itertools.accumulate(sizes)]
+        parts = [counts[low:high] for low, high in itertools.pairwise(ends)]
+        return [parts[first : first + many] for first in range(0, len(parts), many)]
 
     def _prepared(self, raw: RawTally) -> list[list[Counts]]:
         if not isinstance(raw, RawTally):

@@ -82,9 +82,8 @@ class Result(Tabular):
     def __post_init__(self) -> None:
         values = np.array(self.values, ndmin=1)
         values = _read_only(values.astype(object) if values.dtype.kind in "US" else values)
-        error = np.broadcast_to(np.asarray(self.error, np.float64), values.shape)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "error", _read_only(np.array(error)))
+        object.__setattr__(self, "error", _read_only(np.full(values.shape, self.error, np.float64)))
         object.__setattr__(self, "labels", tuple(self.labels))
         if values.ndim != 1 or len(self.labels) != values.size:
             raise ParameterError("A release has one label for each value.")

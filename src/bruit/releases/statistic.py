@@ -367,7 +367,7 @@ class AdditiveStatistic(Statistic):
     def publish(self, counts: Counts, words: Words) -> Result:
         """The sums, cut to ±2⁶¹, with noise, and the result of them."""
         n = self.public_size(counts)
-        noise, sums = self.noise(n), cut(self.sums(counts))
+        noise, sums = self.noise(n), self.sums(counts)
         return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
 
 
