@@ -629,3 +629,14 @@ def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
     run(*known, "--cross", "smokes=no,yes", "--missing", "category")
     alone = ("release", "people.csv", "-e", "1", "--table", "sex,smokes")
     assert "--table names columns of --cross" in run(*alone, code=2).err
+
+
+def test_sums_of_groups_that_nobody_declared_come_with_their_number_of_people(run, tmp_path):
+    rows = [f"{zone},{fare}" for zone, fare, many in (("a", 5, 300), ("b", 2, 200), ("c", 9, 3)) for _ in range(many)]
+    (tmp_path / "trips.csv").write_text("\n".join(["zone,fare", *rows]))
+    ask = ("release", tmp_path / "trips.csv", "-e", 2, "--delta", 1e-6, "--by", "zone=?", "--sum", "fare=0..10")
+    shown = run(*ask, "--count", "--seed", 1).out
+    assert "sum of fare by zone" in shown
+    assert "count by zone" in shown
+    assert "selection" in run(*ask, "--count", "--dry-run").out
+    assert "--count --by zone=?" in run(*ask, code=2).err
