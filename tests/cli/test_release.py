@@ -659,3 +659,14 @@ def test_a_dry_run_says_the_error_of_means_for_the_rows_that_are_expected(run):
     assert "± is one standard deviation of the noise" in run(*ask, 3000, "--dry-run").out
     assert "is for --dry-run" in run(*ask, 3000, code=2).err
     assert "must be" in run(*ask, 0, "--dry-run", code=2).err
+
+
+def test_sums_of_groups_that_nobody_declared_come_with_their_number_of_people(run, tmp_path):
+    rows = [f"{zone},{fare}" for zone, fare, many in (("a", 5, 300), ("b", 2, 200), ("c", 9, 3)) for _ in range(many)]
+    (tmp_path / "trips.csv").write_text("\n".join(["zone,fare", *rows]))
+    ask = ("release", tmp_path / "trips.csv", "-e", 2, "--delta", 1e-6, "--by", "zone=?", "--sum", "fare=0..10")
+    shown = run(*ask, "--count", "--seed", 1).out
+    assert "sum of fare by zone" in shown
+    assert "count by zone" in shown
+    assert "selection" in run(*ask, "--count", "--dry-run").out
+    assert "--count --by zone=?" in run(*ask, code=2).err

@@ -22,6 +22,7 @@ from bruit.releases import (
     ContinualCount,
     Count,
     Groups,
+    GroupStatistics,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -198,6 +199,20 @@ def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> Non
     assert testing.check_after_booking(publish, tables) is None
 
 
+def test_sums_of_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
+    groups = Groups("zone", epsilon=1.0, delta=0.01)
+    whole = GroupStatistics(
+        groups, {"sum": Sum("x", bounds=(-3, 7), epsilon=1.0), "mean": Mean("x", bounds=(-3, 7), epsilon=1.0)}
+    )
+    zones = ([], ["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])
+    tables = [{"zone": np.array(labels, str), "x": np.full(len(labels), 1e300)} for labels in zones]
+
+    def publish(table: Any, ledger: Any) -> Any:
+        return [type(result) for result in whole.publish(whole.fold(table), ledger, rng=1).values()]
+
+    assert testing.check_after_booking(publish, tables) is None
+
+
 def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
     guide = BoundsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b"]})
     tables = [{"user": users, "zone": ["a"] * len(users)} for users in ([], [1], [1] * 500, list(range(300)))]
@@ -234,6 +249,7 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
         "BoundsGuide",
         "ContinualCount",
         "ContinualSeries",
+        "GroupStatistics",
         "Groups",
         "LocalPrivatizer",
         "Release",

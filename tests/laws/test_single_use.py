@@ -125,6 +125,8 @@ ZONES = releases.Groups(
 )  # fmt: skip
 GEOMETRIC = releases.SelectionNoise(Fraction(1), Fraction(1, 100))
 ZONES_RAW = ZONES.fold(VISITS, 1)
+ZONE_SUMS = releases.GroupStatistics(ZONES, {"sum": releases.Sum("zone", bounds=(0, 9), epsilon=1.0)})
+ZONE_SUMS_RAW = ZONE_SUMS.fold(VISITS, 1)
 
 
 BUNDLE = Bundle([PEOPLE], {"zones": ZONES})
@@ -189,6 +191,12 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
         ZONES.bounded(releases.Person("user", groups=1, rows_per_group=1), e).key
     ),
     "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
+    "releases.selected.GroupStatistics.fold": lambda e: sorted(
+        (label, numbers.tolist())
+        for label, numbers in ZONE_SUMS.fold(VISITS, e).reveal(design=ZONE_SUMS.digest).items()
+    ),
+    "releases.selected.GroupStatistics.publish": lambda e: ZONE_SUMS.publish(ZONE_SUMS_RAW, rng=e)["sum"].values,
+    "releases.selection.Groups.named": lambda e: ZONES.named(ZONES_RAW.reveal(design=ZONES.digest), words_of(e))[1],
     "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(
         40, e

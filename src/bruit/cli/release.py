@@ -29,7 +29,7 @@ from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import Groups, Person, Release, Result, Results, Statistic
+    from bruit.releases import Groups, GroupStatistics, Person, Release, Result, Results, Statistic
 
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
@@ -260,7 +260,7 @@ def release(
 
 
 def _foresee(
-    whole: Release | Groups,
+    whole: Release | Groups | GroupStatistics,
     ledger: Path | None,
     budget: dict[str, Any],
     rows: int | None,
@@ -428,7 +428,7 @@ class _Request:
     weight: str | None
     outside: Any = None
 
-    def release(self) -> Release | Groups:
+    def release(self) -> Release | Groups | GroupStatistics:
         """The release that the options ask for."""
         from bruit.domains import Missing, Outside
         from bruit.domains.declare import questions
@@ -477,22 +477,24 @@ class _Request:
                 f"which groups occur. Or name and count only groups of many: --count --by {bare}=? --delta 1e-6."
             )
 
-    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups:
-        """The groups of many people, where nobody declares which groups there are."""
-        from bruit.releases import Groups
+    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups | GroupStatistics:
+        """The groups of many people, and sums and means of them, where nobody declares which groups there are."""
+        from bruit.releases import Groups, GroupStatistics
 
         name = next(name for name, domain in groups.items() if domain is None)
-        others = texts or self.cross.columns or any(domain is not None for domain in groups.values())
-        if not others and not self.delta:
+        declared = any(domain is not None for domain in groups.values())
+        sums = self.count and all(kind in ("sum", "mean", "variance") for kind, _ in texts)
+        allowed = sums and not self.cross.columns and not declared
+        if allowed and not self.delta:
             raise ParameterError(
                 f"--by {name}=? needs a δ, the chance that a group of one person is named: add --delta 1e-6, or one "
                 f"far below one over the number of people; or declare the groups, as in --by {name}=a,b."
             )
-        if others:
+        if not allowed:
             raise ParameterError(
                 f"The groups must be declared, as in --by {name}=a,b: reading them from the data would tell which "
                 f"groups occur. Groups of many people can be named and counted: --count --by {name}=? --delta 1e-6, "
-                "and no other statistic."
+                "with sums, means and variances of them, and no other statistic."
             )
         if self.person.column is not None and self.person.rows is None and self.person.groups is None:
             raise ParameterError(
@@ -501,7 +503,11 @@ class _Request:
             )
         person = self.person.read(rows_per_group=1)
         neighbours: Any = self.neighbours
-        return Groups(list(groups), epsilon=self.epsilon or 0.0, delta=self.delta, neighbours=neighbours, person=person)
+        share = _share(self.epsilon or 0.0, 1 + len(texts))
+        named = Groups(list(groups), epsilon=share, delta=self.delta, neighbours=neighbours, person=person)
+        privacy = {"epsilon": share, "neighbours": neighbours}
+        statistics = [self._statistic(kind, text, privacy) for kind, text in texts]
+        return GroupStatistics(named, {item.title: item for item in statistics}) if statistics else named
 
     def from_file(self, path: Path) -> Release:
         """The release that a file describes; options that say what to publish would be ignored, and are refused."""
@@ -581,7 +587,7 @@ def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
     return [first + place * step for place in range(many)]
 
 
-def _gaps(error: Exception, release: Release | Groups) -> DataError:
+def _gaps(error: Exception, release: Release | Groups | GroupStatistics) -> DataError:
     """A gap that is not provided for, with the option that helps."""
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""

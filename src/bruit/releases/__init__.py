@@ -15,6 +15,7 @@ from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
+from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups, SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
@@ -36,6 +37,7 @@ __all__ = [
     "DiscreteLaplace",
     "Exponential",
     "FirstAboveLaw",
+    "GroupStatistics",
     "Groups",
     "Histogram",
     "HistogramQuantiles",

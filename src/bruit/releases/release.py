@@ -46,6 +46,7 @@ from bruit.releases.laws import OutcomeLaw
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
 from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled, named_by
+from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
 from bruit.tables import Table
@@ -495,7 +496,7 @@ def release(
         format ``bruit.release/1``.
     by
         The declared groups, as in ``{"sex": ["F", "M"]}``. Or the name of a column, ``"zone"``, for a `Count` with a δ:
-        those of its values that many people have are named, as in `Groups`.
+        those of its values that many people have are named, as in `Groups`; in a list after it, sums and means of them.
     person, rows, groups, rows_per_group
         Where people have several rows: the column that says whose row it is, and how many rows and groups of a person
         count, as in `Person`; or a `Person`. Without one, a guarantee speaks of a row.
@@ -530,17 +531,22 @@ def unknown_groups(by: Any) -> bool:
     return isinstance(by, str) or (isinstance(by, Sequence) and bool(by) and all(isinstance(name, str) for name in by))
 
 
-def _selection(what: Any, by: Any, person: Person | None) -> Groups:
-    """The selection of groups with many people, which a Count with a δ asks for."""
-    if not isinstance(what, Count):
+def _selection(what: Any, by: Any, person: Person | None) -> Groups | GroupStatistics:
+    """The selection of groups with many people, which a Count with a δ asks for, and what is published of them."""
+    statistics = {"count": what} if isinstance(what, Count) else _named(what)
+    counts = [name for name, statistic in statistics.items() if isinstance(statistic, Count)]
+    if len(counts) != 1:
         raise ParameterError(
-            "Groups that are not declared can be counted, and nothing else: take Count(epsilon=1.0, delta=1e-6). For "
-            'other statistics declare the groups, as in by={"zone": ["a", "b"]}.'
+            "Groups that are not declared are named by a Count with a δ, alone or before sums and means of them: "
+            '[Count(epsilon=0.5, delta=1e-6), Sum("fare", bounds=(0, 20), epsilon=0.5)]. Or declare the groups, as in '
+            'by={"zone": ["a", "b"]}.'
         )
-    return Groups(by, epsilon=what.epsilon, delta=what.delta, neighbours=what.neighbours, person=person)
+    count: Any = statistics.pop(counts[0])
+    groups = Groups(by, epsilon=count.epsilon, delta=count.delta, neighbours=count.neighbours, person=person)
+    return GroupStatistics(groups, statistics) if statistics else groups
 
 
-def _release_of(what: Any, by: Any, person: Person | None) -> Release | Groups:
+def _release_of(what: Any, by: Any, person: Person | None) -> Release | Groups | GroupStatistics:
     if unknown_groups(by) and not isinstance(what, Release | str | os.PathLike):
         return _selection(what, by, person)
     if isinstance(what, str | os.PathLike):

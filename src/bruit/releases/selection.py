@@ -33,6 +33,7 @@ from bruit.engines import batch as batching
 from bruit.engines.people import fold_people, words_of_text
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
+from bruit.estimation.tally import exact_sum
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
@@ -308,12 +309,20 @@ def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
     return high
 
 
+def _added(first: Any, second: Any) -> Any:
+    """The sum of two numbers, or of two vectors of them, of any size."""
+    return exact_sum(first, second) if isinstance(first, np.ndarray) else first + second
+
+
 class GroupTally:
-    """How many people are in each group, without noise: it adds up, shows nothing, and only a release opens it."""
+    """How many people are in each group, or several numbers of each, without noise.
+
+    It adds up, shows nothing, and only a release opens it.
+    """
 
     __slots__ = ("_counts", "_design")
 
-    def __init__(self, *, design: str, counts: Mapping[str, int]) -> None:
+    def __init__(self, *, design: str, counts: Mapping[str, Any]) -> None:
         self._design = design
         self._counts = dict(counts)
 
@@ -326,10 +335,10 @@ class GroupTally:
             )
         counts = dict(self._counts)
         for label, count in other._counts.items():
-            counts[label] = counts.get(label, 0) + count
+            counts[label] = _added(counts[label], count) if label in counts else count
         return GroupTally(design=self._design, counts=counts)
 
-    def reveal(self, *, design: str) -> dict[str, int]:
+    def reveal(self, *, design: str) -> dict[str, Any]:
         """The numbers, for the release of that design only."""
         if design != self._design:
             raise DesignError("This tally was folded for another release.", expected=design, actual=self._design)
@@ -437,8 +446,12 @@ class Groups:
     @property
     def _times(self) -> int:
         """How many groups change between neighbours, at most."""
-        groups = 1 if self._person is None else _most_groups(self._person)
-        return groups * (2 if self._neighbours == "replace" else 1)
+        return self.most_groups * (2 if self._neighbours == "replace" else 1)
+
+    @property
+    def most_groups(self) -> int:
+        """In how many groups a person counts, at most."""
+        return 1 if self._person is None else _most_groups(self._person)
 
     @property
     def threshold(self) -> int:
@@ -455,11 +468,11 @@ class Groups:
     def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""
         key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return BoundedRows(person, key, functools.partial(self._sort, {}, itertools.count()), self.tally_batch)
+        return BoundedRows(person, key, functools.partial(self.sorting, {}, itertools.count()), self.tally_batch)
 
     def tally_batch(self, batch: dict[str, Any]) -> Counter[str]:
         """The people of a batch of rows that all count, by group."""
-        codes, labels = self._labels(batch)
+        codes, labels = self.sorted_rows(batch)
         counts = np.bincount(codes, minlength=len(labels)).tolist()
         return Counter({label: count for label, count in zip(labels, counts, strict=True) if count})
 
@@ -479,11 +492,15 @@ class Groups:
         if ledger is not None:
             ledger.book(self.lines(label))
         words = Words.resolve(rng, "groups", self.digest)
+        simulated = not words.secure
+        return Results({"count": labelled(self.result(*self.named(counts, words), simulated), label)})
+
+    def named(self, counts: Mapping[str, int], words: Words) -> tuple[list[str], Integers]:
+        """The labels of the groups that are named, in order, and their numbers of people with noise."""
         labels = sorted(counts)
         noisy = cut([counts[name] for name in labels]) + self.noise.draw(len(labels), words.stream())
         named = np.flatnonzero(noisy > self.threshold)
-        result = self._result([labels[place] for place in named], noisy[named], not words.secure)
-        return Results({"count": labelled(result, label)})
+        return [labels[place] for place in named], noisy[named]
 
     def prospect(self, name: str) -> Prospect:
         """The error to expect, and how many people a group needs to be named."""
@@ -526,7 +543,8 @@ class Groups:
     def _name(self) -> str:
         return named_by("count" if self._person is None else "number of people", self._by)
 
-    def _result(self, labels: list[str], values: Integers, simulated: bool) -> Result:
+    def result(self, labels: list[str], values: Integers, simulated: bool) -> Result:
+        """The result of named groups with noisy numbers."""
         noise = self.noise
 
         def ends(level: float) -> Any:
@@ -550,15 +568,15 @@ class Groups:
             notes=tuple(notes),
         )
 
-    def _sort(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
+    def sorting(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
         """The group of each row, by a number that its label has in every batch, and a word of each group."""
-        codes, labels = self._labels(batch)
+        codes, labels = self.sorted_rows(batch)
         # Batches are sorted by several threads: each label gets a number that no other has, and keeps the first one.
         table = np.array([known.setdefault(label, next(numbers)) for label in labels], np.int64)
         words = np.array([words_of_text(label)[0] for label in labels], np.uint64)
         return Sorting(table[codes] if table.size else codes, words[codes] if words.size else codes, [])
 
-    def _labels(self, batch: dict[str, Any]) -> tuple[Integers, list[str]]:
+    def sorted_rows(self, batch: dict[str, Any]) -> tuple[Integers, list[str]]:
         """The group of each row, and the labels of the groups; of several columns, with commas between them."""
         codes, labels = _texts(batch[self._by[0]])
         for name in self._by[1:]:
