@@ -54,7 +54,7 @@ def test_named_groups_are_published_with_their_sums_and_booked_at_once() -> None
     assert abs(results["sum of fare"]["centre"] - 2100) < 30 * 40
     assert results["sum of fare"].interval().shape == (2, 2)
     assert [entry.label for entry in books.entries] == [
-        "count by zone",
+        "number of people by zone",
         "sum of fare by zone",
         "variance of fare by zone",
     ]

@@ -138,7 +138,7 @@ def test_a_release_by_a_column_names_groups_books_and_tells_no_more() -> None:
     result = bruit.release(table, count, by="zone", person="user", groups=1, ledger=ledger, rng=1)
     assert result.labels == ("a", "b")
     assert ledger.spent.delta == 1e-6
-    assert ledger.entries[0].label == "count by zone"
+    assert ledger.entries[0].label == "number of people by zone"
     assert result.from_json(result.to_json()).labels == result.labels
     nothing = bruit.release({"zone": []}, count, by="zone", rng=1)
     assert len(nothing) == 0
