@@ -66,6 +66,7 @@ def page(results: Results) -> bytes:
     clear = [words["quoted"].format(text=question.text[own]) for question in survey.questions if question.clear]
     epsilon = f"{survey.plan.guarantee.epsilon:.7g}"
     rounds = [_round(results, number, words, language) for number in results.rounds]
+    over = [_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1]
     content: str = template("results").render(
         language=language,
         words=words,
@@ -75,10 +76,10 @@ def page(results: Results) -> bytes:
         title=survey.title[own],
         alarms=[_alarm(deviation, words) for deviation in results.deviations],
         crossed=[_crossed(results, table, words, own) for table in results.crossed],
-        over=[_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1],
+        over=over,
         over_heading=words["over"].format(count=len(results.rounds)),
         rounds=rounds,
-        cut=any(row.below or row.above for row in _every(rounds)),
+        cut=any(row.below or row.above for row in _every(rounds, over)),
         held_back=_held_back(results, words),
         guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
             epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
@@ -87,8 +88,10 @@ def page(results: Results) -> bytes:
     return content.encode()
 
 
-def _every(rounds: list[dict[str, Any]]) -> Iterator[Row]:
-    """The rows of all questions, for all people and for groups."""
+def _every(rounds: list[dict[str, Any]], over: list[dict[str, Any]]) -> Iterator[Row]:
+    """The rows of all questions, for all people, for groups and over rounds."""
+    for question in over:
+        yield from (*question["mean"], *question["change"])
     for question in (question for known in rounds for question in known["questions"]):
         yield from question["rows"]
         yield from (row for group in question["groups"] for part in group["parts"] for row in part["rows"])
