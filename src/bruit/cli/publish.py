@@ -77,8 +77,8 @@ def _published(publication: Publication) -> Published:
     if caught:
         console.warn(
             "a column looks like an identifier, and occurs several times: this protects a row, and not a person with "
-            'all their rows. For that, write person = { column = "…", rows = 10 } into the file. How many rows are best, '
-            "bruit bounds says."
+            'all their rows. For that, write person = { column = "…", rows = 10 } into the file. How many rows are '
+            "best is said by bruit bounds."
         )
     return published
 
