@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -670,3 +671,17 @@ def test_sums_of_groups_that_nobody_declared_come_with_their_number_of_people(ru
     assert "count by zone" in shown
     assert "selection" in run(*ask, "--count", "--dry-run").out
     assert "--count --by zone=?" in run(*ask, code=2).err
+
+
+def test_groups_that_nobody_declares_count_people_where_a_person_is_named_and_say_so(run, tmp_path):
+    rows = [f"u{i % 300},s{i % 2}" for i in range(900)]
+    (tmp_path / "orders.csv").write_text("\n".join(["user_id,shop", *rows]) + "\n")
+    ask = ("release", "orders.csv", "--count", "--by", "shop=?", "-e", 5, "--delta", 1e-6)
+    people = run(*ask, "--person", "user_id", "--groups", 2).out
+    assert "Released number of people by shop" in people
+    assert re.search(r"groups above \d+ people with noise", people)
+    counts = [int(row["value"]) for row in run(*ask, "--person", "user_id", "--groups", 2, "--json").json()["values"]]
+    assert all(abs(count - 150) < 40 for count in counts)  # and not the 450 rows of each
+    rows = run(*ask).out
+    assert "Released count by shop" in rows
+    assert re.search(r"groups above \d+ records with noise", rows)

@@ -317,7 +317,7 @@ def test_a_model_that_keeps_how_many_rows_it_saw_is_found_out():
             self.n_samples_ = len(X)
             return self
 
-    assert _exposed(lambda: Careless(bounds=BOUNDS, classes=[0, 1])) == {"/n_samples_"}
+    assert _exposed(lambda: Careless(1.0, bounds=BOUNDS, classes=[0, 1])) == {"/n_samples_"}
 
 
 @MODELS

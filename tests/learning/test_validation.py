@@ -120,6 +120,9 @@ def test_a_list_of_two_numbers_is_bounds_where_labels_make_no_sense_and_asked_ab
         NaiveBayes(1.0, bounds={"age": [18, 90]}, classes=[0, 1]).fit(X, [0, 1] * 20)
     model = NaiveBayes(1.0, bounds={"age": (18, 90), "smokes": [0, 1]}, classes=[0, 1], rng=1).fit(X, [0, 1] * 20)
     assert model.tables_["smokes"].shape == (2, 2)
+    with pytest.raises(ParameterError, match=r"write a tuple, \(18, 90\)"):
+        LocalPrivatizer(epsilon=1.0, bounds={"age": [18, 90]}).fit_transform({"age": [20]})
+    assert LocalPrivatizer(epsilon=1.0, bounds={"age": (18, 90)}).fit({"age": [20]}).plan_.schema["age"].size == 73
     centres = [
         KMeans(2, epsilon=1.0, bounds={"age": box}, rng=1).fit(X).cluster_centers_ for box in ([18, 90], (18, 90))
     ]

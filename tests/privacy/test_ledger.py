@@ -35,6 +35,7 @@ from bruit.errors import (
 )
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, accounts, storage
+from bruit.privacy.ledger.accounts import decimal, shown_down, shown_up
 from bruit.privacy.zcdp import pure_rho
 
 SECRET = "a label nobody should quote"
@@ -1021,3 +1022,23 @@ def test_every_error_is_one_of_ours(book, path):
     for act in (lambda: book.spent, lambda: book.spend(promise(), "x"), lambda: Ledger.open(path)):
         with pytest.raises(BruitError):
             act()
+
+
+@pytest.mark.parametrize("total", [2.0, 1.0, 0.3333333333333333, 1e-5, 7.0])
+def test_amounts_are_shown_in_few_digits_and_never_less_than_was_spent_nor_more_than_is_left(total):
+    draw = random.Random(3)
+    for _ in range(200):
+        exact = decimal(total) * Fraction(draw.randrange(1, 10**18), 10**18)
+        spent, left = shown_up(exact, total), shown_down(decimal(total) - exact, total)
+        assert exact <= Fraction(spent) <= decimal(total)
+        assert 0 <= Fraction(left) <= decimal(total) - exact
+        assert Fraction(spent) - exact < decimal(total) / 10**5
+    assert shown_up(decimal(total), total) == shown_down(decimal(total), total) == repr(total)
+
+
+def test_three_thirds_of_a_budget_are_shown_as_it():
+    ledger = Ledger(epsilon=2.0)
+    for _ in range(3):
+        ledger.spend(Guarantee(epsilon=0.3333333333333333, neighbours="add-remove"), "a third")
+    assert ledger.spent.epsilon == 0.9999999999999999
+    assert "ε = 1.0 of 2.0 spent, 1.0 remain" in repr(ledger)

@@ -209,3 +209,10 @@ def test_a_rho_is_booked_in_a_ledger_in_rho_and_in_no_other(tmp_path):
     Ledger.open(tmp_path / "e.ledger", epsilon=2.0)
     with pytest.raises(LedgerError, match="needs a ledger in ρ"):
         publish(opened(tmp_path, text.replace("t.ledger", "e.ledger")))
+
+
+def test_a_name_that_says_its_groups_says_them_once_in_the_ledger(tmp_path):
+    head = HEAD.replace("ledger", "delta = 1e-6\nledger", 1)
+    zones = COUNT.replace("people", "rides by zone") + 'by = "zone=?"\n'
+    plan = opened(tmp_path, head + zones + COUNT.replace("people", "people by sex") + 'by = "sex=F,M"\n')
+    assert {line.label for line in plan.bundle.lines()} == {"rides by zone", "people by sex"}

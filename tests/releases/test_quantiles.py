@@ -594,6 +594,12 @@ def test_under_replace_intervals_hold_the_true_quantiles(method: Any, seeds: int
     assert (rows[:, 1] - rows[:, 0] < 0.25).all()
 
 
+def test_one_quantile_alone_has_no_interval_because_it_would_say_nothing() -> None:
+    median = Median(bounds=(0, 1), epsilon=1.0, neighbours="replace")
+    with pytest.raises(ParameterError, match="has no interval"):
+        median.release(median.fold([0.1, 0.2, 0.9]), rng=1).interval()
+
+
 def test_under_add_remove_there_is_no_interval_because_n_is_not_public() -> None:
     found = release([1.0, 2.0], Quantiles(bounds=(0, 3), epsilon=1.0, quantiles=[0.5]), rng=1)
     with pytest.raises(ParameterError):

@@ -103,3 +103,14 @@ def test_without_java_the_command_says_what_is_needed(people: Path, tmp_path: Pa
     )
     assert done.returncode == 2, done.stderr
     assert "needs Java 17" in done.stderr
+
+
+def test_a_file_is_published_from_spark(people: Path, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(
+        'title = "Smoking"\ntable = "people.parquet"\nepsilon = 1.0\nledger = "people.ledger"\npage = false\n'
+        'budget = { epsilon = 1.0 }\n[[statistic]]\nname = "smokers"\nkind = "histogram"\nof = "smokes=no,yes"\n'
+    )
+    body = said("publish", tmp_path / "plan.toml", *SPARK)
+    (result,) = (item["result"] for item in body["results"])
+    assert abs(sum(row["value"] for row in result["values"]) - 2000) < 100
+    assert said("publish", tmp_path / "plan.toml")["results"] == body["results"]  # shown again, and not paid again

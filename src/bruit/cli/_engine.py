@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, NamedTuple
 
@@ -52,8 +52,8 @@ def is_spark(engine: str) -> bool:
 
 
 @contextmanager
-def opened(engine: str, csv: list[str] | None = None) -> Iterator[Engine]:
-    """The engine; Spark starts here, and stops when the block ends."""
+def opened(engine: str, csv: list[str] | None = None, text: Mapping[str, Any] | None = None) -> Iterator[Engine]:
+    """The engine; Spark starts here, and stops when the block ends. `text` is how CSV is written, in place of `csv`."""
     if not is_spark(engine):
         yield LOCAL
         return
@@ -61,10 +61,10 @@ def opened(engine: str, csv: list[str] | None = None) -> Iterator[Engine]:
     from bruit.engines import spark
 
     session = spark.session(None if engine == "spark" else engine)
-    text = engines.TextOptions(**options(csv))
+    written = engines.TextOptions(**(options(csv) if text is None else text))
     try:
         yield Engine(
-            lambda file: spark.read(session, file, text), lambda file: spark.read_reports(session, file), "tasks"
+            lambda file: spark.read(session, file, written), lambda file: spark.read_reports(session, file), "tasks"
         )
     finally:
         session.stop()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bruit.cli import console
+from bruit.cli import _engine, console
 
 if TYPE_CHECKING:
     from bruit.publications import Publication, Published
@@ -26,6 +26,7 @@ def publish(
             help="Show the split and the expected errors; read no data, spend nothing. What would be refused is said.",
         ),
     ] = False,
+    engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Publish what a file says: read the table once, book once, and save JSON, CSV, Parquet and a page with figures.
@@ -39,7 +40,7 @@ def publish(
     if dry_run:
         _foresee(publication, as_json=as_json)
         return
-    published = _published(publication)
+    published = _published(publication, engine)
     if as_json:
         console.print_json(published.to_json())
         return
@@ -67,17 +68,23 @@ def _foresee(publication: Publication, *, as_json: bool) -> None:
     console.note("no data were read: whether the columns are there is seen when it runs.")
 
 
-def _published(publication: Publication) -> Published:
+def _published(publication: Publication, engine: str) -> Published:
     from bruit.publications import publish as publish_now
     from bruit.releases import PeopleWarning
 
-    with warnings.catch_warnings(record=True) as caught, console.progress("publish") as report:
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        _engine.opened(engine, text=publication.csv) as reads,
+        console.progress("publish", reads.unit) as report,
+    ):
         warnings.simplefilter("always", PeopleWarning)
-        published = publish_now(publication, progress=report)
+        table = reads.table(str(publication.folder / publication.table)) if _engine.is_spark(engine) else None
+        published = publish_now(publication, table, progress=report)
     if caught:
         console.warn(
             "a column looks like an identifier, and occurs several times: this protects a row, and not a person with "
-            'all their rows. For that, write person = { column = "…", rows = 10 } into the file.'
+            'all their rows. For that, write person = { column = "…", rows = 10 } into the file. How many rows are '
+            "best is said by bruit bounds."
         )
     return published
 

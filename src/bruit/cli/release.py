@@ -38,7 +38,7 @@ MOST_QUANTILES = 1000
 
 _FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
 #: How the bounds of a person are chosen.
-_HOW_MANY = "How many is best, bruit bounds says: few rows lose something, many need more noise."
+_HOW_MANY = "bruit bounds says how many are best: few lose what people have beyond them, many need more noise."
 #: The options that ask for a statistic of a column.
 _KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 

@@ -71,7 +71,9 @@ class Features:
         if bounds is None:
             raise ParameterError(_DECLARE)
         if isinstance(bounds, Mapping):
-            return cls._from_schema(bounds if isinstance(bounds, Schema) else _schema(bounds, categorical), categorical)
+            return cls._from_schema(
+                bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=categorical), categorical
+            )
         low, high = _pair(bounds)
         return cls(low, high, None, {})
 
@@ -149,7 +151,7 @@ def _check_domain(name: str, domain: Any, categorical: bool) -> None:
         )
 
 
-def _schema(bounds: Mapping[str, Any], categorical: bool) -> Schema:
+def schema_of(bounds: Mapping[str, Any], *, categorical: bool) -> Schema:
     """A schema from a plain mapping, where a tuple of two numbers means bounds; labels are a list.
 
     A model of numbers has no labels, and takes a list of two numbers as bounds, too. Where it may be either, neighbours

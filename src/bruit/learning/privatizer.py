@@ -29,7 +29,7 @@ from bruit.domains.outside import clamping
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
 from bruit.learning._base import is_mapping, seed_of
-from bruit.learning._features import Features, column_of, two_dimensional
+from bruit.learning._features import Features, column_of, schema_of, two_dimensional
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
@@ -197,7 +197,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
         _checks.epsilon(epsilon=self.epsilon)
         if isinstance(self.bounds, Mapping):
             # A schema says all there is to know: what is wrong with the plan is found before the data.
-            schema = self.bounds if isinstance(self.bounds, Schema) else Schema(self.bounds)
+            schema = self.bounds if isinstance(self.bounds, Schema) else schema_of(self.bounds, categorical=True)
             return self._plan(schema)
         return Features.declared(self.bounds)
 
@@ -226,7 +226,11 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # 
             raise DataError(f"X has {self.n_features_in_} features, but {plan.d} are declared.")
         names = getattr(self, "feature_names_in_", None)
         if names is not None and set(names) != set(plan.schema):
-            raise DataError("X must have the declared columns and no other: one that is not declared has no noise.")
+            strange = next((name for name in plan.schema if name not in names), "")
+            near = _checks.suggestion(strange, names)
+            raise DataError(
+                f"X must have the declared columns and no other: one that is not declared has no noise.{near}"
+            )
         self.plan_ = plan
         self.guarantee_ = plan.guarantee
 

@@ -301,10 +301,10 @@ class Quantiles(Statistic):
         """The drawn places as numbers."""
         places = self.draw_places(Points(counts), words.stream())
         values, simulated = self.values_at(places), not words.secure
-        ends = None
-        if self.public:
+        ends, several = None, len(self.fractions) > 1  # an interval of one without neighbours would say nothing
+        if self.public and several:
             ends = self._ends(values, int(counts.sum()))
-        elif self.at_least is not None:
+        elif self.at_least is not None and several:
             ends = self._ends_from(values, self.at_least)
         options: dict[str, Any] = {"labels": self._labels, "notes": self._notes()}
         if isinstance(self.bounds, Dates):
@@ -320,7 +320,7 @@ class Quantiles(Statistic):
             f"error in ranks, the places in the sorted records: about ± {deviation:.3g} where records lie densely, and "
             f"within {math.ceil(bound):,} with probability 95 % whatever the data"
         ]
-        if not self.public and self.at_least is not None:
+        if not self.public and self.at_least is not None and len(self.fractions) > 1:
             notes.append(f"intervals hold for {self.at_least:,} or more records")
         if not self.on_points and float(self.grid.step) > _shown_step(self._ends_of_bounds):
             notes.append(f"counted in cells of width {float(self.grid.step):.3g}: finer digits say nothing")
