@@ -48,9 +48,14 @@ $(VENV)/.docs: $(VENV)/.ready
 tour: $(VENV)/.ready  ## A survey on real data in half a minute
 	$(BIN)/bruit tour
 
+SUITE   = $(BIN)/python -m pytest -m "not audit" -n $(WORKERS) --dist worksteal $(ARGS)
+# Spark waits as often as it computes: its tests run beside the others, and what they say is shown after them.
+BESIDE  = mkdir -p build; $(MAKE) --no-print-directory spark >build/spark.log 2>&1 & spark=$$!; \
+	$(SUITE); suite=$$?; wait $$spark; spark=$$?; cat build/spark.log; \
+	test $$suite = 0 || { echo "Tests without Spark failed: see above."; exit $$suite; }; exit $$spark
+
 test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
-	$(BIN)/python -m pytest -m "not audit" -n $(WORKERS) --dist worksteal $(ARGS)
-	$(if $(ARGS),,@$(MAKE) --no-print-directory spark)
+	@$(if $(ARGS),$(SUITE),$(BESIDE))
 
 $(VENVS)/oldest/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENVS)/oldest

@@ -5,19 +5,15 @@ from __future__ import annotations
 import atexit
 import functools
 import gc
+import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
-
-# What collecting makes lives as long as the run: it is looked through once, and not by every test.
-gc.disable()
-# At the very end it is freed, or libraries that look for leaks would say that there are some.
-atexit.register(gc.unfreeze)
 
 # Typer builds all commands with all their options whenever one is called, which takes longer than most of them.
 typer.main.get_command = functools.cache(typer.main.get_command)
@@ -48,16 +44,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("audit")
 
 
-def pytest_collection_finish() -> None:
-    """Count what was collected as permanent, and collect garbage from here on."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is made here lives as long as the run: nobody looks through it for garbage, now or between tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        # Otherwise libraries that look for leaks when a process ends would say that there are some.
+        atexit.register(gc.unfreeze)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Workers of one run compile a kernel once: the others wait for it and read it from the cache on disk."""
-    if hasattr(session.config, "workerinput") and hasattr(session.config, "cache"):
+    is_worker = hasattr(session.config, "workerinput") and hasattr(session.config, "cache")
+    if is_worker and sys.platform != "win32":
         _compile_in_turn(session.config.cache.mkdir("kernels") / "lock")
 
 
@@ -73,8 +76,8 @@ def _compile_in_turn(path: Path) -> None:
 
     def compile_in_turn(self: Any, signature: Any) -> Any:
         kernel = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
-        with global_compiler_lock:
-            place = zlib.crc32(kernel.encode())
+        place = zlib.crc32(kernel.encode())
+        with global_compiler_lock:  # first, or two threads could wait for each other
             fcntl.lockf(file, fcntl.LOCK_EX, 1, place)
             try:
                 return compile_one(self, signature)
