@@ -49,7 +49,7 @@ class Effort:
 #: Each library's Python, or the reason why its environment could not be made.
 Pythons = dict[str, Path | SetupError]
 
-FULL = Effort(seconds=0.4, repetitions=5, most=10_000_000)
+FULL = Effort(seconds=0.4, repetitions=5, most=5_000_000)
 QUICK = Effort(seconds=0.1, repetitions=3, most=2_000_000)
 #: A promise that is missed is measured again, both sides, up to so many times in all: the machine may have been busy.
 ATTEMPTS = 3

@@ -98,9 +98,10 @@ def links(text: str) -> list[str]:
 
 
 def slugs(text: str) -> set[str]:
-    """The anchors of a page's headings, as both GitHub and MkDocs make them."""
+    """The anchors of a page's headings that GitHub and MkDocs make alike: MkDocs leaves out what is not ASCII."""
     headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), flags=re.MULTILINE)
-    return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.strip().lower())) for title in headings}
+    anchors = {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.strip().lower())) for title in headings}
+    return {anchor for anchor in anchors if anchor.isascii()}
 
 
 def broken_links(path: Path) -> list[str]:
@@ -203,12 +204,12 @@ def test_an_excused_example_does_not_run(tmp_path: Path) -> None:
 
 
 def test_a_broken_link_and_a_broken_anchor_are_caught(tmp_path: Path) -> None:
-    (tmp_path / "other.md").write_text("# A Title\n")
+    (tmp_path / "other.md").write_text("# A Title\n\n## In ρ\n", encoding="utf-8")
     page = tmp_path / "page.md"
     page.write_text("[a](other.md) [b](other.md#a-title) `[c](code.md)` [d](https://example.org)")
     assert broken_links(page) == []
-    page.write_text("[a](gone.md) [b](other.md#another)")
-    assert broken_links(page) == ["gone.md", "other.md#another"]
+    page.write_text("[a](gone.md) [b](other.md#another) [c](other.md#in-ρ)", encoding="utf-8")
+    assert broken_links(page) == ["gone.md", "other.md#another", "other.md#in-ρ"]
 
 
 def _tool(name: str) -> ModuleType:
