@@ -34,6 +34,7 @@ from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target, contrasts, intervals
+from bruit.estimation.contrasts import Names
 from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.linear import MarginModel, MarginPart
 from bruit.estimation.support import COVARIANCE_LIMIT
@@ -45,8 +46,6 @@ MOST_CELLS = 1 << 24
 MOST_TABLES = 1024
 #: The largest weight of a table where shares are computed.
 FINEST = 1000
-
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,28 +361,6 @@ def reordered(table: TableEstimate, names: Names) -> TableEstimate:
     if table.names != names:
         raise ParameterError(f"Name the attributes in the order of the plan: {', '.join(map(repr, table.names))}.")
     return table
-
-
-def clean_tables(tables: Any, schema: Schema) -> tuple[Names, ...]:
-    """The tables that are asked for, their attributes in the order of the schema: all pairs unless declared."""
-    if tables is None:
-        return tuple(itertools.combinations(schema, 2))
-    rule = 'tables must be a list of two attributes or more each, as in [("sex", "smokes"), ("sex", "degree")].'
-    if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
-        raise ParameterTypeError(rule)
-    wanted = []
-    for names in tables:
-        if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
-            raise ParameterTypeError(rule)
-        if len(set(names)) < 2 or len(set(names)) < len(names) or not set(names) <= set(schema):
-            raise ParameterError(f"{rule} Attributes must be of the schema, and different from each other.")
-        wanted.append(tuple(name for name in schema if name in names))
-    if len(set(wanted)) < len(wanted):
-        raise ParameterError("tables must be different from each other.")
-    unasked = [name for name in schema if not any(name in names for names in wanted)]
-    if unasked:
-        raise ParameterError(f"{unasked[0]!r} is in no table: leave it out of the schema, or add a table with it.")
-    return tuple(wanted)
 
 
 def check_sizes(tables: tuple[Names, ...], schema: Schema) -> None:

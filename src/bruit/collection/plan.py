@@ -223,12 +223,8 @@ class Plan(Randomizer):
                 self.schema,
                 methods.parse(self.method),
                 self.epsilon,
+                resolve.Options(self.budgets, self.weights, self.prior, self.bases, self.tables),
                 unit=self.unit,
-                budgets=self.budgets,
-                weights=self.weights,
-                prior=self.prior,
-                bases=self.bases,
-                tables=self.tables,
                 published=bool(self.published),
                 stated=stated,
             )

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bruit.errors import ParameterError, ParameterTypeError
 
 Floats: TypeAlias = NDArray[np.float64]
 #: The attributes of a table, one per axis.
@@ -28,6 +30,39 @@ Names: TypeAlias = tuple[str, ...]
 
 #: Scaling to margins stops after so many rounds, or when no margin is further off than this.
 ROUNDS, TOLERANCE = 200, 1e-10
+
+
+def chosen_tables(tables: Any, attributes: Iterable[str], *, least: int) -> tuple[Names, ...]:
+    """The declared tables, their attributes in the order of the schema; all pairs unless there is a list.
+
+    Every attribute is in one of them, and a table has at least so many.
+
+    >>> chosen_tables([("b", "a")], ["a", "b"], least=2)
+    (('a', 'b'),)
+    """
+    known = list(attributes)
+    if tables is None:
+        return tuple(itertools.combinations(known, max(least, min(2, len(known)))))
+    rule = (
+        'tables must be a list of two attributes or more each, as in [("sex", "smokes"), ("sex", "degree")].'
+        if least == 2
+        else 'tables must be a list of attributes each, as in [("sex", "smokes"), ("sex",)].'
+    )
+    if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
+        raise ParameterTypeError(rule)
+    wanted = []
+    for names in tables:
+        if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
+            raise ParameterTypeError(rule)
+        if not least <= len(names) == len(set(names)) or not set(names) <= set(known):
+            raise ParameterError(f"{rule} Attributes must be declared, and different from each other.")
+        wanted.append(tuple(name for name in known if name in names))
+    if len(set(wanted)) < len(wanted):
+        raise ParameterError("tables must be different from each other.")
+    unused = [name for name in known if not any(name in names for names in wanted)]
+    if unused:
+        raise ParameterError(f"{unused[0]!r} is in no table: leave it out, or add a table with it.")
+    return tuple(wanted)
 
 
 def centred(table: Floats, axes: Iterable[int] | None = None) -> Floats:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -31,6 +31,7 @@ from bruit.engines import batch as batching
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, in_column
 from bruit.estimation import contrasts
+from bruit.estimation.contrasts import Names
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.laws import SumLaw
@@ -41,9 +42,6 @@ from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, his
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
 __all__ = ["Tables", "TablesResult"]
-
-#: The attributes of a table or of a part of it.
-Names: TypeAlias = tuple[str, ...]
 
 #: How many cells all tables have together, at most.
 MOST_CELLS = 2**20
@@ -160,7 +158,7 @@ class Tables(Statistic):
     def __post_init__(self) -> None:
         schema = _clean_attributes(self.attributes)
         object.__setattr__(self, "attributes", tuple(schema.values()))
-        object.__setattr__(self, "tables", _clean_tables(self.tables, schema))
+        object.__setattr__(self, "tables", contrasts.chosen_tables(self.tables, schema, least=1))
         self._check_privacy()
         self._check_sizes()
         _ = self._noise
@@ -555,25 +553,3 @@ def _clean_attributes(attributes: Any) -> Schema:
         if attribute.size < 2:
             raise ParameterError(f"{name!r} must have two values or more to make a table.")
     return schema
-
-
-def _clean_tables(tables: Any, schema: Schema) -> tuple[Names, ...]:
-    """The tables, their attributes in the order of the schema; every pair unless given."""
-    if tables is None:
-        return tuple(itertools.combinations(schema, min(2, len(schema))))
-    rule = 'tables must be a list of attributes each, as in [("sex", "smokes"), ("sex",)].'
-    if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
-        raise ParameterTypeError(rule)
-    wanted = []
-    for names in tables:
-        if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
-            raise ParameterTypeError(rule)
-        if not names or len(set(names)) < len(names) or not set(names) <= set(schema):
-            raise ParameterError(f"{rule} Attributes must be declared, and different from each other.")
-        wanted.append(tuple(name for name in schema if name in names))
-    if len(set(wanted)) < len(wanted):
-        raise ParameterError("tables must be different from each other.")
-    unused = [name for name in schema if not any(name in names for names in wanted)]
-    if unused:
-        raise ParameterError(f"{unused[0]!r} is in no table: leave it out, or add a table with it.")
-    return tuple(wanted)
