@@ -149,3 +149,16 @@ def test_the_test_of_types_sees_what_it_forbids() -> None:
             """Nothing."""
 
     assert [fault.split(".")[-1] for fault in untyped(Door)] == ["fit(X)"]
+
+
+def test_a_type_checker_sees_the_parameters_that_a_plan_has() -> None:
+    """The constructor of a plan is written out for type checkers: with the names, order and defaults of its fields."""
+    tree = ast.parse((SOURCE / "collection" / "plan.py").read_text(encoding="utf-8"))
+    (written,) = [node.args for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    options = [*written.args[1:], *written.kwonlyargs]
+    defaults = [ast.unparse(value) for value in (*written.defaults, *written.kw_defaults) if value]
+    real = list(inspect.signature(bruit.Plan).parameters.values())
+    assert [option.arg for option in options] == [parameter.name for parameter in real]
+    assert len(written.args) - 1 == sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in real)
+    known = {"methods.DEFAULT": repr(bruit.collection.methods.DEFAULT)}
+    assert [known.get(value, value) for value in defaults] == [repr(parameter.default) for parameter in real[1:]]

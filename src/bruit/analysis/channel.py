@@ -102,7 +102,7 @@ def in_clear(values: Any, name: str = "answer") -> Channel:
 def through(randomizer: Any, reports: Any, answer: str | None = None, *, aligned: bool = True) -> Channel:
     """The reports that a plan or mechanism made, on one of its answers; `aligned` with the rows of another table."""
     if isinstance(randomizer, LocalMechanism):
-        plan = Plan({answer or "answer": randomizer})  # type: ignore[arg-type]
+        plan = Plan({answer or "answer": randomizer})
         reports = {plan.name: reports}
     elif isinstance(randomizer, Plan):
         plan = randomizer

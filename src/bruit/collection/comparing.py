@@ -17,10 +17,10 @@ import numpy as np
 from bruit import _checks
 from bruit.collection import criterion
 from bruit.collection.design import Unit
-from bruit.collection.methods import ADAPTIVE, Method, parse
+from bruit.collection.methods import ADAPTIVE, parse
 from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
-from bruit.collection.resolve import resolve
+from bruit.collection.resolve import Options, resolve
 from bruit.domains import Categories, Schema
 from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError
@@ -176,11 +176,17 @@ def compare(
     known = {**prior_frequencies(clean_prior(prior, declared) if prior is not None else None), **(frequencies or {})}
     rows, left_out = [], {}
     for method in map(parse, named):
-        settings: dict[str, Any] = {"unit": unit, "prior": prior if method.kind == "RS+RFD" else None}
+        own = prior if method.kind == "RS+RFD" else None
         for as_printed in (False, True) if published and method.fakes else (False,):
             try:
-                bases = None if as_printed else _bases(declared, method, epsilon, frequencies and known, settings)
-                plan = Plan(declared, epsilon, str(method), published=as_printed, bases=bases, **settings)
+                # What ADP takes for each attribute where frequencies are known; by itself, a plan chooses without them.
+                chosen = bool(frequencies) and method.base == ADAPTIVE and not as_printed
+                bases = (
+                    resolve(declared, method, epsilon, Options(prior=own), unit=unit, frequencies=known).design.bases
+                    if chosen
+                    else None
+                )
+                plan = Plan(declared, epsilon, str(method), unit=unit, prior=own, published=as_printed, bases=bases)
             except LimitError as error:
                 left_out[str(method)] = str(error)
                 continue
@@ -188,15 +194,6 @@ def compare(
     if not rows:
         raise LimitError(f"No method can serve these attributes. {' '.join(left_out.values())}")
     return Comparisons(rows, n=people, left_out=left_out)
-
-
-def _bases(
-    schema: Schema, method: Method, epsilon: float, frequencies: Mapping[str, Any] | None, settings: dict[str, Any]
-) -> dict[str, str] | None:
-    """What ADP takes for each attribute where frequencies are known; by itself, a plan chooses without them."""
-    if frequencies is None or method.base != ADAPTIVE:
-        return None
-    return resolve(schema, method, epsilon, frequencies=frequencies, **settings).design.bases
 
 
 def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comparison:

@@ -34,6 +34,7 @@ from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target, contrasts, intervals
+from bruit.estimation.contrasts import Names
 from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.linear import MarginModel, MarginPart
 from bruit.estimation.support import COVARIANCE_LIMIT
@@ -45,8 +46,6 @@ MOST_CELLS = 1 << 24
 MOST_TABLES = 1024
 #: The largest weight of a table where shares are computed.
 FINEST = 1000
-
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ from bruit.numbers import Number
 from bruit.oracles import Memory, Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
-from bruit.typing import SourceLike
+from bruit.typing import ColumnLike, SourceLike
 
 #: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
 _WORK = {"laplace": 1, "staircase": 40}
@@ -176,13 +176,35 @@ class Plan(Randomizer):
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
     prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
     bases: Mapping[str, str] | None = field(default=None, kw_only=True)
-    tables: Any = field(default=None, kw_only=True)
+    tables: tuple[tuple[str, ...], ...] | None = field(default=None, kw_only=True)
     published: bool = field(default=False, kw_only=True)
-    public: Any = field(default=None, kw_only=True)
+    public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[arg-type] # a plan has {}
     epoch_epsilon: float | None = field(default=None, kw_only=True)
     rounds: int | None = field(default=None, kw_only=True)
     epochs: int | None = field(default=None, kw_only=True)
     follow_changes: bool = field(default=False, kw_only=True)
+
+    if TYPE_CHECKING:  # what is accepted; the fields above say what a plan has afterwards
+
+        def __init__(
+            self,
+            schema: Questions,
+            epsilon: float | None = None,
+            method: str = methods.DEFAULT,
+            *,
+            unit: Unit = "person",
+            budgets: Mapping[str, float] | None = None,
+            weights: str | Mapping[str, int] | Mapping[tuple[str, ...], int] | None = None,
+            prior: Mapping[str, ColumnLike] | None = None,
+            bases: Mapping[str, str] | None = None,
+            tables: Sequence[Sequence[str]] | None = None,
+            published: bool = False,
+            public: Sequence[str] | Mapping[str, object] | None = None,
+            epoch_epsilon: float | None = None,
+            rounds: int | None = None,
+            epochs: int | None = None,
+            follow_changes: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         mechanism = None
@@ -223,12 +245,8 @@ class Plan(Randomizer):
                 self.schema,
                 methods.parse(self.method),
                 self.epsilon,
+                resolve.Options(self.budgets, self.weights, self.prior, self.bases, self.tables),
                 unit=self.unit,
-                budgets=self.budgets,
-                weights=self.weights,
-                prior=self.prior,
-                bases=self.bases,
-                tables=self.tables,
                 published=bool(self.published),
                 stated=stated,
             )
@@ -419,7 +437,8 @@ class Plan(Randomizer):
         words = Words.resolve(rng, "privatize", self.digest)
         if to is None and _is_table(source):
             codes = self.encode(source)
-            self._strata.check_sizes(self._strata.people_per_stratum(codes))
+            if self.public:
+                self._strata.check_sizes(self._strata.people_per_stratum(codes))
             return self.randomize(codes, words)
         files.check_output(to, source, self, replace=replace)
         header = files.header(self.digest, simulated=not words.secure)

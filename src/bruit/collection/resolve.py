@@ -68,6 +68,16 @@ class Stated(NamedTuple):
     names: Mapping[str, str]
 
 
+class Options(NamedTuple):
+    """What a method may take besides ε, as it was given: each belongs to some methods, and is None for the others."""
+
+    budgets: Any = None
+    weights: Any = None
+    prior: Any = None
+    bases: Any = None
+    tables: Any = None
+
+
 class PlanRequest(NamedTuple):
     """Schema, method and ε of a plan for several attributes, and the frequencies for which ADP chooses."""
 
@@ -95,13 +105,9 @@ def resolve(
     schema: Schema,
     method: Method,
     epsilon: Any,
+    options: Options,
     *,
     unit: Unit,
-    budgets: Any = None,
-    weights: Any = None,
-    prior: Any = None,
-    bases: Any = None,
-    tables: Any = None,
     published: bool = False,
     frequencies: Mapping[str, Any] | None = None,
     stated: Stated | None = None,
@@ -109,21 +115,21 @@ def resolve(
     """Check everything and make the design; ADP chooses for these frequencies where they are known."""
     if method == Method("one", ADAPTIVE) and len(schema) > 1:
         method = Method("SMP", ADAPTIVE)
-    _refuse(method, budgets=budgets, weights=weights, prior=prior, bases=bases, tables=tables)
+    _refuse(method, options)
     if method.kind == "one":
         return _single(schema, method.base, epsilon, unit)
     _check_schema(schema, method)
     if method.kind == "TAB":
         budget = _checks.epsilon(epsilon=epsilon)
-        return _cross_tables(schema, method, budget, unit=unit, weights=weights, tables=tables)
-    shares = clean_prior(prior, schema) if prior is not None else {}
+        return _cross_tables(schema, method, budget, unit, options)
+    shares = clean_prior(options.prior, schema) if options.prior is not None else {}
     known = {**prior_frequencies(shares), **(frequencies or {})}
     request = PlanRequest(
         schema,
         method,
         _checks.epsilon(epsilon=epsilon),
         unit,
-        _clean_bases(bases, schema, method),
+        _clean_bases(options.bases, schema, method),
         published,
         criterion.expected_frequencies(schema, known),
         stated,
@@ -132,15 +138,15 @@ def resolve(
         return _fake(request, shares)
     if method.kind == "SMPk":
         return _best_sampled(request) if method.sampled is None else _several_sampled(request, method.sampled)
-    return _sample(request, weights) if method.kind == "SMP" else _split(request, budgets)
+    return _sample(request, options.weights) if method.kind == "SMP" else _split(request, options.budgets)
 
 
-def _refuse(method: Method, **options: Any) -> None:
+def _refuse(method: Method, options: Options) -> None:
     """An error for a parameter that the method does not take."""
-    for name, value in options.items():
+    for name, value in options._asdict().items():
         if value is not None and method.kind not in _TAKEN_BY[name]:
             raise ParameterError(f"{name} belongs to {' and '.join(_TAKEN_BY[name])}, not to {method}.")
-    if method.kind == "RS+RFD" and options["prior"] is None:
+    if method.kind == "RS+RFD" and options.prior is None:
         raise ParameterError("RS+RFD needs a prior: the frequencies that the fakes of each attribute follow.")
 
 
@@ -272,8 +278,8 @@ def _best_sampled(request: PlanRequest) -> Resolved:
     return criterion.least((resolved(sampled) for sampled in range(1, d + 1)), error)
 
 
-def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit, weights: Any, tables: Any) -> Resolved:
-    wanted = clean_tables(tables, schema, least=2)
+def _cross_tables(schema: Schema, method: Method, epsilon: float, unit: Unit, options: Options) -> Resolved:
+    wanted = clean_tables(options.tables, schema, least=2)
     cross_tables.check_sizes(wanted, schema)
     cells = cross_tables.table_schema(wanted, schema)
     frequencies = criterion.expected_frequencies(cells, None)
@@ -281,7 +287,7 @@ def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit,
         name: mechanisms.mechanism(method.base, attribute, epsilon, frequencies[name])
         for name, attribute in cells.items()
     }
-    shares = cross_tables.clean_shares(weights, chosen)
+    shares = cross_tables.clean_shares(options.weights, chosen)
     drawn = Sample(cells, chosen, clean_weights(shares, cells))
     return Resolved(
         cross_tables.CrossTables(schema, chosen, wanted, drawn),
@@ -290,7 +296,7 @@ def _cross_tables(schema: Schema, method: Method, epsilon: float, *, unit: Unit,
         inner=epsilon,
         unit=unit,
         weights=None if shares is None else drawn.weights,
-        tables=wanted if tables is not None else None,
+        tables=wanted if options.tables is not None else None,
     )
 
 

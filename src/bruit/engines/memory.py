@@ -51,9 +51,9 @@ def each_block(n: int, work: Callable[[int, slice], Result]) -> list[Result]:
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """Results of `function` in the order of `items`, computed ahead by all cores, holding few of them at a time."""
     source = iter(items)
-    workers = 1 if getattr(_local, "working", False) else threads()
     first = list(islice(source, 2))
-    if workers == 1 or len(first) < 2:
+    workers = 1 if len(first) < 2 or getattr(_local, "working", False) else threads()
+    if workers == 1:
         yield from map(function, first)
         yield from map(function, source)
         return

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -32,6 +32,7 @@ from bruit.engines import batch as batching
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, in_column
 from bruit.estimation import contrasts
+from bruit.estimation.contrasts import Names
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.laws import SumLaw
@@ -42,9 +43,6 @@ from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, his
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
 __all__ = ["Tables", "TablesResult"]
-
-#: The attributes of a table or of a part of it.
-Names: TypeAlias = tuple[str, ...]
 
 #: How many cells all tables have together, at most.
 MOST_CELLS = 2**20

@@ -98,7 +98,7 @@ class PaperQuestion:
     def plan(self) -> Plan:
         """What counts the sheets that answer this question: exactly the law of the coins or dice."""
         oracle = RandomizedResponse.with_odds(*self.device.odds, labels=self.question.values)
-        return Plan({self.question.name: oracle})  # type: ignore[arg-type] # a mechanism may stand for a domain
+        return Plan({self.question.name: oracle})
 
     @property
     def ratio(self) -> Fraction:

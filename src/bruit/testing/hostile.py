@@ -100,7 +100,7 @@ class _Case(NamedTuple):
         return tally
 
     def in_file(self, source: Any) -> Tally:
-        plan = self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})  # type: ignore[arg-type]
+        plan = self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})
         return plan.tally(source)
 
     def records(self) -> list[Record]:

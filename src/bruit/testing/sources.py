@@ -128,7 +128,7 @@ class _Case:
     @cached_property
     def plan(self) -> Plan:
         """The plan that is asked."""
-        return self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})  # type: ignore[arg-type]
+        return self.design if isinstance(self.design, Plan) else Plan({COLUMN: self.design})
 
     @property
     def domains(self) -> dict[str, Domain]:
