@@ -14,6 +14,8 @@ import bruit
 from bruit.collector import Outcome, Store, open_store
 from bruit.collector.desk import link_hash
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.results import results
+from bruit.collector.results_page import page
 from bruit.errors import BruitError, FormatError, ParameterError
 
 COUNTED, REPEATED, OTHER = Outcome.COUNTED, Outcome.REPEATED, Outcome.OTHER_BYTES
@@ -265,6 +267,35 @@ def test_a_survey_that_is_deleted_is_gone_and_others_stay(store, opened, survey_
     assert store.survey("alcohol") is None
     assert whole(store, desk) == {}
     assert send(store, desk, *people(desk, 1)) == [Outcome.UNKNOWN]
+
+
+def test_a_report_of_a_deleted_survey_is_not_counted_in_the_next_one_of_its_name(
+    store, opened, survey_file, several_file
+) -> None:
+    before = opened(store, survey_file)
+    store.delete("alcohol")
+    after = opened(store, several_file)
+    (late,) = people(before, 1)
+    first, second = (_Waiting(desk, desk.read(body), None) for desk, body in (
+        (before, late), (after, after.survey.answer({"smokes": "Yes", "sport": "often"})),
+    ))  # fmt: skip
+    assert commit(store, [first, second]) == [Outcome.UNKNOWN, COUNTED]
+    assert store.totals("alcohol") == (1, 0, 0)
+    assert [tally.n for tally in whole(store, after).values()] == [1]
+    with pytest.raises(ParameterError, match="deleted"):
+        results(store, before)
+
+
+def test_counters_that_are_not_of_the_survey_are_left_out_of_its_results(store, opened, several_file) -> None:
+    desk = opened(store, several_file)
+    send(store, desk, *(desk.survey.answer({"smokes": "Yes", "sport": "often"}) for _ in range(5)))
+    cells = desk.survey.plan.design.cells
+    with store._transaction():
+        store._increase("alcohol", {(0, 1, -2): 1, (0, 1, cells): 3, (0, 2, -1): 9, (1, 1, -1): 9, (1, 1, 0): 9})
+        store._show("alcohol")
+    shown = results(store, desk)
+    assert shown.shown == 5
+    assert page(shown)
 
 
 def test_deleting_overwrites_what_the_file_held(tmp_path, opened, survey_file) -> None:

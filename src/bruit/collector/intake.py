@@ -132,9 +132,10 @@ def _commit_groups(
     outcomes: list[Outcome],
 ) -> None:
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place in chosen:
-        places[waiting[place].desk.name].append(place)
+        opened = waiting[place].desk.opened
+        places[opened.name, opened.digest].append(place)
     groups = [kind([waiting[place] for place in rows]) for rows in places.values()]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
@@ -148,7 +149,8 @@ class _Claims:
 
     def __init__(self, waiting: Sequence[_Waiting]) -> None:
         entries = [body.arrival for body in waiting if isinstance(body.arrival, Entry)]
-        self.batch = Batch(waiting[0].desk.name, entries, lambda _: {}, step=0, claims=True)
+        opened = waiting[0].desk.opened
+        self.batch = Batch(opened.name, opened.digest, entries, lambda _: {}, step=0, claims=True)
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """All of them are claims."""
@@ -171,6 +173,7 @@ class _Group:
         self._columns: Columns | None = kept
         self.batch = Batch(
             survey=self._desk.name,
+            digest=self._desk.opened.digest,
             entries=[arrivals[row][1].entry for row in valid],
             count=self._count,
             step=self._desk.survey.shown_from,

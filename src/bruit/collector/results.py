@@ -19,6 +19,7 @@ from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
 from bruit.collector.store import Links, Store, Totals
+from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
@@ -159,8 +160,10 @@ def results(store: Store, desk: Desk) -> Results:
         The survey.
     """
     plan = desk.survey.plan
-    opened = store.survey(desk.name) or desk.opened
-    tallies = _enough(desk.survey, store.tallies(desk.name, plan.digest, plan.design.cells))
+    opened = store.survey(desk.name)
+    if opened is None or opened.digest != desk.opened.digest:
+        raise ParameterError(f"The survey {desk.name!r} was deleted.")
+    tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
     numbers = sorted({number for _, number in tallies})
     rounds = {
         number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
@@ -188,12 +191,17 @@ def _links(store: Store, desk: Desk) -> Links:
     return Links(links.issued // (survey.rounds + (survey.plan.epochs or 1)), store.totals(desk.name).answered)
 
 
-def _enough(survey: Survey, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
-    """What rounds with enough answers have."""
+def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
+    """What rounds with enough answers have, of the strata and rounds that the survey has."""
     answers: Counter[int] = Counter()
-    for (_, number), tally in tallies.items():
-        answers[number] += tally.n
-    return {key: tally for key, tally in tallies.items() if answers[key[1]] >= survey.shown_from}
+    for (stratum, number), tally in tallies.items():
+        if 0 <= stratum < desk.strata and 1 <= number <= desk.survey.rounds:
+            answers[number] += tally.n
+    return {
+        key: tally
+        for key, tally in tallies.items()
+        if 0 <= key[0] < desk.strata and answers[key[1]] >= desk.survey.shown_from
+    }
 
 
 def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:

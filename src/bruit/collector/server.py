@@ -32,7 +32,7 @@ from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.store import Entry, Outcome, Store
-from bruit.errors import DataError
+from bruit.errors import DataError, ParameterError
 from bruit.survey.page import security_policy
 
 __all__ = ["Limits", "application"]
@@ -255,7 +255,10 @@ class _Server:
         token = link_hash(request.query_params.get("token", ""))
         if not opened.public and not hmac.compare_digest(token, opened.token):
             return self._refuse(request, 404)
-        answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
+        try:
+            answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
+        except ParameterError:  # deleted in this moment
+            return self._refuse(request, 404)
         return self._html(answer, _policy(answer))
 
     async def health(self, request: Request) -> Response:

@@ -127,8 +127,9 @@ class SqlStore(Store):
 
     # Within a transaction.
 
-    def _locked(self, name: str) -> tuple[bool, bool] | None:
-        row = self._run("SELECT closed, links FROM {surveys} WHERE name = ?{share}", name).fetchone()
+    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
+        query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ?{share}"
+        row = self._run(query, name, digest).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
 
     def _advance(self, name: str, step: int) -> None:

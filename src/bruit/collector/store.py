@@ -63,8 +63,8 @@ class Batch:
 
     Parameters
     ----------
-    survey
-        The name of the survey.
+    survey, digest
+        The name of the survey, and its digest: a survey that was deleted may have left its name to another.
     entries
         What is remembered of each report.
     count
@@ -78,6 +78,7 @@ class Batch:
     """
 
     survey: str
+    digest: str
     entries: Sequence[Entry]
     count: Callable[[Sequence[int]], Increments]
     step: int
@@ -172,7 +173,7 @@ class Store(ABC):
     # Reports.
 
     def commit(self, batches: Iterable[Batch]) -> list[list[Outcome]]:
-        """Count and remember reports of one or several surveys, of different names, in one transaction."""
+        """Count and remember reports of one or several surveys, a batch of each, in one transaction."""
         ordered = sorted(enumerate(batches), key=lambda pair: pair[1].survey)
         outcomes: dict[int, list[Outcome]] = {}
         with self._transaction():
@@ -182,7 +183,7 @@ class Store(ABC):
 
     def _take(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch. Locks are taken in one order by everybody: survey, ids, links, counters."""
-        state = self._locked(batch.survey)
+        state = self._locked(batch.survey, batch.digest)
         if state is None:
             return [Outcome.UNKNOWN] * len(batch.entries)
         closed, links = state
@@ -240,7 +241,7 @@ class Store(ABC):
         """How many reports were counted, refused and repeated until now."""
 
     def tallies(self, name: str, design: str, cells: int, *, shown: bool = True) -> dict[tuple[int, int], Tally]:
-        """Tallies by stratum and round: those that may be shown, or all that was counted.
+        """Tallies by stratum and round: those that may be shown, or all that was counted. Other cells are left out.
 
         Parameters
         ----------
@@ -257,7 +258,8 @@ class Store(ABC):
         for stratum, round_number, cell, count in self._counters(name, shown=shown):
             if stratum != WHOLE:
                 vector = vectors.setdefault((stratum, round_number), np.zeros(cells + 1, np.int64))
-                vector[cell - REPORTS] = count
+                if REPORTS <= cell < cells:
+                    vector[cell - REPORTS] = count
         return {
             key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
         }
@@ -277,7 +279,7 @@ class Store(ABC):
         """Commit at the end of the block, durably; nothing if it raises."""
 
     @abstractmethod
-    def _locked(self, name: str) -> tuple[bool, bool] | None:
+    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
         """Whether a survey is closed and needs links; it stays so until the transaction ends. None if unknown."""
 
     @abstractmethod
