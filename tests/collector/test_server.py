@@ -15,15 +15,17 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
+from bruit.collector import limits as limits_module
 from bruit.collector import open_store
 from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
-from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit
+from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit, _network
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
@@ -274,7 +276,13 @@ async def asked(app, path: str, body: bytes, scheme: str = "http", client: str =
     return sent[0]["status"]
 
 
-def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file) -> None:
+@pytest.fixture
+def one_key(monkeypatch) -> None:
+    """Addresses share a counter once in 65,536 times: under this key those of the tests do not."""
+    monkeypatch.setattr(limits_module, "Entropy", lambda: SimpleNamespace(bytes=bytes))
+
+
+def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file, one_key) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
     desk = opened(store, survey_file)
     path = "/s/alcohol/report"
@@ -287,6 +295,28 @@ def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_fi
     app = application(store, limits=Limits(per_second=0.5, per_address=100))
     assert asyncio.run(many(app, [f"192.0.2.{i}" for i in range(8)])) == {201: 5, 429: 3}
     store.disconnect()
+
+
+def test_an_address_over_its_limit_takes_nothing_of_the_limit_of_the_survey(
+    tmp_path, opened, survey_file, one_key
+) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    app = application(store, limits=Limits(per_second=1, per_address=5))
+
+    async def many(clients) -> list[int]:
+        return [await asked(app, "/s/alcohol/report", answer(desk), client=client) for client in clients]
+
+    assert asyncio.run(many(["2001:db8::1"] * 3 + ["2001:db8::2"] * 40)).count(201) == 5
+    assert asyncio.run(many(["2001:db8:0:1::1", "192.0.2.1"])) == [201, 201]
+    store.disconnect()
+
+
+def test_addresses_of_ipv6_share_a_limit_in_a_network_of_64_bits() -> None:
+    limit = AddressLimit(1)
+    assert [limit.allows("2001:db8::1"), limit.allows("2001:db8::ffff:0:0:1")] == [True, False]
+    near = ["2001:db8:0:1::1", "fe80::1%eth0", "::ffff:192.0.2.1", "192.0.2.2", "no::address"]
+    assert len({_network(address) for address in [*near, "2001:db8::1", "192.0.2.1"]}) == 6
 
 
 def test_the_key_of_the_address_limit_is_thrown_away_with_its_counters() -> None:

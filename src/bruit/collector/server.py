@@ -282,8 +282,10 @@ class _Server:
 
     async def _take(self, name: str, scope: Scope, receive: Receive) -> Outcome:
         self._check_transport(scope)
+        if not self._addresses.allows(_address(scope)):  # before it takes anything of what the survey may take
+            raise _Refused(429)
         held = await self._hold(name)
-        if not held.limit.allows() or not self._addresses.allows(_address(scope)):
+        if not held.limit.allows():
             raise _Refused(429)
         desk = held.desk
         if desk.is_before():
