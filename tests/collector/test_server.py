@@ -119,6 +119,23 @@ def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_
     assert site.store.survey("late").closed
 
 
+def test_reports_at_the_closing_time_close_a_survey_once(tmp_path, opened, survey_file, monkeypatch) -> None:
+    ended = (datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)).isoformat()
+    survey_file.write_text(f"closes = {ended}\n{survey_file.read_text()}")
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    closed, close = [], store.close
+    monkeypatch.setattr(store, "close", lambda name: closed.append(name) or close(name))
+
+    async def many(app) -> list[int]:
+        return await asyncio.gather(*(asked(app, "/s/alcohol/report", answer(desk)) for _ in range(20)))
+
+    assert asyncio.run(many(application(store))) == [410] * 20
+    assert asyncio.run(many(application(store))) == [410] * 20
+    assert closed == ["alcohol"]
+    store.disconnect()
+
+
 @pytest.mark.parametrize(
     ("path", "heading"),
     [
@@ -309,6 +326,21 @@ def test_an_address_over_its_limit_takes_nothing_of_the_limit_of_the_survey(
 
     assert asyncio.run(many(["2001:db8::1"] * 3 + ["2001:db8::2"] * 40)).count(201) == 5
     assert asyncio.run(many(["2001:db8:0:1::1", "192.0.2.1"])) == [201, 201]
+    store.disconnect()
+
+
+def test_the_limit_of_a_survey_holds_where_more_surveys_are_wanted_than_are_held(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    monkeypatch.setattr(server_module, "_MOST_DESKS", 1)
+    store = open_store(tmp_path / "surveys.sqlite")
+    bodies = {name: answer(opened(store, survey_file, name)) for name in ("alcohol", "second")}
+    app = application(store, limits=Limits(per_second=0.1))
+
+    async def many() -> list[int]:
+        return [await asked(app, f"/s/{name}/report", body) for _ in range(2) for name, body in bodies.items()]
+
+    assert asyncio.run(many()) == [201, 201, 429, 429]
     store.disconnect()
 
 

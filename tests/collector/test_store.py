@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import sqlite3
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,10 +14,12 @@ import pytest
 
 import bruit
 from bruit.collector import Outcome, Store, open_store
+from bruit.collector import sqlite as sqlite_module
 from bruit.collector.desk import link_hash
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
 from bruit.collector.results_page import page
+from bruit.collector.store import StoreInUse
 from bruit.errors import BruitError, FormatError, ParameterError
 
 COUNTED, REPEATED, OTHER = Outcome.COUNTED, Outcome.REPEATED, Outcome.OTHER_BYTES
@@ -313,6 +317,35 @@ def test_deleting_overwrites_what_the_file_held(tmp_path, opened, survey_file) -
     store.delete("alcohol")
     after = held()
     assert not any(secret in after for secret in secrets)
+    store.disconnect()
+
+
+def test_deleting_and_closing_say_when_another_program_keeps_them_from_overwriting(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    monkeypatch.setattr(sqlite_module, "_PATIENCE", 0.01)
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    send(store, desk, *people(desk, 3))
+    with contextlib.closing(sqlite3.connect(tmp_path / "surveys.sqlite", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM surveys").fetchone()
+        send(store, desk, *people(desk, 1))
+        with pytest.raises(StoreInUse, match="Nothing was deleted"):
+            store.delete("alcohol")
+        assert store.totals("alcohol").answered == 4
+        with pytest.raises(StoreInUse, match="is closed"):
+            store.close("alcohol")
+        assert store.survey("alcohol").closed
+        with monkeypatch.context() as patched:
+            patched.setattr(type(store), "_is_alone", lambda _: True)
+            with pytest.raises(StoreInUse, match="is deleted"):
+                store.delete("alcohol")
+    desk = opened(store, survey_file)
+    store.close("alcohol")
+    assert (tmp_path / "surveys.sqlite-wal").stat().st_size == 0
+    store.delete("alcohol")
+    assert store.names() == []
     store.disconnect()
 
 

@@ -65,10 +65,11 @@ class PostgresStore(SqlStore):
             self._run(f"INSERT INTO {{{table}}} SELECT * FROM anew ORDER BY {key}")  # noqa: S608
             self._run("DROP TABLE anew")
 
-    def _tidy(self) -> None:
-        """Write the tables anew, without rows that were deleted."""
+    def _tidy(self) -> bool:
+        """Write the tables anew, without rows that were deleted; the database waits until nobody reads them."""
         for table in (*OF_A_SURVEY, "surveys"):
             self._run(f"VACUUM FULL {{{table}}}")
+        return True
 
     # Links and results.
 

@@ -31,7 +31,7 @@ from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
-from bruit.collector.store import Entry, Outcome, Store
+from bruit.collector.store import Entry, Outcome, Store, StoreInUse
 from bruit.errors import DataError, ParameterError
 from bruit.survey.page import security_policy
 
@@ -174,11 +174,12 @@ class _Refused(Exception):
 class _Held:
     """A desk, its limit, and since when it has not been compared with the store."""
 
-    def __init__(self, desk: Desk, per_second: float) -> None:
+    def __init__(self, desk: Desk, limit: SurveyLimit) -> None:
         self.desk = desk
-        self.limit = SurveyLimit(per_second)
+        self.limit = limit
         self.since = time.monotonic()
         self.closed = desk.opened.closed
+        self.closing: asyncio.Future[None] | None = None
 
 
 class _Server:
@@ -192,6 +193,8 @@ class _Server:
         self._behind_proxy = behind_proxy
         self._insecure_demo = insecure_demo
         self._held: dict[str, _Held] = {}
+        self._limits_of: dict[str, SurveyLimit] = {}
+        self._renewals: dict[str, asyncio.Future[_Held | None]] = {}
         self._transport = _STRICT_TRANSPORT if https else {}
         self._problems = {status: self._problem(status) for status in _TITLES}
 
@@ -291,8 +294,7 @@ class _Server:
         if desk.is_before():
             raise _Refused(404)
         if desk.is_over() and not held.closed:
-            await asyncio.to_thread(self._store.close, desk.name)
-            held.closed = True
+            await self._close(held)
         async with asyncio.timeout(_READ_TIME):
             body = await _body(scope, receive, desk.survey.body_length)
         arrival: Arrival | Entry | None = None
@@ -302,6 +304,24 @@ class _Server:
             with suppress(DataError):
                 arrival = desk.read_claim(body)
         return await self.intake.take(desk, arrival)
+
+    async def _close(self, held: _Held) -> None:
+        """Close a survey whose time has passed: once, however many reports come, which all wait for it."""
+        if held.closing is None:
+            held.closing = asyncio.ensure_future(asyncio.to_thread(self._close_in_store, held.desk.name))
+        try:
+            await asyncio.shield(held.closing)
+        except Exception:
+            held.closing = None
+            raise Busy("The survey could not be closed: send the report again later.") from None
+        held.closed = True
+
+    def _close_in_store(self, name: str) -> None:
+        """Close a survey unless another process did; that its journal is in use changes nothing for a report."""
+        opened = self._store.survey(name)
+        if opened is not None and not opened.closed:
+            with suppress(StoreInUse):
+                self._store.close(name)
 
     def _check_transport(self, scope: Scope) -> None:
         """Behind a proxy, only what came to it over https."""
@@ -315,19 +335,29 @@ class _Server:
             return held
         if not _NAME.fullmatch(name):
             raise _Refused(404)
-        opened = await asyncio.to_thread(self._store.survey, name)
-        if opened is None:
-            self._held.pop(name, None)
+        if name not in self._renewals:
+            self._renewals[name] = asyncio.ensure_future(self._renew(name))
+            self._renewals[name].add_done_callback(lambda _: self._renewals.pop(name))
+        held = await asyncio.shield(self._renewals[name])
+        if held is None:
             raise _Refused(404)
+        return held
+
+    async def _renew(self, name: str) -> _Held | None:
+        """The survey as the store has it now; whoever wants it meanwhile waits for the same."""
+        opened = await asyncio.to_thread(self._store.survey, name)
+        held = self._held.pop(name, None)
+        if opened is None:
+            self._limits_of.pop(name, None)
+            return None
         if held is None or held.desk.opened != opened:
-            limit = held.limit if held is not None else None
             desk = await asyncio.to_thread(lambda: Desk(opened, insecure_demo=self._insecure_demo))
-            held = _Held(desk, self._limits.per_second)
-            held.limit = limit or held.limit
-            if len(self._held) >= _MOST_DESKS:
-                self._held.pop(next(iter(self._held)))
-            self._held[name] = held
+            limit = self._limits_of.setdefault(name, SurveyLimit(self._limits.per_second))
+            held = _Held(desk, limit)
         held.since = time.monotonic()
+        self._held[name] = held
+        if len(self._held) > _MOST_DESKS:  # the one that was wanted longest ago
+            self._held.pop(next(iter(self._held)))
         return held
 
     # Answers.

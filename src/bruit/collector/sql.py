@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from bruit.collector.store import ANSWERED, WHOLE, Links, Opened, Store, Totals, same_survey
+from bruit.collector.store import ANSWERED, WHOLE, Links, Opened, Store, StoreInUse, Totals, same_survey
 
 __all__ = ["SqlStore"]
 
@@ -95,15 +95,30 @@ class SqlStore(Store):
             if whole:
                 self._show(name)
             self._reorder(name)
-        self._tidy()
+        if not self._tidy():
+            raise StoreInUse(
+                f"The survey {name!r} is closed. But another program reads the store, or the disk is full, so that its "
+                "file could not be written anew, and still has an order in which reports came. End that program, then "
+                f"say it again: bruit survey close {name}."
+            )
 
     def delete(self, name: str) -> None:
-        """Delete everything about a survey, and write the tables anew without it."""
+        """Delete everything about a survey, and write the tables anew without it; nothing where that cannot be done."""
+        if not self._is_alone():
+            raise StoreInUse(
+                "Another program reads the store, so that what is deleted could not be overwritten. Nothing was "
+                f"deleted: end that program, then say it again: bruit survey delete {name} --yes."
+            )
         with self._transaction():
             for table in OF_A_SURVEY:
                 self._run(f"DELETE FROM {{{table}}} WHERE survey = ?", name)  # noqa: S608 -- a name of ours
             self._run("DELETE FROM {surveys} WHERE name = ?", name)
-        self._tidy()
+        if not self._tidy():
+            raise StoreInUse(
+                f"The survey {name!r} is deleted. But another program began to read the store, or the disk is full, so "
+                "that what it was is not overwritten yet. It is when every program that has the store open, the server "
+                "too, has ended."
+            )
 
     # Links and results.
 
@@ -172,6 +187,10 @@ class SqlStore(Store):
     def _reorder(self, name: str) -> None:
         """Write the ids and links of a survey anew in the order of their hashes, where that is not their order."""
 
+    def _is_alone(self) -> bool:
+        """Whether nobody keeps what is deleted from being overwritten."""
+        return True
+
     @abstractmethod
-    def _tidy(self) -> None:
-        """Write the tables anew, without what was deleted."""
+    def _tidy(self) -> bool:
+        """Write the tables anew, without what was deleted; whether it could be done."""

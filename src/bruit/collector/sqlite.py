@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +27,8 @@ _ROWS = 512
 _CHECKPOINT = "wal_autocheckpoint = 8000"
 #: How long to wait for another process that writes, in seconds.
 _PATIENCE = 30.0
+#: How often emptying the journal is tried.
+_TRIES = 3
 
 
 class SqliteStore(SqlStore):
@@ -58,10 +61,27 @@ class SqliteStore(SqlStore):
         self.path = Path(path)
         super().__init__()
 
-    def _tidy(self) -> None:
+    def _is_alone(self) -> bool:
+        """Whether a page that is written now reaches the file: not while another program reads an older one."""
+        self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+        return self._empty_journal()
+
+    def _empty_journal(self) -> bool:
+        """Copy the journal into the file and cut it; whether nobody read either meanwhile."""
+        for _ in range(_TRIES):  # SQLite waits for readers itself, but not for another who empties the journal
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def _tidy(self) -> bool:
         """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
-        self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        try:
+            self._connection.execute("VACUUM")
+        except sqlite3.OperationalError:  # another program writes, or the disk is full
+            return False
+        return self._empty_journal()
 
     # Links and results.
 

@@ -17,10 +17,10 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bruit.errors import ParameterError
+from bruit.errors import BruitError, ParameterError
 from bruit.estimation import Tally
 
-__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "Totals"]
+__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "StoreInUse", "Totals"]
 
 #: What reports add to counters: by stratum, round and cell.
 Increments: TypeAlias = Mapping[tuple[int, int, int], int]
@@ -47,6 +47,10 @@ class Outcome(IntEnum):
 
 #: What counts as refused; the others change nothing, or count as answered or repeated.
 _REFUSALS = (Outcome.LINK_SPENT, Outcome.OTHER_BYTES, Outcome.REFUSED)
+
+
+class StoreInUse(BruitError, RuntimeError):
+    """Another program reads the store, so that what was there before cannot be overwritten."""
 
 
 class Entry(NamedTuple):
