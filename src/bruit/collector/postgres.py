@@ -116,7 +116,7 @@ class PostgresStore(SqlStore):
         return {bytes(link) for (link,) in self._connection.execute(query, (name, list(links)))}
 
     def _increase(self, name: str, increments: Increments) -> None:
-        # The first row is the one of the whole survey: whoever has it is alone with the counters of this survey.
+        # The first rows are those of whole rounds: whoever has one is alone with the counters of this round.
         rows = [[*key, count] for key, count in increments.items()]
         query = (
             "INSERT INTO bruit.tallies SELECT %s, stratum, round, cell, count "

@@ -130,8 +130,10 @@ class SqlStore(Store):
     def totals(self, name: str) -> Totals:
         """How many reports were counted, refused and repeated until now."""
         query = "SELECT cell, count FROM {tallies} WHERE survey = ? AND stratum = ?"
-        cells = dict(self._run(query, name, WHOLE).fetchall())
-        return Totals(*(cells.get(cell, 0) for cell in range(3)))
+        totals = [0, 0, 0]
+        for cell, count in self._run(query, name, WHOLE).fetchall():
+            totals[cell] += count
+        return Totals(*totals)
 
     def disconnect(self) -> None:
         """Close every connection; the next call makes new ones."""
@@ -147,13 +149,16 @@ class SqlStore(Store):
         row = self._run(query, name, digest).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
 
-    def _advance(self, name: str, step: int) -> None:
-        count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND cell = ?"
+    def _advance(self, name: str, round_number: int, step: int) -> None:
+        count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND round = ? AND cell = ?"
         query = f"SELECT ({count.format('tallies')}) - coalesce(({count.format('shown')}), 0)"
-        if self._run(query, *(name, WHOLE, ANSWERED) * 2).fetchone()[0] >= step:
-            self._show(name)
+        if self._run(query, *(name, WHOLE, round_number, ANSWERED) * 2).fetchone()[0] >= step:
+            where = "WHERE survey = ? AND round = ?"
+            self._run(f"DELETE FROM {{shown}} {where}", name, round_number)  # noqa: S608 -- texts of ours
+            self._run(f"INSERT INTO {{shown}} SELECT * FROM {{tallies}} {where}", name, round_number)  # noqa: S608
 
     def _show(self, name: str) -> None:
+        """Show all that came."""
         self._run("DELETE FROM {shown} WHERE survey = ?", name)
         self._run("INSERT INTO {shown} SELECT * FROM {tallies} WHERE survey = ?", name)
 

@@ -25,9 +25,9 @@ __all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "StoreInUse", "Totals
 #: What reports add to counters: by stratum, round and cell.
 Increments: TypeAlias = Mapping[tuple[int, int, int], int]
 
-#: The stratum of the counters of a whole survey; it comes before all others, so that it is locked first.
+#: The stratum of the counters of a whole round or survey; it comes before all others, so that it is locked first.
 WHOLE = -1
-#: The cells of a whole survey.
+#: Its cells: answered counts by round, the others in round 0.
 ANSWERED, REFUSED, REPEATED = 0, 1, 2
 #: The cell of a stratum and round in which the number of reports is; the cells of the tally come behind it.
 REPORTS = -1
@@ -74,7 +74,7 @@ class Batch:
     count
         From the places of some entries to what they add to the counters.
     step
-        How many answers have to come before results advance.
+        How many answers to a round have to come before its results advance.
     refused
         How many bodies more were no report.
     claims
@@ -218,17 +218,22 @@ class Store(ABC):
     def _add_up(self, batch: Batch, outcomes: list[Outcome]) -> None:
         counted = [place for place, outcome in enumerate(outcomes) if outcome is Outcome.COUNTED]
         numbers = Counter(outcomes)
-        totals = {
-            (WHOLE, 0, ANSWERED): len(counted),
+        added = batch.count(counted) if counted else {}
+        answers: Counter[int] = Counter()
+        for (_, round_number, cell), count in added.items():
+            if cell == REPORTS:
+                answers[round_number] += count
+        increments = {
             (WHOLE, 0, REFUSED): batch.refused + sum(numbers[kind] for kind in _REFUSALS),
             (WHOLE, 0, REPEATED): numbers[Outcome.REPEATED],
+            **{(WHOLE, round_number, ANSWERED): count for round_number, count in answers.items()},
+            **added,
         }
-        increments = {**totals, **(batch.count(counted) if counted else {})}
         changed = {key: count for key, count in sorted(increments.items()) if count}
         if changed:
             self._increase(batch.survey, changed)
-        if counted:
-            self._advance(batch.survey, batch.step)
+        for round_number in answers:
+            self._advance(batch.survey, round_number, batch.step)
 
     # Links and results.
 
@@ -307,8 +312,8 @@ class Store(ABC):
         """Add to counters, in this order."""
 
     @abstractmethod
-    def _advance(self, name: str, step: int) -> None:
-        """Let all counters be shown if so many answers came since the last time."""
+    def _advance(self, name: str, round_number: int, step: int) -> None:
+        """Let the counters of a round be shown if so many answers to it came since the last time."""
 
     @abstractmethod
     def _counters(self, name: str, *, shown: bool) -> Iterable[tuple[int, int, int, int]]:
