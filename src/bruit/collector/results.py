@@ -18,6 +18,7 @@ from bruit.collection import Plan
 from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
+from bruit.collector.gate import Gate
 from bruit.collector.store import Links, Store, Totals
 from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
@@ -34,7 +35,7 @@ ONE_IN = 20
 
 
 class Group(NamedTuple):
-    """People with one answer to a question that is sent in clear, and what is estimated of them."""
+    """People with one answer to a question that is sent in clear, and what is estimated of them; None if hidden."""
 
     question: str
     label: str
@@ -95,7 +96,9 @@ class Results:
     closed
         Whether it is closed.
     tallies
-        What is shown, by stratum and round.
+        What is in the estimates of all people, by stratum and round.
+    strata
+        Those of these tallies that are shown.
     rounds
         The questions of each round that has answers.
     crossed
@@ -110,6 +113,7 @@ class Results:
     links: Links | None
     closed: bool
     tallies: Mapping[tuple[int, int], Tally]
+    strata: Mapping[tuple[int, int], Tally]
     rounds: Mapping[int, tuple[Question, ...]]
     crossed: tuple[TableEstimate, ...]
     deviations: tuple[Deviation, ...]
@@ -165,10 +169,8 @@ def results(store: Store, desk: Desk) -> Results:
         raise ParameterError(f"The survey {desk.name!r} was deleted.")
     tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
     numbers = sorted({number for _, number in tallies})
-    rounds = {
-        number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
-        for number in numbers
-    }
+    parts = {number: _part(desk, tallies, number) for number in numbers}
+    rounds = {number: _round(desk, *part) for number, part in parts.items()}
     whole = [_sum([tally for (_, number), tally in tallies.items() if number == wanted]) for wanted in numbers]
     return Results(
         name=desk.name,
@@ -177,6 +179,7 @@ def results(store: Store, desk: Desk) -> Results:
         links=_links(store, desk) if opened.links else None,
         closed=opened.closed,
         tallies=tallies,
+        strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in parts[key[1]].gate.strata},
         rounds=rounds,
         crossed=tuple(_crossed(desk.survey, _sum(whole))) if whole else (),
         deviations=tuple(alarm.deviations(plan, whole)),
@@ -204,10 +207,23 @@ def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[
     }
 
 
-def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:
+class _Part(NamedTuple):
+    """The strata of a round, and what is shown of them."""
+
+    strata: Mapping[int, Tally]
+    gate: Gate
+
+
+def _part(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> _Part:
+    strata = {stratum: tally for (stratum, number), tally in tallies.items() if number == round_number}
+    answers = {desk.public(stratum): tally.n for stratum, tally in strata.items()}
+    return _Part(strata, Gate(answers, desk.survey.shown_from))
+
+
+def _round(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> tuple[Question, ...]:
     survey = desk.survey
     tally = _sum(list(strata.values()))
-    groups = list(_groups(desk, strata))
+    groups = list(_groups(desk, strata, gate))
     return tuple(_question(survey, name, tally, groups) for name in survey.plan.schema)
 
 
@@ -222,7 +238,7 @@ def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
             yield answers.table(*names)
 
 
-def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally]]) -> Question:
+def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally, bool]]) -> Question:
     plan = survey.plan
     n = plan.design.reported(name, tally)
     answer = _answer(plan, name, tally)
@@ -232,8 +248,8 @@ def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[st
         n=n,
         answer=answer,
         groups=tuple(
-            Group(question, label, part.n, _answer(plan, name, part) if part.n >= survey.shown_from else None)
-            for question, label, part in groups
+            Group(question, label, part.n, _answer(plan, name, part) if shown else None)
+            for question, label, part, shown in groups
         ),
         now=None if answer is None else _half_width(answer),
         promised=_promised(survey, name),
@@ -242,13 +258,13 @@ def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[st
     )
 
 
-def _groups(desk: Desk, strata: Mapping[int, Tally]) -> Iterator[tuple[str, str, Tally]]:
-    """The tally of the people with each answer to each question that is sent in clear."""
+def _groups(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> Iterator[tuple[str, str, Tally, bool]]:
+    """The tally of the people with each answer to each question that is sent in clear, and whether it is shown."""
     for place, (question, labels) in enumerate(desk.survey.public.items()):
         for code, label in enumerate(labels):
             some = [tally for stratum, tally in strata.items() if desk.public(stratum)[place] == code]
             if some:
-                yield question, label, _sum(some)
+                yield question, label, _sum(some), code in gate.groups[place]
 
 
 def _answer(plan: Plan, name: str, tally: Tally) -> Estimate | NumberEstimate | None:

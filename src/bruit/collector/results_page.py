@@ -146,7 +146,8 @@ def _parts(
     for group in groups:
         label = _label(results, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))
-        caption = f"{label} ({group.n})" if rows else f"{label}: {words['too_few'].format(n=group.n)}"
+        few = "too_few" if group.n < results.survey.shown_from else "hidden_too"
+        caption = f"{label} ({group.n})" if rows else f"{label}: {words[few].format(n=group.n)}"
         yield {"caption": caption, "rows": rows}
 
 
