@@ -32,7 +32,7 @@ from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.store import Entry, Outcome, Store, StoreInUse
-from bruit.errors import DataError, ParameterError
+from bruit.errors import DataError, ParameterError, translated
 from bruit.survey.page import security_policy
 
 __all__ = ["Limits", "application"]
@@ -307,13 +307,10 @@ class _Server:
 
     async def _close(self, held: _Held) -> None:
         """Close a survey whose time has passed: once, however many reports come, which all wait for it."""
-        if held.closing is None:
+        if held.closing is None or held.closing.done():  # that it is done and not closed means that it failed
             held.closing = asyncio.ensure_future(asyncio.to_thread(self._close_in_store, held.desk.name))
-        try:
+        with translated((Exception,), lambda _: Busy("The survey could not be closed: send the report again later.")):
             await asyncio.shield(held.closing)
-        except Exception:
-            held.closing = None
-            raise Busy("The survey could not be closed: send the report again later.") from None
         held.closed = True
 
     def _close_in_store(self, name: str) -> None:
