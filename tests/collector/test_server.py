@@ -21,7 +21,8 @@ from typing import NamedTuple
 import pytest
 
 from bruit.collector import limits as limits_module
-from bruit.collector import open_store
+from bruit.collector import open_store, results_page
+from bruit.collector import results as results_module
 from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
@@ -95,6 +96,42 @@ def test_results_are_for_the_token_alone_unless_they_are_public(site, opened, se
     assert headers["cache-control"] == "no-store"
     opened(site.store, several_file, "health", public=True)
     assert request(site.port, "GET", "/s/health/results")[0] == 200
+
+
+def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_changes(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file, public=True)
+    app, pages, estimates = application(store), [], []
+    page, round_ = results_page.page, results_module._round
+    monkeypatch.setattr(results_page, "page", lambda shown: pages.append(shown.totals.answered) or page(shown))
+    monkeypatch.setattr(results_module, "_round", lambda *part: estimates.append(1) or round_(*part))
+
+    async def post_and_look(reports: int, looks: int) -> None:
+        for _ in range(reports):
+            assert await asked(app, "/s/alcohol/report", answer(desk)) == 201
+        statuses = (asked(app, "/s/alcohol/results", b"", method="GET") for _ in range(looks))
+        assert set(await asyncio.gather(*statuses)) == {200}
+
+    async def everything() -> None:
+        await post_and_look(10, 8)
+        assert (pages, estimates) == ([10], [1])
+        monkeypatch.setattr(server_module, "_IDLE", 1e9)
+        await post_and_look(1, 3)
+        assert pages == [10]  # it cost more than it would tell
+        monkeypatch.setattr(server_module, "_IDLE", 0.0)
+        await post_and_look(0, 3)
+        await post_and_look(0, 1)
+        assert (pages, estimates) == ([10, 11], [1])  # the same estimates, another number of answers
+        await post_and_look(9, 1)
+        assert (pages, estimates) == ([10, 11, 20], [1, 1])
+        store.close("alcohol")
+        await post_and_look(0, 1)
+        assert pages == [10, 11, 20, 20]
+
+    asyncio.run(everything())
+    store.disconnect()
 
 
 def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_not_open_it(
@@ -273,10 +310,12 @@ def test_an_unexpected_error_says_nothing_about_the_report(site, monkeypatch, ca
     assert post(site.port, body) == 201
 
 
-async def asked(app, path: str, body: bytes, scheme: str = "http", client: str = "192.0.2.1") -> int:
+async def asked(
+    app, path: str, body: bytes, scheme: str = "http", client: str = "192.0.2.1", method: str = "POST"
+) -> int:
     """The status that an application answers to a report, without a socket."""
     scope = {
-        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "root_path": "", "scheme": scheme,
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "root_path": "", "scheme": scheme,
         "query_string": b"", "headers": [(b"content-type", b"application/json")], "client": (client, 1),
         "server": ("x", 80), "http_version": "1.1", "state": {},
     }  # fmt: skip

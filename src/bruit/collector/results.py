@@ -7,10 +7,10 @@ import itertools
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,10 @@ __all__ = ["Group", "Question", "Results", "results"]
 LEVEL = 0.95
 #: Of how many answers one is taken to be forged, where it is said what forged answers could have moved.
 ONE_IN = 20
+
+
+#: From an attribute to what is estimated of it.
+_Answers: TypeAlias = Callable[[str], Estimate | NumberEstimate | None]
 
 
 class Group(NamedTuple):
@@ -153,7 +157,7 @@ class Results:
         return _sum([tally for (_, number), tally in self.tallies.items() if number == round_number])
 
 
-def results(store: Store, desk: Desk) -> Results:
+def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
     """What may be shown of a survey now.
 
     Parameters
@@ -162,12 +166,18 @@ def results(store: Store, desk: Desk) -> Results:
         Where it is.
     desk
         The survey.
+    before
+        An earlier look, whose estimates are taken where they rest on the same tallies.
     """
     plan = desk.survey.plan
     opened = store.survey(desk.name)
     if opened is None or opened.digest != desk.opened.digest:
         raise ParameterError(f"The survey {desk.name!r} was deleted.")
     tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
+    totals = store.totals(desk.name)
+    links = _links(store, desk) if opened.links else None
+    if before is not None and before.survey is desk.survey and before.tallies == tallies:
+        return replace(before, totals=totals, links=links, closed=opened.closed)
     numbers = sorted({number for _, number in tallies})
     parts = {number: _part(desk, tallies, number) for number in numbers}
     rounds = {number: _round(desk, *part) for number, part in parts.items()}
@@ -175,8 +185,8 @@ def results(store: Store, desk: Desk) -> Results:
     return Results(
         name=desk.name,
         survey=desk.survey,
-        totals=store.totals(desk.name),
-        links=_links(store, desk) if opened.links else None,
+        totals=totals,
+        links=links,
         closed=opened.closed,
         tallies=tallies,
         strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in parts[key[1]].gate.strata},
@@ -223,8 +233,9 @@ def _part(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: in
 def _round(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> tuple[Question, ...]:
     survey = desk.survey
     tally = _sum(list(strata.values()))
+    answers = _answers(survey.plan, tally)
     groups = list(_groups(desk, strata, gate))
-    return tuple(_question(survey, name, tally, groups) for name in survey.plan.schema)
+    return tuple(_question(survey, name, tally, answers, groups) for name in survey.plan.schema)
 
 
 def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
@@ -238,18 +249,18 @@ def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
             yield answers.table(*names)
 
 
-def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally, bool]]) -> Question:
+def _question(survey: Survey, name: str, tally: Tally, answers: _Answers, groups: Sequence[_People]) -> Question:
     plan = survey.plan
     n = plan.design.reported(name, tally)
-    answer = _answer(plan, name, tally)
+    answer = answers(name)
     forged = max(1, n // ONE_IN)
     return Question(
         name=name,
         n=n,
         answer=answer,
         groups=tuple(
-            Group(question, label, part.n, _answer(plan, name, part) if shown else None)
-            for question, label, part, shown in groups
+            Group(people.question, people.label, people.n, people.answers(name) if people.answers else None)
+            for people in groups
         ),
         now=None if answer is None else _half_width(answer),
         promised=_promised(survey, name),
@@ -258,20 +269,30 @@ def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[st
     )
 
 
-def _groups(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> Iterator[tuple[str, str, Tally, bool]]:
-    """The tally of the people with each answer to each question that is sent in clear, and whether it is shown."""
+class _People(NamedTuple):
+    """People with one answer to a question that is sent in clear; no answers of theirs where they are hidden."""
+
+    question: str
+    label: str
+    n: int
+    answers: _Answers | None
+
+
+def _groups(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> Iterator[_People]:
+    """The people with each answer to each question that is sent in clear."""
+    tallies = [(desk.public(stratum), tally) for stratum, tally in strata.items()]
     for place, (question, labels) in enumerate(desk.survey.public.items()):
         for code, label in enumerate(labels):
-            some = [tally for stratum, tally in strata.items() if desk.public(stratum)[place] == code]
+            some = [tally for public, tally in tallies if public[place] == code]
             if some:
-                yield question, label, _sum(some), code in gate.groups[place]
+                shown = _answers(desk.survey.plan, _sum(some)) if code in gate.groups[place] else None
+                yield _People(question, label, sum(tally.n for tally in some), shown)
 
 
-def _answer(plan: Plan, name: str, tally: Tally) -> Estimate | NumberEstimate | None:
-    answer: Estimate | NumberEstimate | None = None
-    if plan.design.reported(name, tally):
-        answer = plan.estimate(tally)[name]
-    return answer
+def _answers(plan: Plan, tally: Tally) -> _Answers:
+    """From an attribute to its estimate, None where nobody reported on it. The tally is checked once for all."""
+    answers = plan.estimate(tally)
+    return lambda name: answers[name] if plan.design.reported(name, tally) else None
 
 
 def _half_width(answer: Any) -> float:

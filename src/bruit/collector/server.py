@@ -14,11 +14,12 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -35,6 +36,9 @@ from bruit.collector.store import Entry, Outcome, Store, StoreInUse
 from bruit.errors import DataError, ParameterError, translated
 from bruit.survey.page import security_policy
 
+if TYPE_CHECKING:
+    from bruit.collector.results import Results
+
 __all__ = ["Limits", "application"]
 
 #: How long a body may take to arrive, and how long a survey is served without asking the store, in seconds.
@@ -42,6 +46,8 @@ _READ_TIME = 20.0
 _FRESH = 3.0
 #: How many bytes every answer to a report has.
 ANSWER_BYTES = 160
+#: How many times longer a page of results is served than making it took, before it is made anew.
+_IDLE = 10
 #: How many surveys are held in memory.
 _MOST_DESKS = 200
 
@@ -131,7 +137,7 @@ def application(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        await server.intake.stop()
+        await server.stop()
         store.disconnect()
 
     routes = [
@@ -180,6 +186,18 @@ class _Held:
         self.since = time.monotonic()
         self.closed = desk.opened.closed
         self.closing: asyncio.Future[None] | None = None
+        self.look: _Look | None = None
+        self.looking: asyncio.Future[_Look] | None = None
+
+
+class _Look(NamedTuple):
+    """A page of results, what it shows, when it was made, and how many seconds that took."""
+
+    results: Results
+    content: bytes
+    policy: str
+    since: float
+    cost: float
 
 
 class _Server:
@@ -192,11 +210,17 @@ class _Server:
         self._addresses = AddressLimit(limits.per_address)
         self._behind_proxy = behind_proxy
         self._insecure_demo = insecure_demo
+        self._pages = ThreadPoolExecutor(1, thread_name_prefix="bruit-results")
         self._held: dict[str, _Held] = {}
         self._limits_of: dict[str, SurveyLimit] = {}
         self._renewals: dict[str, asyncio.Future[_Held | None]] = {}
         self._transport = _STRICT_TRANSPORT if https else {}
         self._problems = {status: self._problem(status) for status in _TITLES}
+
+    async def stop(self) -> None:
+        """Wait until all that came is committed."""
+        await self.intake.stop()
+        self._pages.shutdown(cancel_futures=True)
 
     # Routes.
 
@@ -244,9 +268,6 @@ class _Server:
 
     async def results(self, request: Request) -> Response:
         """The results, for whoever shows the token, or for everybody where the survey says so."""
-        from bruit.collector.results import results
-        from bruit.collector.results_page import page
-
         try:
             self._check_transport(request.scope)
             if not self._addresses.allows(_address(request.scope)):
@@ -259,10 +280,10 @@ class _Server:
         if not opened.public and not hmac.compare_digest(token, opened.token):
             return self._refuse(request, 404)
         try:
-            answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
+            look = await self._look(held)
         except ParameterError:  # deleted in this moment
             return self._refuse(request, 404)
-        return self._html(answer, _policy(answer))
+        return self._html(look.content, look.policy)
 
     async def health(self, request: Request) -> Response:
         """Whether it runs."""
@@ -280,6 +301,17 @@ class _Server:
         """An error that nobody expected: its kind is logged, and nothing else of it."""
         _LOG.error("A defect of bruit: %s.", type(error).__name__)
         return self._refuse(request, 500)
+
+    # Results.
+
+    async def _look(self, held: _Held) -> _Look:
+        """A page of results: the last one while it is young beside what it cost, else the one that all wait for."""
+        if held.look is not None and time.monotonic() - held.look.since < _IDLE * held.look.cost:
+            return held.look
+        if held.looking is None or held.looking.done():
+            held.looking = asyncio.get_running_loop().run_in_executor(self._pages, _looked, self._store, held)
+        held.look = await asyncio.shield(held.looking)
+        return held.look
 
     # Reports.
 
@@ -377,6 +409,25 @@ class _Server:
     def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
         return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _numbers(shown: Results) -> tuple[Any, ...]:
+    """What a page shows besides estimates."""
+    return shown.totals, shown.links, shown.closed
+
+
+def _looked(store: Store, held: _Held) -> _Look:
+    """The page of results as of now; the last one if nothing has changed, its estimates if only totals have."""
+    from bruit.collector.results import results
+    from bruit.collector.results_page import page
+
+    since, last = time.monotonic(), held.look
+    shown = results(store, held.desk, last and last.results)
+    if last is not None and shown.rounds is last.results.rounds and _numbers(shown) == _numbers(last.results):
+        return last._replace(since=time.monotonic())
+    content = page(shown)
+    now = time.monotonic()
+    return _Look(shown, content, _policy(content), now, now - since)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:
