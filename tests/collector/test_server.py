@@ -10,6 +10,7 @@ import random
 import re
 import ssl
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 import pytest
 
+from bruit.collector import intake as intake_module
 from bruit.collector import limits as limits_module
 from bruit.collector import open_store, results_page
 from bruit.collector import results as results_module
@@ -290,6 +292,17 @@ def test_a_body_that_does_not_arrive_is_given_up(site, monkeypatch) -> None:
     head = b"POST /s/alcohol/report HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
     assert raw(site.port, head + b"0").startswith(b"HTTP/1.1 408 ")
     assert site.store.totals("alcohol") == (0, 0, 0)
+
+
+def test_the_journal_is_emptied_soon_after_a_report(site, monkeypatch) -> None:
+    journal = site.path / "surveys.sqlite-wal"
+    monkeypatch.setattr(intake_module, "SETTLE", 0.05)
+    monkeypatch.setattr(intake_module, "QUIET", 0)
+    post(site.port, answer(site.desk))
+    assert journal.stat().st_size  # it waits while reports come
+    monkeypatch.setattr(intake_module, "QUIET", 9)
+    assert any(not journal.stat().st_size or time.sleep(0.02) for _ in range(500))
+    assert post(site.port, answer(site.desk)) == 201
 
 
 def test_a_path_of_another_case_is_another_survey(site) -> None:

@@ -372,6 +372,27 @@ def test_nothing_of_a_report_is_in_the_file_but_its_hashes(tmp_path, opened, sur
     store.disconnect()
 
 
+def test_a_backup_and_a_closed_store_have_no_order_of_arrival(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    bodies = people(desk, 14)
+    for body in bodies:
+        send(store, desk, body)
+    ids = [desk.read(body).entry.id for body in bodies]
+
+    def by_place(path: Path) -> list[bytes]:
+        held = path.read_bytes()
+        return sorted(ids, key=held.rindex)
+
+    store.settle()
+    assert by_place(tmp_path / "surveys.sqlite") in (ids, ids[::-1])  # while it is open it has one
+    store.backup(tmp_path / "copy.sqlite")
+    store.close("alcohol")
+    for path in (tmp_path / "copy.sqlite", tmp_path / "surveys.sqlite"):
+        assert by_place(path) in (sorted(ids), sorted(ids)[::-1])
+    store.disconnect()
+
+
 def test_postgresql_keeps_no_order_of_arrival_after_closing(database, opened, survey_file) -> None:
     import psycopg
 

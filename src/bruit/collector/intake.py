@@ -25,6 +25,9 @@ MOST_WAITING = 20_000
 #: How many milliseconds a commit waits for more reports, at most; it waits no longer than they keep coming, and not at
 #: all when as many are there as the last commit took.
 WINDOW = 5
+#: After how many seconds the journal of the store is emptied, unless more reports than these came meanwhile: then they
+#: are committed together, and emptying it would cost much.
+SETTLE, QUIET = 2.0, 400
 
 
 class Busy(BruitError, RuntimeError):
@@ -55,6 +58,8 @@ class Intake:
         self._task: asyncio.Task[None] | None = None
         self._last = 1
         self._enough = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._recent = 0
 
     async def take(self, desk: Desk, arrival: Arrival | Entry | None) -> Outcome:
         """Count a report, remember a claim, or count a body that is neither as refused; it is then on the disk."""
@@ -72,6 +77,8 @@ class Intake:
         """Wait until all that came is committed."""
         if self._task is not None:
             await self._task
+        if self._timer is not None:
+            self._timer.cancel()
         self._writer.shutdown()
 
     async def _gather(self) -> None:
@@ -89,6 +96,19 @@ class Intake:
             return commit(self._store, together)
         return await asyncio.get_running_loop().run_in_executor(self._writer, commit, self._store, together)
 
+    def _settle_soon(self, number: int) -> None:
+        """Empty the journal a while after so many reports were committed."""
+        self._recent += number
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(SETTLE, self._settle)
+
+    def _settle(self) -> None:
+        busy, self._timer, self._recent = self._recent > QUIET, None, 0
+        if busy:
+            self._settle_soon(0)
+        else:
+            asyncio.get_running_loop().run_in_executor(self._writer, self._store.settle)
+
     async def _drain(self) -> None:
         while self._waiting:
             await self._gather()
@@ -99,6 +119,7 @@ class Intake:
                 outcomes = await self._commit(together)
             except Exception:
                 outcomes = None
+            self._settle_soon(len(together))
             for place, waiting in enumerate(together):
                 if not waiting.future.done():  # whoever waited may have hung up
                     _settle(waiting.future, None if outcomes is None else outcomes[place])

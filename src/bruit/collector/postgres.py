@@ -82,6 +82,9 @@ class PostgresStore(SqlStore):
         """PostgreSQL has its own."""
         raise ParameterError("A database of PostgreSQL is saved by its own tools: pg_dump, or pg_basebackup.")
 
+    def settle(self) -> None:
+        """Nothing: PostgreSQL keeps its write-ahead log as its settings say."""
+
     # Within a transaction.
 
     @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """The collector's server: the page, the reports, the results. It keeps no log of requests, and no address.
 
-Every answer to a report is JSON of one size, so that its length tells nothing. A request is bounded before it is read:
-a body has exactly the length of its survey, or is refused.
+The body of every answer to a report is JSON of one size; status lines and headers differ. A request is bounded before it
+is read: a body has exactly the length of its survey, or is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["Limits", "application"]
 #: How long a body may take to arrive, and how long a survey is served without asking the store, in seconds.
 _READ_TIME = 20.0
 _FRESH = 3.0
-#: How many bytes every answer to a report has.
+#: How many bytes the body of every answer to a report has.
 ANSWER_BYTES = 160
 #: How many times longer a page of results is served than making it took, before it is made anew.
 _IDLE = 10

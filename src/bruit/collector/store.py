@@ -2,7 +2,9 @@
 
 Of a report nothing is kept but what it adds to the counters, and two hashes: of its id, to know it again, and of the
 whole body, to tell a retry from another report under the same id. The id is 16 random bytes and part of the body, so
-that neither hash can be searched for a report. There is no order of arrival in any table, and no time.
+that neither hash can be searched for a report. No column has an order of arrival or a time. But a commit of one report
+is one entry of a journal, and rows are written where there is room: whoever takes the files of a running store can
+connect a link with what was sent by it, and see who came before whom, until journal and file are written anew.
 """
 
 from __future__ import annotations
@@ -276,6 +278,10 @@ class Store(ABC):
     @abstractmethod
     def backup(self, path: Any) -> None:
         """A copy of the whole store as of one moment, while it is used."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Empty the journal of commits, where the store has one of its own and nobody reads it; else nothing."""
 
     @abstractmethod
     def disconnect(self) -> None:
