@@ -1,7 +1,7 @@
 """The collector's server: the page, the reports, the results. It keeps no log of requests, and no address.
 
-The body of every answer to a report is JSON of one size; status lines and headers differ. A request is bounded before it
-is read: a body has exactly the length of its survey, or is refused.
+The body of every answer to a report is JSON of one size; status lines and headers differ. A request is bounded before
+it is read: a body has exactly the length of its survey, or is refused.
 """
 
 from __future__ import annotations

@@ -27,8 +27,6 @@ _ROWS = 512
 _CHECKPOINT = "wal_autocheckpoint = 8000"
 #: How long to wait for another process that writes, in seconds.
 _PATIENCE = 30.0
-#: How often emptying the journal is tried.
-_TRIES = 3
 
 
 class SqliteStore(SqlStore):
@@ -68,12 +66,12 @@ class SqliteStore(SqlStore):
 
     def _empty_journal(self) -> bool:
         """Copy the journal into the file and cut it; whether nobody read either meanwhile."""
-        for _ in range(_TRIES):  # SQLite waits for readers itself, but not for another who empties the journal
-            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if not busy:
-                return True
-            time.sleep(0.1)
-        return False
+        end = time.monotonic() + _PATIENCE
+        while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.05)  # SQLite waits for readers itself, but not for another who empties the journal
+        return True
 
     def _tidy(self) -> bool:
         """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
