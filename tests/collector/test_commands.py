@@ -69,11 +69,12 @@ def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> 
     assert "There are none" in run("results", "alcohol", code=2)
 
 
-def test_links_are_printed_or_written_on_a_sheet(here) -> None:
+def test_links_are_printed_or_written_on_a_sheet(here, monkeypatch) -> None:
     run("open", "alcohol.toml", "--no-serve", "--links")
     lines = run("links", "alcohol", "--number", "3", "--address", "https://example.org").split()
     assert len(lines) == 3
     assert all(re.fullmatch(r"https://example\.org/s/alcohol#[0-9a-z]{18}", line) for line in lines)
+    monkeypatch.setattr(Path, "chmod", lambda *_: pytest.fail("the sheet was for others to read before"))
     run("links", "alcohol", "--number", "4", "--address", "https://example.org/", "--sheet", "links.html")
     assert Path("links.html").read_text().count("<svg") == 4
     assert Path("links.html").stat().st_mode & 0o077 == 0

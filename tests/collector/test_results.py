@@ -157,6 +157,30 @@ def test_bars_that_are_cut_have_an_arrow_at_that_end_and_others_have_none() -> N
     assert inside == (0, 1000, 497, False, False)
 
 
+def test_what_one_person_sent_follows_neither_from_the_page_nor_from_the_export(tmp_path, opened, survey_file) -> None:
+    survey_file.write_text(survey_file.read_text().replace('["A", "B"]', '["A", "B", "C"]'))
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    bodies = [desk.survey.answer({"drinks": "Yes", "class": label}) for label in "A" * 12 + "B" * 17 + "C"]
+    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+    shown = results(store, desk)
+    (question,) = shown.rounds[1]
+    assert [(group.label, group.n, group.answer is None) for group in question.groups] == [
+        ("A", 12, True), ("B", 17, False), ("C", 1, True),
+    ]  # fmt: skip
+    assert question.answer.n == 30
+    text = page(shown).decode()
+    assert "A: not shown (12)" in text
+    assert "C: too few answers (1)" in text
+    export(shown, tmp_path / "out")
+    exported = json.loads((tmp_path / "out" / "strata.json").read_text())
+    assert [part["tally"]["n"] for part in exported["strata"]] == [17]
+    assert exported["answers_in_strata_not_shown"] == {"1": 13}
+    rows = csv.DictReader((tmp_path / "out" / "results.csv").read_text().splitlines())
+    assert {row["member"] for row in rows} == {"", "B"}
+    store.disconnect()
+
+
 def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
     store, desk, _ = filled
     text = page(results(store, desk)).decode()

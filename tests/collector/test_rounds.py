@@ -82,6 +82,21 @@ def test_a_link_counts_once_in_each_round_that_has_begun(store, desk) -> None:
     assert {key: tally.n for key, tally in tallies.items()} == {(1, 1): 1, (1, 2): 1, (1, 3): 1}
 
 
+def test_a_late_report_does_not_appear_alone_in_its_round(store, desk) -> None:
+    tokens = issue(store, "sleep", 9)
+
+    def look(first: int, last: int, number: int) -> dict[int, int]:
+        bodies = [desk.survey.refresh(person(desk, 1), link=token, round=number) for token in tokens[first:last]]
+        commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+        return {number: sum(question.n for question in known) for number, known in results(store, desk).rounds.items()}
+
+    assert look(0, 4, 1) == {1: 4}
+    assert look(4, 5, 1) == {1: 4}
+    assert look(0, 4, 2) == {1: 4, 2: 4}  # the late one stays out although another round advanced
+    assert look(5, 8, 1) == {1: 8, 2: 4}
+    assert store.totals("sleep") == (12, 0, 0)
+
+
 def test_of_many_devices_that_claim_at_once_one_has_the_epoch_whatever_else_is_committed_with_it(store, desk) -> None:
     tokens = issue(store, "sleep", 2)
     claims = [desk.read_claim(desk.survey.claim(link=tokens[0], epoch=1)) for _ in range(20)]

@@ -10,20 +10,25 @@ import random
 import re
 import ssl
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
-from bruit.collector import open_store
+from bruit.collector import intake as intake_module
+from bruit.collector import limits as limits_module
+from bruit.collector import open_store, results_page
+from bruit.collector import results as results_module
 from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
-from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit
+from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit, _network
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
@@ -97,6 +102,42 @@ def test_results_are_for_the_token_alone_unless_they_are_public(site, opened, se
     assert request(site.port, "GET", "/s/health/results")[0] == 200
 
 
+def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_changes(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file, public=True)
+    app, pages, estimates = application(store), [], []
+    page, round_ = results_page.page, results_module._round
+    monkeypatch.setattr(results_page, "page", lambda shown: pages.append(shown.totals.answered) or page(shown))
+    monkeypatch.setattr(results_module, "_round", lambda *part: estimates.append(1) or round_(*part))
+
+    async def post_and_look(reports: int, looks: int) -> None:
+        for _ in range(reports):
+            assert await asked(app, "/s/alcohol/report", answer(desk)) == 201
+        statuses = (asked(app, "/s/alcohol/results", b"", method="GET") for _ in range(looks))
+        assert set(await asyncio.gather(*statuses)) == {200}
+
+    async def everything() -> None:
+        await post_and_look(10, 8)
+        assert (pages, estimates) == ([10], [1])
+        monkeypatch.setattr(server_module, "_IDLE", 1e9)
+        await post_and_look(1, 3)
+        assert pages == [10]  # it cost more than it would tell
+        monkeypatch.setattr(server_module, "_IDLE", 0.0)
+        await post_and_look(0, 3)
+        await post_and_look(0, 1)
+        assert (pages, estimates) == ([10, 11], [1])  # the same estimates, another number of answers
+        await post_and_look(9, 1)
+        assert (pages, estimates) == ([10, 11, 20], [1, 1])
+        store.close("alcohol")
+        await post_and_look(0, 1)
+        assert pages == [10, 11, 20, 20]
+
+    asyncio.run(everything())
+    store.disconnect()
+
+
 def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_not_open_it(
     site, survey_file, opened
 ) -> None:
@@ -117,6 +158,23 @@ def test_a_survey_opens_and_closes_at_its_times_and_a_clock_that_goes_back_does_
     assert request(site.port, "GET", "/s/late/report")[0] == 410
     assert post(site.port, answer(late), "late") == 410
     assert site.store.survey("late").closed
+
+
+def test_reports_at_the_closing_time_close_a_survey_once(tmp_path, opened, survey_file, monkeypatch) -> None:
+    ended = (datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)).isoformat()
+    survey_file.write_text(f"closes = {ended}\n{survey_file.read_text()}")
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    closed, close = [], store.close
+    monkeypatch.setattr(store, "close", lambda name: closed.append(name) or close(name))
+
+    async def many(app) -> list[int]:
+        return await asyncio.gather(*(asked(app, "/s/alcohol/report", answer(desk)) for _ in range(20)))
+
+    assert asyncio.run(many(application(store))) == [410] * 20
+    assert asyncio.run(many(application(store))) == [410] * 20
+    assert closed == ["alcohol"]
+    store.disconnect()
 
 
 @pytest.mark.parametrize(
@@ -238,6 +296,17 @@ def test_a_body_that_does_not_arrive_is_given_up(site, monkeypatch) -> None:
     assert site.store.totals("alcohol") == (0, 0, 0)
 
 
+def test_the_journal_is_emptied_soon_after_a_report(site, monkeypatch) -> None:
+    journal = site.path / "surveys.sqlite-wal"
+    monkeypatch.setattr(intake_module, "SETTLE", 0.05)
+    monkeypatch.setattr(intake_module, "QUIET", 0)
+    post(site.port, answer(site.desk))
+    assert journal.stat().st_size  # it waits while reports come
+    monkeypatch.setattr(intake_module, "QUIET", 9)
+    assert any(not journal.stat().st_size or time.sleep(0.02) for _ in range(500))
+    assert post(site.port, answer(site.desk)) == 201
+
+
 def test_a_path_of_another_case_is_another_survey(site) -> None:
     assert request(site.port, "GET", "/s/Alcohol")[0] == 404
     assert request(site.port, "GET", "/S/alcohol")[0] == 404
@@ -256,10 +325,12 @@ def test_an_unexpected_error_says_nothing_about_the_report(site, monkeypatch, ca
     assert post(site.port, body) == 201
 
 
-async def asked(app, path: str, body: bytes, scheme: str = "http", client: str = "192.0.2.1") -> int:
+async def asked(
+    app, path: str, body: bytes, scheme: str = "http", client: str = "192.0.2.1", method: str = "POST"
+) -> int:
     """The status that an application answers to a report, without a socket."""
     scope = {
-        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "root_path": "", "scheme": scheme,
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "root_path": "", "scheme": scheme,
         "query_string": b"", "headers": [(b"content-type", b"application/json")], "client": (client, 1),
         "server": ("x", 80), "http_version": "1.1", "state": {},
     }  # fmt: skip
@@ -276,7 +347,13 @@ async def asked(app, path: str, body: bytes, scheme: str = "http", client: str =
     return sent[0]["status"]
 
 
-def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file) -> None:
+@pytest.fixture
+def one_key(monkeypatch) -> None:
+    """Addresses share a counter once in 65,536 times: under this key those of the tests do not."""
+    monkeypatch.setattr(limits_module, "Entropy", lambda: SimpleNamespace(bytes=bytes))
+
+
+def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file, one_key) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
     desk = opened(store, survey_file)
     path = "/s/alcohol/report"
@@ -289,6 +366,43 @@ def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_fi
     app = application(store, limits=Limits(per_second=0.5, per_address=100))
     assert asyncio.run(many(app, [f"192.0.2.{i}" for i in range(8)])) == {201: 5, 429: 3}
     store.disconnect()
+
+
+def test_an_address_over_its_limit_takes_nothing_of_the_limit_of_the_survey(
+    tmp_path, opened, survey_file, one_key
+) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    app = application(store, limits=Limits(per_second=1, per_address=5))
+
+    async def many(clients) -> list[int]:
+        return [await asked(app, "/s/alcohol/report", answer(desk), client=client) for client in clients]
+
+    assert asyncio.run(many(["2001:db8::1"] * 3 + ["2001:db8::2"] * 40)).count(201) == 5
+    assert asyncio.run(many(["2001:db8:0:1::1", "192.0.2.1"])) == [201, 201]
+    store.disconnect()
+
+
+def test_the_limit_of_a_survey_holds_where_more_surveys_are_wanted_than_are_held(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    monkeypatch.setattr(server_module, "_MOST_DESKS", 1)
+    store = open_store(tmp_path / "surveys.sqlite")
+    bodies = {name: answer(opened(store, survey_file, name)) for name in ("alcohol", "second")}
+    app = application(store, limits=Limits(per_second=0.1))
+
+    async def many() -> list[int]:
+        return [await asked(app, f"/s/{name}/report", body) for _ in range(2) for name, body in bodies.items()]
+
+    assert asyncio.run(many()) == [201, 201, 429, 429]
+    store.disconnect()
+
+
+def test_addresses_of_ipv6_share_a_limit_in_a_network_of_64_bits() -> None:
+    limit = AddressLimit(1)
+    assert [limit.allows("2001:db8::1"), limit.allows("2001:db8::ffff:0:0:1")] == [True, False]
+    near = ["2001:db8:0:1::1", "fe80::1%eth0", "::ffff:192.0.2.1", "192.0.2.2", "no::address"]
+    assert len({_network(address) for address in [*near, "2001:db8::1", "192.0.2.1"]}) == 6
 
 
 def test_the_key_of_the_address_limit_is_thrown_away_with_its_counters() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import sqlite3
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,8 +14,12 @@ import pytest
 
 import bruit
 from bruit.collector import Outcome, Store, open_store
+from bruit.collector import sqlite as sqlite_module
 from bruit.collector.desk import link_hash
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.results import results
+from bruit.collector.results_page import page
+from bruit.collector.store import StoreInUse
 from bruit.errors import BruitError, FormatError, ParameterError
 
 COUNTED, REPEATED, OTHER = Outcome.COUNTED, Outcome.REPEATED, Outcome.OTHER_BYTES
@@ -267,6 +273,35 @@ def test_a_survey_that_is_deleted_is_gone_and_others_stay(store, opened, survey_
     assert send(store, desk, *people(desk, 1)) == [Outcome.UNKNOWN]
 
 
+def test_a_report_of_a_deleted_survey_is_not_counted_in_the_next_one_of_its_name(
+    store, opened, survey_file, several_file
+) -> None:
+    before = opened(store, survey_file)
+    store.delete("alcohol")
+    after = opened(store, several_file)
+    (late,) = people(before, 1)
+    first, second = (_Waiting(desk, desk.read(body), None) for desk, body in (
+        (before, late), (after, after.survey.answer({"smokes": "Yes", "sport": "often"})),
+    ))  # fmt: skip
+    assert commit(store, [first, second]) == [Outcome.UNKNOWN, COUNTED]
+    assert store.totals("alcohol") == (1, 0, 0)
+    assert [tally.n for tally in whole(store, after).values()] == [1]
+    with pytest.raises(ParameterError, match="deleted"):
+        results(store, before)
+
+
+def test_counters_that_are_not_of_the_survey_are_left_out_of_its_results(store, opened, several_file) -> None:
+    desk = opened(store, several_file)
+    send(store, desk, *(desk.survey.answer({"smokes": "Yes", "sport": "often"}) for _ in range(5)))
+    cells = desk.survey.plan.design.cells
+    with store._transaction():
+        store._increase("alcohol", {(0, 1, -2): 1, (0, 1, cells): 3, (0, 2, -1): 9, (1, 1, -1): 9, (1, 1, 0): 9})
+        store._show("alcohol")
+    shown = results(store, desk)
+    assert shown.shown == 5
+    assert page(shown)
+
+
 def test_deleting_overwrites_what_the_file_held(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
     desk = opened(store, survey_file)
@@ -282,6 +317,35 @@ def test_deleting_overwrites_what_the_file_held(tmp_path, opened, survey_file) -
     store.delete("alcohol")
     after = held()
     assert not any(secret in after for secret in secrets)
+    store.disconnect()
+
+
+def test_deleting_and_closing_say_when_another_program_keeps_them_from_overwriting(
+    tmp_path, opened, survey_file, monkeypatch
+) -> None:
+    monkeypatch.setattr(sqlite_module, "_PATIENCE", 0.01)
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    send(store, desk, *people(desk, 3))
+    with contextlib.closing(sqlite3.connect(tmp_path / "surveys.sqlite", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM surveys").fetchone()
+        send(store, desk, *people(desk, 1))
+        with pytest.raises(StoreInUse, match="Nothing was deleted"):
+            store.delete("alcohol")
+        assert store.totals("alcohol").answered == 4
+        with pytest.raises(StoreInUse, match="is closed"):
+            store.close("alcohol")
+        assert store.survey("alcohol").closed
+        with monkeypatch.context() as patched:
+            patched.setattr(type(store), "_is_alone", lambda _: True)
+            with pytest.raises(StoreInUse, match="is deleted"):
+                store.delete("alcohol")
+    desk = opened(store, survey_file)
+    store.close("alcohol")
+    assert (tmp_path / "surveys.sqlite-wal").stat().st_size == 0
+    store.delete("alcohol")
+    assert store.names() == []
     store.disconnect()
 
 
@@ -305,6 +369,27 @@ def test_nothing_of_a_report_is_in_the_file_but_its_hashes(tmp_path, opened, sur
     assert desk.read(body).entry.id in held
     assert report.id not in held
     assert report.id.hex().encode() not in held
+    store.disconnect()
+
+
+def test_a_backup_and_a_closed_store_have_no_order_of_arrival(tmp_path, opened, survey_file) -> None:
+    store = open_store(tmp_path / "surveys.sqlite")
+    desk = opened(store, survey_file)
+    bodies = people(desk, 14)
+    for body in bodies:
+        send(store, desk, body)
+    ids = [desk.read(body).entry.id for body in bodies]
+
+    def by_place(path: Path) -> list[bytes]:
+        held = path.read_bytes()
+        return sorted(ids, key=held.rindex)
+
+    store.settle()
+    assert by_place(tmp_path / "surveys.sqlite") in (ids, ids[::-1])  # while it is open it has one
+    store.backup(tmp_path / "copy.sqlite")
+    store.close("alcohol")
+    for path in (tmp_path / "copy.sqlite", tmp_path / "surveys.sqlite"):
+        assert by_place(path) in (sorted(ids), sorted(ids)[::-1])
     store.disconnect()
 
 

@@ -305,7 +305,7 @@ def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, dry_run: 
             raise ParameterError("--expected-rows is for --dry-run: leave it out, the rows of the file count.")
 
 
-def _identity(whole: Release | Groups, source: str, ledger: Path | None) -> str:
+def _identity(whole: Release | Groups | GroupStatistics, source: str, ledger: Path | None) -> str:
     """16 digits of what is published of which file; in the name of its result they say that it was paid for.
 
     A file is known by its place as seen from the ledger, so that both may move together.

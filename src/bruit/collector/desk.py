@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -133,6 +134,11 @@ class Desk:
     @cached_property
     def _sizes(self) -> tuple[int, ...]:
         return tuple(len(labels) for labels in self.survey.public.values())
+
+    @property
+    def strata(self) -> int:
+        """How many combinations of public answers there are."""
+        return math.prod(self._sizes)
 
     def stratum(self, public: Sequence[int]) -> int:
         """The number of a combination of public answers, given by their places."""

@@ -108,10 +108,18 @@ def _tallies(results: Results) -> Iterator[tuple[str, str]]:
         sizes = {name: list(labels) for name, labels in results.survey.public.items()}
         strata = [
             {"round": number, "stratum": stratum, "tally": tally.to_dict()}
-            for (stratum, number), tally in results.tallies.items()
+            for (stratum, number), tally in results.strata.items()
         ]
-        body = {"public": sizes, "strata": strata}
+        body = {"public": sizes, "strata": strata, "answers_in_strata_not_shown": _hidden(results)}
         yield "strata.json", json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _hidden(results: Results) -> dict[str, int]:
+    """How many answers of each round are in strata that are not shown."""
+    hidden = dict.fromkeys(map(str, results.rounds), 0)
+    for key, tally in results.tallies.items():
+        hidden[str(key[1])] += 0 if key in results.strata else tally.n
+    return hidden
 
 
 def _over_rounds(results: Results) -> str:

@@ -25,6 +25,9 @@ MOST_WAITING = 20_000
 #: How many milliseconds a commit waits for more reports, at most; it waits no longer than they keep coming, and not at
 #: all when as many are there as the last commit took.
 WINDOW = 5
+#: After how many seconds the journal of the store is emptied, unless more reports than these came meanwhile: then they
+#: are committed together, and emptying it would cost much.
+SETTLE, QUIET = 2.0, 400
 
 
 class Busy(BruitError, RuntimeError):
@@ -55,6 +58,8 @@ class Intake:
         self._task: asyncio.Task[None] | None = None
         self._last = 1
         self._enough = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._recent = 0
 
     async def take(self, desk: Desk, arrival: Arrival | Entry | None) -> Outcome:
         """Count a report, remember a claim, or count a body that is neither as refused; it is then on the disk."""
@@ -72,6 +77,8 @@ class Intake:
         """Wait until all that came is committed."""
         if self._task is not None:
             await self._task
+        if self._timer is not None:
+            self._timer.cancel()
         self._writer.shutdown()
 
     async def _gather(self) -> None:
@@ -89,6 +96,19 @@ class Intake:
             return commit(self._store, together)
         return await asyncio.get_running_loop().run_in_executor(self._writer, commit, self._store, together)
 
+    def _settle_soon(self, number: int) -> None:
+        """Empty the journal a while after so many reports were committed."""
+        self._recent += number
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(SETTLE, self._settle)
+
+    def _settle(self) -> None:
+        busy, self._timer, self._recent = self._recent > QUIET, None, 0
+        if busy:
+            self._settle_soon(0)
+        else:
+            asyncio.get_running_loop().run_in_executor(self._writer, self._store.settle)
+
     async def _drain(self) -> None:
         while self._waiting:
             await self._gather()
@@ -99,6 +119,7 @@ class Intake:
                 outcomes = await self._commit(together)
             except Exception:
                 outcomes = None
+            self._settle_soon(len(together))
             for place, waiting in enumerate(together):
                 if not waiting.future.done():  # whoever waited may have hung up
                     _settle(waiting.future, None if outcomes is None else outcomes[place])
@@ -132,9 +153,10 @@ def _commit_groups(
     outcomes: list[Outcome],
 ) -> None:
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place in chosen:
-        places[waiting[place].desk.name].append(place)
+        opened = waiting[place].desk.opened
+        places[opened.name, opened.digest].append(place)
     groups = [kind([waiting[place] for place in rows]) for rows in places.values()]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
@@ -148,7 +170,8 @@ class _Claims:
 
     def __init__(self, waiting: Sequence[_Waiting]) -> None:
         entries = [body.arrival for body in waiting if isinstance(body.arrival, Entry)]
-        self.batch = Batch(waiting[0].desk.name, entries, lambda _: {}, step=0, claims=True)
+        opened = waiting[0].desk.opened
+        self.batch = Batch(opened.name, opened.digest, entries, lambda _: {}, step=0, claims=True)
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """All of them are claims."""
@@ -171,6 +194,7 @@ class _Group:
         self._columns: Columns | None = kept
         self.batch = Batch(
             survey=self._desk.name,
+            digest=self._desk.opened.digest,
             entries=[arrivals[row][1].entry for row in valid],
             count=self._count,
             step=self._desk.survey.shown_from,

@@ -1,12 +1,14 @@
 """How many requests a survey and an address may make, without keeping an address.
 
-An address is hashed under a random key into one of 65,536 counters. Key and counters are thrown away every ten minutes.
+An address, of IPv6 the first 64 bits, which is what a household or a phone has, is hashed under a random key into one
+of 65,536 counters. Key and counters are thrown away every ten minutes.
 Two addresses that share a counter share a limit: it is high enough for a school behind one address.
 """
 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import time
 from collections.abc import Callable
 
@@ -33,8 +35,8 @@ class AddressLimit:
     Examples
     --------
     >>> limit = AddressLimit(2)
-    >>> [limit.allows("192.0.2.1") for _ in range(3)], limit.allows("192.0.2.2")
-    ([True, True, False], True)
+    >>> [limit.allows("192.0.2.1") for _ in range(3)]
+    [True, True, False]
     """
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +48,7 @@ class AddressLimit:
         """Count a request, and say whether it is within the limit."""
         if self._clock() - self._since >= LIFETIME:
             self._renew()
-        digest = hashlib.blake2b(address.encode(), key=self._key, digest_size=2).digest()
+        digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=2).digest()
         place = int.from_bytes(digest, "big")
         self._counts[place] = min(self._counts[place] + 1, self._most + 1)
         return self._counts[place] <= self._most
@@ -55,6 +57,21 @@ class AddressLimit:
         self._key = Entropy().bytes(32)
         self._counts = [0] * _COUNTERS
         self._since = self._clock()
+
+
+def _network(address: str) -> str:
+    """What shares a limit: an address of IPv4, in the form of IPv6 too, or the first 64 bits of one of IPv6.
+
+    >>> _network("192.0.2.1"), _network("::ffff:192.0.2.1"), _network("2001:db8::1") == _network("2001:db8::2:0:0:1")
+    ('192.0.2.1', '192.0.2.1', True)
+    """
+    if ":" not in address:
+        return address
+    try:
+        number = ipaddress.IPv6Address(address)
+    except ValueError:  # a name that a proxy gave
+        return address
+    return str(number.ipv4_mapped or int(number) >> 64)
 
 
 class SurveyLimit:

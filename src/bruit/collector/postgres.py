@@ -65,10 +65,11 @@ class PostgresStore(SqlStore):
             self._run(f"INSERT INTO {{{table}}} SELECT * FROM anew ORDER BY {key}")  # noqa: S608
             self._run("DROP TABLE anew")
 
-    def _tidy(self) -> None:
-        """Write the tables anew, without rows that were deleted."""
+    def _tidy(self) -> bool:
+        """Write the tables anew, without rows that were deleted; the database waits until nobody reads them."""
         for table in (*OF_A_SURVEY, "surveys"):
             self._run(f"VACUUM FULL {{{table}}}")
+        return True
 
     # Links and results.
 
@@ -80,6 +81,9 @@ class PostgresStore(SqlStore):
     def backup(self, path: Any) -> None:
         """PostgreSQL has its own."""
         raise ParameterError("A database of PostgreSQL is saved by its own tools: pg_dump, or pg_basebackup.")
+
+    def settle(self) -> None:
+        """Nothing: PostgreSQL keeps its write-ahead log as its settings say."""
 
     # Within a transaction.
 
@@ -115,7 +119,7 @@ class PostgresStore(SqlStore):
         return {bytes(link) for (link,) in self._connection.execute(query, (name, list(links)))}
 
     def _increase(self, name: str, increments: Increments) -> None:
-        # The first row is the one of the whole survey: whoever has it is alone with the counters of this survey.
+        # The first rows are those of whole rounds: whoever has one is alone with the counters of this round.
         rows = [[*key, count] for key, count in increments.items()]
         query = (
             "INSERT INTO bruit.tallies SELECT %s, stratum, round, cell, count "

@@ -7,10 +7,10 @@ import itertools
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from bruit.collection import Plan
 from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
+from bruit.collector.gate import Gate
 from bruit.collector.store import Links, Store, Totals
+from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
@@ -32,8 +34,12 @@ LEVEL = 0.95
 ONE_IN = 20
 
 
+#: From an attribute to what is estimated of it.
+_Answers: TypeAlias = Callable[[str], Estimate | NumberEstimate | None]
+
+
 class Group(NamedTuple):
-    """People with one answer to a question that is sent in clear, and what is estimated of them."""
+    """People with one answer to a question that is sent in clear, and what is estimated of them; None if hidden."""
 
     question: str
     label: str
@@ -94,7 +100,9 @@ class Results:
     closed
         Whether it is closed.
     tallies
-        What is shown, by stratum and round.
+        What is in the estimates of all people, by stratum and round.
+    strata
+        Those of these tallies that are shown.
     rounds
         The questions of each round that has answers.
     crossed
@@ -109,6 +117,7 @@ class Results:
     links: Links | None
     closed: bool
     tallies: Mapping[tuple[int, int], Tally]
+    strata: Mapping[tuple[int, int], Tally]
     rounds: Mapping[int, tuple[Question, ...]]
     crossed: tuple[TableEstimate, ...]
     deviations: tuple[Deviation, ...]
@@ -148,7 +157,7 @@ class Results:
         return _sum([tally for (_, number), tally in self.tallies.items() if number == round_number])
 
 
-def results(store: Store, desk: Desk) -> Results:
+def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
     """What may be shown of a survey now.
 
     Parameters
@@ -157,23 +166,30 @@ def results(store: Store, desk: Desk) -> Results:
         Where it is.
     desk
         The survey.
+    before
+        An earlier look, whose estimates are taken where they rest on the same tallies.
     """
     plan = desk.survey.plan
-    opened = store.survey(desk.name) or desk.opened
-    tallies = _enough(desk.survey, store.tallies(desk.name, plan.digest, plan.design.cells))
+    opened = store.survey(desk.name)
+    if opened is None or opened.digest != desk.opened.digest:
+        raise ParameterError(f"The survey {desk.name!r} was deleted.")
+    tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
+    totals = store.totals(desk.name)
+    links = _links(store, desk) if opened.links else None
+    if before is not None and before.survey is desk.survey and before.tallies == tallies:
+        return replace(before, totals=totals, links=links, closed=opened.closed)
     numbers = sorted({number for _, number in tallies})
-    rounds = {
-        number: _round(desk, {key[0]: tally for key, tally in tallies.items() if key[1] == number})
-        for number in numbers
-    }
+    parts = {number: _part(desk, tallies, number) for number in numbers}
+    rounds = {number: _round(desk, *part) for number, part in parts.items()}
     whole = [_sum([tally for (_, number), tally in tallies.items() if number == wanted]) for wanted in numbers]
     return Results(
         name=desk.name,
         survey=desk.survey,
-        totals=store.totals(desk.name),
-        links=_links(store, desk) if opened.links else None,
+        totals=totals,
+        links=links,
         closed=opened.closed,
         tallies=tallies,
+        strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in parts[key[1]].gate.strata},
         rounds=rounds,
         crossed=tuple(_crossed(desk.survey, _sum(whole))) if whole else (),
         deviations=tuple(alarm.deviations(plan, whole)),
@@ -188,19 +204,38 @@ def _links(store: Store, desk: Desk) -> Links:
     return Links(links.issued // (survey.rounds + (survey.plan.epochs or 1)), store.totals(desk.name).answered)
 
 
-def _enough(survey: Survey, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
-    """What rounds with enough answers have."""
+def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
+    """What rounds with enough answers have, of the strata and rounds that the survey has."""
     answers: Counter[int] = Counter()
-    for (_, number), tally in tallies.items():
-        answers[number] += tally.n
-    return {key: tally for key, tally in tallies.items() if answers[key[1]] >= survey.shown_from}
+    for (stratum, number), tally in tallies.items():
+        if 0 <= stratum < desk.strata and 1 <= number <= desk.survey.rounds:
+            answers[number] += tally.n
+    return {
+        key: tally
+        for key, tally in tallies.items()
+        if 0 <= key[0] < desk.strata and answers[key[1]] >= desk.survey.shown_from
+    }
 
 
-def _round(desk: Desk, strata: Mapping[int, Tally]) -> tuple[Question, ...]:
+class _Part(NamedTuple):
+    """The strata of a round, and what is shown of them."""
+
+    strata: Mapping[int, Tally]
+    gate: Gate
+
+
+def _part(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> _Part:
+    strata = {stratum: tally for (stratum, number), tally in tallies.items() if number == round_number}
+    answers = {desk.public(stratum): tally.n for stratum, tally in strata.items()}
+    return _Part(strata, Gate(answers, desk.survey.shown_from))
+
+
+def _round(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> tuple[Question, ...]:
     survey = desk.survey
     tally = _sum(list(strata.values()))
-    groups = list(_groups(desk, strata))
-    return tuple(_question(survey, name, tally, groups) for name in survey.plan.schema)
+    answers = _answers(survey.plan, tally)
+    groups = list(_groups(desk, strata, gate))
+    return tuple(_question(survey, name, tally, answers, groups) for name in survey.plan.schema)
 
 
 def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
@@ -214,18 +249,18 @@ def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
             yield answers.table(*names)
 
 
-def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[str, str, Tally]]) -> Question:
+def _question(survey: Survey, name: str, tally: Tally, answers: _Answers, groups: Sequence[_People]) -> Question:
     plan = survey.plan
     n = plan.design.reported(name, tally)
-    answer = _answer(plan, name, tally)
+    answer = answers(name)
     forged = max(1, n // ONE_IN)
     return Question(
         name=name,
         n=n,
         answer=answer,
         groups=tuple(
-            Group(question, label, part.n, _answer(plan, name, part) if part.n >= survey.shown_from else None)
-            for question, label, part in groups
+            Group(people.question, people.label, people.n, people.answers(name) if people.answers else None)
+            for people in groups
         ),
         now=None if answer is None else _half_width(answer),
         promised=_promised(survey, name),
@@ -234,20 +269,30 @@ def _question(survey: Survey, name: str, tally: Tally, groups: Sequence[tuple[st
     )
 
 
-def _groups(desk: Desk, strata: Mapping[int, Tally]) -> Iterator[tuple[str, str, Tally]]:
-    """The tally of the people with each answer to each question that is sent in clear."""
+class _People(NamedTuple):
+    """People with one answer to a question that is sent in clear; no answers of theirs where they are hidden."""
+
+    question: str
+    label: str
+    n: int
+    answers: _Answers | None
+
+
+def _groups(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> Iterator[_People]:
+    """The people with each answer to each question that is sent in clear."""
+    tallies = [(desk.public(stratum), tally) for stratum, tally in strata.items()]
     for place, (question, labels) in enumerate(desk.survey.public.items()):
         for code, label in enumerate(labels):
-            some = [tally for stratum, tally in strata.items() if desk.public(stratum)[place] == code]
+            some = [tally for public, tally in tallies if public[place] == code]
             if some:
-                yield question, label, _sum(some)
+                shown = _answers(desk.survey.plan, _sum(some)) if code in gate.groups[place] else None
+                yield _People(question, label, sum(tally.n for tally in some), shown)
 
 
-def _answer(plan: Plan, name: str, tally: Tally) -> Estimate | NumberEstimate | None:
-    answer: Estimate | NumberEstimate | None = None
-    if plan.design.reported(name, tally):
-        answer = plan.estimate(tally)[name]
-    return answer
+def _answers(plan: Plan, tally: Tally) -> _Answers:
+    """From an attribute to its estimate, None where nobody reported on it. The tally is checked once for all."""
+    answers = plan.estimate(tally)
+    return lambda name: answers[name] if plan.design.reported(name, tally) else None
 
 
 def _half_width(answer: Any) -> float:

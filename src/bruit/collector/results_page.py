@@ -200,7 +200,8 @@ def _parts(
     for group in groups:
         member = label(results.survey, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))
-        caption = f"{member} ({group.n})" if rows else f"{member}: {words['too_few'].format(n=group.n)}"
+        few = "too_few" if group.n < results.survey.shown_from else "hidden_too"
+        caption = f"{member} ({group.n})" if rows else f"{member}: {words[few].format(n=group.n)}"
         yield {"caption": caption, "rows": rows}
 
 

@@ -1,7 +1,7 @@
 """The collector's server: the page, the reports, the results. It keeps no log of requests, and no address.
 
-Every answer to a report is JSON of one size, so that its length tells nothing. A request is bounded before it is read:
-a body has exactly the length of its survey, or is refused.
+The body of every answer to a report is JSON of one size; status lines and headers differ. A request is bounded before
+it is read: a body has exactly the length of its survey, or is refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -31,17 +32,22 @@ from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
-from bruit.collector.store import Entry, Outcome, Store
-from bruit.errors import DataError
+from bruit.collector.store import Entry, Outcome, Store, StoreInUse
+from bruit.errors import DataError, ParameterError, translated
 from bruit.survey.page import security_policy
+
+if TYPE_CHECKING:
+    from bruit.collector.results import Results
 
 __all__ = ["Limits", "application"]
 
 #: How long a body may take to arrive, and how long a survey is served without asking the store, in seconds.
 _READ_TIME = 20.0
 _FRESH = 3.0
-#: How many bytes every answer to a report has.
+#: How many bytes the body of every answer to a report has.
 ANSWER_BYTES = 160
+#: How many times longer a page of results is served than making it took, before it is made anew.
+_IDLE = 10
 #: How many surveys are held in memory.
 _MOST_DESKS = 200
 
@@ -131,7 +137,7 @@ def application(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        await server.intake.stop()
+        await server.stop()
         store.disconnect()
 
     routes = [
@@ -174,11 +180,24 @@ class _Refused(Exception):
 class _Held:
     """A desk, its limit, and since when it has not been compared with the store."""
 
-    def __init__(self, desk: Desk, per_second: float) -> None:
+    def __init__(self, desk: Desk, limit: SurveyLimit) -> None:
         self.desk = desk
-        self.limit = SurveyLimit(per_second)
+        self.limit = limit
         self.since = time.monotonic()
         self.closed = desk.opened.closed
+        self.closing: asyncio.Future[None] | None = None
+        self.look: _Look | None = None
+        self.looking: asyncio.Future[_Look] | None = None
+
+
+class _Look(NamedTuple):
+    """A page of results, what it shows, when it was made, and how many seconds that took."""
+
+    results: Results
+    content: bytes
+    policy: str
+    since: float
+    cost: float
 
 
 class _Server:
@@ -191,9 +210,17 @@ class _Server:
         self._addresses = AddressLimit(limits.per_address)
         self._behind_proxy = behind_proxy
         self._insecure_demo = insecure_demo
+        self._pages = ThreadPoolExecutor(1, thread_name_prefix="bruit-results")
         self._held: dict[str, _Held] = {}
+        self._limits_of: dict[str, SurveyLimit] = {}
+        self._renewals: dict[str, asyncio.Future[_Held | None]] = {}
         self._transport = _STRICT_TRANSPORT if https else {}
         self._problems = {status: self._problem(status) for status in _TITLES}
+
+    async def stop(self) -> None:
+        """Wait until all that came is committed."""
+        await self.intake.stop()
+        self._pages.shutdown(cancel_futures=True)
 
     # Routes.
 
@@ -241,9 +268,6 @@ class _Server:
 
     async def results(self, request: Request) -> Response:
         """The results, for whoever shows the token, or for everybody where the survey says so."""
-        from bruit.collector.results import results
-        from bruit.collector.results_page import page
-
         try:
             self._check_transport(request.scope)
             if not self._addresses.allows(_address(request.scope)):
@@ -255,8 +279,11 @@ class _Server:
         token = link_hash(request.query_params.get("token", ""))
         if not opened.public and not hmac.compare_digest(token, opened.token):
             return self._refuse(request, 404)
-        answer = await asyncio.to_thread(lambda: page(results(self._store, held.desk)))
-        return self._html(answer, _policy(answer))
+        try:
+            look = await self._look(held)
+        except ParameterError:  # deleted in this moment
+            return self._refuse(request, 404)
+        return self._html(look.content, look.policy)
 
     async def health(self, request: Request) -> Response:
         """Whether it runs."""
@@ -275,19 +302,31 @@ class _Server:
         _LOG.error("A defect of bruit: %s.", type(error).__name__)
         return self._refuse(request, 500)
 
+    # Results.
+
+    async def _look(self, held: _Held) -> _Look:
+        """A page of results: the last one while it is young beside what it cost, else the one that all wait for."""
+        if held.look is not None and time.monotonic() - held.look.since < _IDLE * held.look.cost:
+            return held.look
+        if held.looking is None or held.looking.done():
+            held.looking = asyncio.get_running_loop().run_in_executor(self._pages, _looked, self._store, held)
+        held.look = await asyncio.shield(held.looking)
+        return held.look
+
     # Reports.
 
     async def _take(self, name: str, scope: Scope, receive: Receive) -> Outcome:
         self._check_transport(scope)
+        if not self._addresses.allows(_address(scope)):  # before it takes anything of what the survey may take
+            raise _Refused(429)
         held = await self._hold(name)
-        if not held.limit.allows() or not self._addresses.allows(_address(scope)):
+        if not held.limit.allows():
             raise _Refused(429)
         desk = held.desk
         if desk.is_before():
             raise _Refused(404)
         if desk.is_over() and not held.closed:
-            await asyncio.to_thread(self._store.close, desk.name)
-            held.closed = True
+            await self._close(held)
         async with asyncio.timeout(_READ_TIME):
             body = await _body(scope, receive, desk.survey.body_length)
         arrival: Arrival | Entry | None = None
@@ -297,6 +336,21 @@ class _Server:
             with suppress(DataError):
                 arrival = desk.read_claim(body)
         return await self.intake.take(desk, arrival)
+
+    async def _close(self, held: _Held) -> None:
+        """Close a survey whose time has passed: once, however many reports come, which all wait for it."""
+        if held.closing is None or held.closing.done():  # that it is done and not closed means that it failed
+            held.closing = asyncio.ensure_future(asyncio.to_thread(self._close_in_store, held.desk.name))
+        with translated((Exception,), lambda _: Busy("The survey could not be closed: send the report again later.")):
+            await asyncio.shield(held.closing)
+        held.closed = True
+
+    def _close_in_store(self, name: str) -> None:
+        """Close a survey unless another process did; that its journal is in use changes nothing for a report."""
+        opened = self._store.survey(name)
+        if opened is not None and not opened.closed:
+            with suppress(StoreInUse):
+                self._store.close(name)
 
     def _check_transport(self, scope: Scope) -> None:
         """Behind a proxy, only what came to it over https."""
@@ -310,19 +364,29 @@ class _Server:
             return held
         if not _NAME.fullmatch(name):
             raise _Refused(404)
-        opened = await asyncio.to_thread(self._store.survey, name)
-        if opened is None:
-            self._held.pop(name, None)
+        if name not in self._renewals:
+            self._renewals[name] = asyncio.ensure_future(self._renew(name))
+            self._renewals[name].add_done_callback(lambda _: self._renewals.pop(name))
+        held = await asyncio.shield(self._renewals[name])
+        if held is None:
             raise _Refused(404)
+        return held
+
+    async def _renew(self, name: str) -> _Held | None:
+        """The survey as the store has it now; whoever wants it meanwhile waits for the same."""
+        opened = await asyncio.to_thread(self._store.survey, name)
+        held = self._held.pop(name, None)
+        if opened is None:
+            self._limits_of.pop(name, None)
+            return None
         if held is None or held.desk.opened != opened:
-            limit = held.limit if held is not None else None
             desk = await asyncio.to_thread(lambda: Desk(opened, insecure_demo=self._insecure_demo))
-            held = _Held(desk, self._limits.per_second)
-            held.limit = limit or held.limit
-            if len(self._held) >= _MOST_DESKS:
-                self._held.pop(next(iter(self._held)))
-            self._held[name] = held
+            limit = self._limits_of.setdefault(name, SurveyLimit(self._limits.per_second))
+            held = _Held(desk, limit)
         held.since = time.monotonic()
+        self._held[name] = held
+        if len(self._held) > _MOST_DESKS:  # the one that was wanted longest ago
+            self._held.pop(next(iter(self._held)))
         return held
 
     # Answers.
@@ -345,6 +409,25 @@ class _Server:
     def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
         return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _numbers(shown: Results) -> tuple[Any, ...]:
+    """What a page shows besides estimates."""
+    return shown.totals, shown.links, shown.closed
+
+
+def _looked(store: Store, held: _Held) -> _Look:
+    """The page of results as of now; the last one if nothing has changed, its estimates if only totals have."""
+    from bruit.collector.results import results
+    from bruit.collector.results_page import page
+
+    since, last = time.monotonic(), held.look
+    shown = results(store, held.desk, last and last.results)
+    if last is not None and shown.rounds is last.results.rounds and _numbers(shown) == _numbers(last.results):
+        return last._replace(since=time.monotonic())
+    content = page(shown)
+    now = time.monotonic()
+    return _Look(shown, content, _policy(content), now, now - since)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from bruit.collector.store import ANSWERED, WHOLE, Links, Opened, Store, Totals, same_survey
+from bruit.collector.store import ANSWERED, WHOLE, Links, Opened, Store, StoreInUse, Totals, same_survey
 
 __all__ = ["SqlStore"]
 
@@ -95,15 +95,30 @@ class SqlStore(Store):
             if whole:
                 self._show(name)
             self._reorder(name)
-        self._tidy()
+        if not self._tidy():
+            raise StoreInUse(
+                f"The survey {name!r} is closed. But another program reads the store, or the disk is full, so that its "
+                "file could not be written anew, and still has an order in which reports came. End that program, then "
+                f"say it again: bruit survey close {name}."
+            )
 
     def delete(self, name: str) -> None:
-        """Delete everything about a survey, and write the tables anew without it."""
+        """Delete everything about a survey, and write the tables anew without it; nothing where that cannot be done."""
+        if not self._is_alone():
+            raise StoreInUse(
+                "Another program reads the store, so that what is deleted could not be overwritten. Nothing was "
+                f"deleted: end that program, then say it again: bruit survey delete {name} --yes."
+            )
         with self._transaction():
             for table in OF_A_SURVEY:
                 self._run(f"DELETE FROM {{{table}}} WHERE survey = ?", name)  # noqa: S608 -- a name of ours
             self._run("DELETE FROM {surveys} WHERE name = ?", name)
-        self._tidy()
+        if not self._tidy():
+            raise StoreInUse(
+                f"The survey {name!r} is deleted. But another program began to read the store, or the disk is full, so "
+                "that what it was is not overwritten yet. It is when every program that has the store open, the server "
+                "too, has ended."
+            )
 
     # Links and results.
 
@@ -115,8 +130,10 @@ class SqlStore(Store):
     def totals(self, name: str) -> Totals:
         """How many reports were counted, refused and repeated until now."""
         query = "SELECT cell, count FROM {tallies} WHERE survey = ? AND stratum = ?"
-        cells = dict(self._run(query, name, WHOLE).fetchall())
-        return Totals(*(cells.get(cell, 0) for cell in range(3)))
+        totals = [0, 0, 0]
+        for cell, count in self._run(query, name, WHOLE).fetchall():
+            totals[cell] += count
+        return Totals(*totals)
 
     def disconnect(self) -> None:
         """Close every connection; the next call makes new ones."""
@@ -127,17 +144,21 @@ class SqlStore(Store):
 
     # Within a transaction.
 
-    def _locked(self, name: str) -> tuple[bool, bool] | None:
-        row = self._run("SELECT closed, links FROM {surveys} WHERE name = ?{share}", name).fetchone()
+    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
+        query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ?{share}"
+        row = self._run(query, name, digest).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
 
-    def _advance(self, name: str, step: int) -> None:
-        count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND cell = ?"
+    def _advance(self, name: str, round_number: int, step: int) -> None:
+        count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND round = ? AND cell = ?"
         query = f"SELECT ({count.format('tallies')}) - coalesce(({count.format('shown')}), 0)"
-        if self._run(query, *(name, WHOLE, ANSWERED) * 2).fetchone()[0] >= step:
-            self._show(name)
+        if self._run(query, *(name, WHOLE, round_number, ANSWERED) * 2).fetchone()[0] >= step:
+            where = "WHERE survey = ? AND round = ?"
+            self._run(f"DELETE FROM {{shown}} {where}", name, round_number)  # noqa: S608 -- texts of ours
+            self._run(f"INSERT INTO {{shown}} SELECT * FROM {{tallies}} {where}", name, round_number)  # noqa: S608
 
     def _show(self, name: str) -> None:
+        """Show all that came."""
         self._run("DELETE FROM {shown} WHERE survey = ?", name)
         self._run("INSERT INTO {shown} SELECT * FROM {tallies} WHERE survey = ?", name)
 
@@ -171,6 +192,10 @@ class SqlStore(Store):
     def _reorder(self, name: str) -> None:
         """Write the ids and links of a survey anew in the order of their hashes, where that is not their order."""
 
+    def _is_alone(self) -> bool:
+        """Whether nobody keeps what is deleted from being overwritten."""
+        return True
+
     @abstractmethod
-    def _tidy(self) -> None:
-        """Write the tables anew, without what was deleted."""
+    def _tidy(self) -> bool:
+        """Write the tables anew, without what was deleted; whether it could be done."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -58,10 +59,27 @@ class SqliteStore(SqlStore):
         self.path = Path(path)
         super().__init__()
 
-    def _tidy(self) -> None:
+    def _is_alone(self) -> bool:
+        """Whether a page that is written now reaches the file: not while another program reads an older one."""
+        self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+        return self._empty_journal()
+
+    def _empty_journal(self) -> bool:
+        """Copy the journal into the file and cut it; whether nobody read either meanwhile."""
+        end = time.monotonic() + _PATIENCE
+        while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.05)  # SQLite waits for readers itself, but not for another who empties the journal
+        return True
+
+    def _tidy(self) -> bool:
         """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
-        self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        try:
+            self._connection.execute("VACUUM")
+        except sqlite3.OperationalError:  # another program writes, or the disk is full
+            return False
+        return self._empty_journal()
 
     # Links and results.
 
@@ -72,9 +90,20 @@ class SqliteStore(SqlStore):
             connection.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", rows)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """A copy as of one moment, by the backup of SQLite, while reports are counted."""
-        with contextlib.closing(_private(Path(path))) as copy:
-            self._connection.backup(copy)
+        """A copy as of one moment, written in the order of its keys, while reports are counted."""
+        handle = _made_private(Path(path))
+        try:
+            self._connection.execute("VACUUM INTO ?", (os.fspath(path),))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def settle(self) -> None:
+        """Empty the journal, without waiting for anybody who writes or reads: whoever counts reports would wait too."""
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
 
     # Within a transaction.
 
@@ -152,8 +181,13 @@ class SqliteStore(SqlStore):
 def _private(path: Path) -> sqlite3.Connection:
     """A connection to a file that only its owner may read, made if there is none."""
     if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+        os.close(_made_private(path))
     return _connected(path)
+
+
+def _made_private(path: Path) -> int:
+    """A new file that only its owner may read, opened."""
+    return os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

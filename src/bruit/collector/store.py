@@ -2,7 +2,9 @@
 
 Of a report nothing is kept but what it adds to the counters, and two hashes: of its id, to know it again, and of the
 whole body, to tell a retry from another report under the same id. The id is 16 random bytes and part of the body, so
-that neither hash can be searched for a report. There is no order of arrival in any table, and no time.
+that neither hash can be searched for a report. No column has an order of arrival or a time. But a commit of one report
+is one entry of a journal, and rows are written where there is room: whoever takes the files of a running store can
+connect a link with what was sent by it, and see who came before whom, until journal and file are written anew.
 """
 
 from __future__ import annotations
@@ -17,17 +19,17 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bruit.errors import ParameterError
+from bruit.errors import BruitError, ParameterError
 from bruit.estimation import Tally
 
-__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "Totals"]
+__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "StoreInUse", "Totals"]
 
 #: What reports add to counters: by stratum, round and cell.
 Increments: TypeAlias = Mapping[tuple[int, int, int], int]
 
-#: The stratum of the counters of a whole survey; it comes before all others, so that it is locked first.
+#: The stratum of the counters of a whole round or survey; it comes before all others, so that it is locked first.
 WHOLE = -1
-#: The cells of a whole survey.
+#: Its cells: answered counts by round, the others in round 0.
 ANSWERED, REFUSED, REPEATED = 0, 1, 2
 #: The cell of a stratum and round in which the number of reports is; the cells of the tally come behind it.
 REPORTS = -1
@@ -49,6 +51,10 @@ class Outcome(IntEnum):
 _REFUSALS = (Outcome.LINK_SPENT, Outcome.OTHER_BYTES, Outcome.REFUSED)
 
 
+class StoreInUse(BruitError, RuntimeError):
+    """Another program reads the store, so that what was there before cannot be overwritten."""
+
+
 class Entry(NamedTuple):
     """What is remembered of a report: hashes of its id, of its whole body, and of its single-use link."""
 
@@ -63,14 +69,14 @@ class Batch:
 
     Parameters
     ----------
-    survey
-        The name of the survey.
+    survey, digest
+        The name of the survey, and its digest: a survey that was deleted may have left its name to another.
     entries
         What is remembered of each report.
     count
         From the places of some entries to what they add to the counters.
     step
-        How many answers have to come before results advance.
+        How many answers to a round have to come before its results advance.
     refused
         How many bodies more were no report.
     claims
@@ -78,6 +84,7 @@ class Batch:
     """
 
     survey: str
+    digest: str
     entries: Sequence[Entry]
     count: Callable[[Sequence[int]], Increments]
     step: int
@@ -172,7 +179,7 @@ class Store(ABC):
     # Reports.
 
     def commit(self, batches: Iterable[Batch]) -> list[list[Outcome]]:
-        """Count and remember reports of one or several surveys, of different names, in one transaction."""
+        """Count and remember reports of one or several surveys, a batch of each, in one transaction."""
         ordered = sorted(enumerate(batches), key=lambda pair: pair[1].survey)
         outcomes: dict[int, list[Outcome]] = {}
         with self._transaction():
@@ -182,7 +189,7 @@ class Store(ABC):
 
     def _take(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch. Locks are taken in one order by everybody: survey, ids, links, counters."""
-        state = self._locked(batch.survey)
+        state = self._locked(batch.survey, batch.digest)
         if state is None:
             return [Outcome.UNKNOWN] * len(batch.entries)
         closed, links = state
@@ -213,17 +220,22 @@ class Store(ABC):
     def _add_up(self, batch: Batch, outcomes: list[Outcome]) -> None:
         counted = [place for place, outcome in enumerate(outcomes) if outcome is Outcome.COUNTED]
         numbers = Counter(outcomes)
-        totals = {
-            (WHOLE, 0, ANSWERED): len(counted),
+        added = batch.count(counted) if counted else {}
+        answers: Counter[int] = Counter()
+        for (_, round_number, cell), count in added.items():
+            if cell == REPORTS:
+                answers[round_number] += count
+        increments = {
             (WHOLE, 0, REFUSED): batch.refused + sum(numbers[kind] for kind in _REFUSALS),
             (WHOLE, 0, REPEATED): numbers[Outcome.REPEATED],
+            **{(WHOLE, round_number, ANSWERED): count for round_number, count in answers.items()},
+            **added,
         }
-        increments = {**totals, **(batch.count(counted) if counted else {})}
         changed = {key: count for key, count in sorted(increments.items()) if count}
         if changed:
             self._increase(batch.survey, changed)
-        if counted:
-            self._advance(batch.survey, batch.step)
+        for round_number in answers:
+            self._advance(batch.survey, round_number, batch.step)
 
     # Links and results.
 
@@ -240,7 +252,7 @@ class Store(ABC):
         """How many reports were counted, refused and repeated until now."""
 
     def tallies(self, name: str, design: str, cells: int, *, shown: bool = True) -> dict[tuple[int, int], Tally]:
-        """Tallies by stratum and round: those that may be shown, or all that was counted.
+        """Tallies by stratum and round: those that may be shown, or all that was counted. Other cells are left out.
 
         Parameters
         ----------
@@ -257,7 +269,8 @@ class Store(ABC):
         for stratum, round_number, cell, count in self._counters(name, shown=shown):
             if stratum != WHOLE:
                 vector = vectors.setdefault((stratum, round_number), np.zeros(cells + 1, np.int64))
-                vector[cell - REPORTS] = count
+                if REPORTS <= cell < cells:
+                    vector[cell - REPORTS] = count
         return {
             key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
         }
@@ -265,6 +278,10 @@ class Store(ABC):
     @abstractmethod
     def backup(self, path: Any) -> None:
         """A copy of the whole store as of one moment, while it is used."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Empty the journal of commits, where the store has one of its own and nobody reads it; else nothing."""
 
     @abstractmethod
     def disconnect(self) -> None:
@@ -277,7 +294,7 @@ class Store(ABC):
         """Commit at the end of the block, durably; nothing if it raises."""
 
     @abstractmethod
-    def _locked(self, name: str) -> tuple[bool, bool] | None:
+    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
         """Whether a survey is closed and needs links; it stays so until the transaction ends. None if unknown."""
 
     @abstractmethod
@@ -301,8 +318,8 @@ class Store(ABC):
         """Add to counters, in this order."""
 
     @abstractmethod
-    def _advance(self, name: str, step: int) -> None:
-        """Let all counters be shown if so many answers came since the last time."""
+    def _advance(self, name: str, round_number: int, step: int) -> None:
+        """Let the counters of a round be shown if so many answers to it came since the last time."""
 
     @abstractmethod
     def _counters(self, name: str, *, shown: bool) -> Iterable[tuple[int, int, int, int]]:

@@ -43,6 +43,5 @@ def links(
         for link in issued:
             console.say(link, whole=True)
     else:
-        documents.write_text(sheet, tokens.sheet(desk.survey, issued).decode())
-        sheet.chmod(0o600)
+        documents.write_secret(sheet, tokens.sheet(desk.survey, issued).decode())
         console.note(f"{sheet} has {len(issued)} links. Print it, then delete it.")
