@@ -85,11 +85,17 @@ def test_a_claim_is_as_long_as_a_report_and_nothing_else_is_read_as_one(panel, o
     claim = panel.claim_body.parse(body)
     assert (claim.link, claim.epoch, len(body)) == (LINK, 2, panel.body_length)
     assert panel.claim_body.fill(claim) == body
+    third = panel.claim_round(body, round=3)
+    assert panel.claim_body.parse(third) == claim._replace(round=3)
+    assert len(third) == len(body)
+    for number in (0, 2, 5):
+        with pytest.raises(ParameterError, match="round must be"):
+            panel.claim_round(body, round=number)
     report = panel.refresh(panel.draw_memo(YES), link=LINK, round=1)
     forged = [
         report, body[:-1], body + b" ", body.replace(b'"epoch":"2"', b'"epoch":"3"'), b"",
         body.replace(b'"epoch":"2"', b'"epoch":"0"'), body.replace(panel.digest[:4].encode(), b"zzzz"), None,
-        body.replace(b'"pad":"0', b'"pad":"1'),
+        body.replace(b'"pad":"0', b'"pad":"1'), body.replace(b'"round":"0"', b'"round":"2"'),
     ]  # fmt: skip
     for bad in forged:
         with pytest.raises(DataError):
@@ -129,13 +135,14 @@ def test_the_script_writes_claims_and_rounds_as_python_reads_them(panel, tmp_pat
     memo = panel.draw_memo(YES)
     places = {"class": "1"}
     job = {"record": {"memo": memo.columns, "places": places}, "link": LINK}
+    job["claim"] = {"id": "0123456789abcdef" * 2, "link": LINK, "epoch": 2, "round": 3}
     expression = (
-        "[drawRound(job.survey, read(job.survey.card), job.record, job.link, 3), drawClaim(job.survey, job.link, 2)]"
+        "[drawRound(job.survey, read(job.survey.card), job.record, job.link, 3), claimOf(job.survey, job.claim)]"
     )
     body, claim = in_node(panel.page(links=True), job, tmp_path, expression)
     report = panel.parse(body.encode())
     assert (report.round, report.link, report.public) == (3, LINK, (1,))
-    assert panel.claim_body.parse(claim.encode()).epoch == 2
+    assert panel.claim_body.parse(claim.encode()) == (bytes.fromhex(job["claim"]["id"]), LINK, 2, 3)
 
 
 #: Counts the reports of two rounds of many people with one answer; `memo` draws the memo of each round.

@@ -92,9 +92,14 @@ class Desk:
 
     def read_claim(self, body: bytes) -> Entry:
         """A body by which a device claims an epoch for its link; an error unless the page can have written it."""
-        claim = self.survey.claim_body.parse(body)
-        self._check_round((claim.epoch - 1) * (self.survey.plan.rounds or 1) + 1)
-        return Entry(_hash(claim.id), _hash(body), epoch_hash(claim.link, claim.epoch))
+        form = self.survey.claim_body
+        claim = form.parse(body)
+        rounds = form.rounds_of(claim.epoch)
+        self._check_round(claim.round or rounds[0])
+        # Before a memo is drawn no report of the epoch may have come, and before one is drawn from none of its round.
+        unspent = tuple(round_hash(claim.link, number) for number in ([claim.round] if claim.round else rounds))
+        same = _hash(form.fill(claim._replace(round=0)))
+        return Entry(_hash(claim.id), same, epoch_hash(claim.link, claim.epoch), unspent)
 
     def _check_round(self, number: int) -> None:
         """Reports of past rounds may come late, and of the next one no earlier than clocks differ."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -130,6 +130,11 @@ class SqlStore(Store):
     def _locked(self, name: str) -> tuple[bool, bool] | None:
         row = self._run("SELECT closed, links FROM {surveys} WHERE name = ?{share}", name).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
+
+    def _any_spent(self, name: str, links: Sequence[bytes]) -> bool:
+        marks = ",".join("?" * len(links))
+        query = f"SELECT 1 FROM {{links}} WHERE survey = ? AND spent AND link IN ({marks}) LIMIT 1"  # noqa: S608 -- marks
+        return bool(links) and self._run(query, name, *links).fetchone() is not None
 
     def _advance(self, name: str, step: int) -> None:
         count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND cell = ?"

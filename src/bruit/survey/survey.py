@@ -187,8 +187,8 @@ class Survey:
 
     @cached_property
     def claim_body(self) -> ClaimBody:
-        """The form of what a page sends before it draws a memo, as long as a report."""
-        return ClaimBody(self.digest, self.plan.epochs or 1, self.body_length)
+        """The form of what a page sends before it draws with a memo or for one, as long as a report."""
+        return ClaimBody(self.digest, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
 
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
@@ -249,6 +249,9 @@ class Survey:
     def claim(self, *, link: str, epoch: int) -> bytes:
         """The body that a device sends before it draws the memo of an epoch: only the first device of a link may.
 
+        Keep it: a device that finds no memo sends the same again, and draws one only if the collector agrees again,
+        which it does as long as no report of the epoch has come.
+
         Parameters
         ----------
         link, epoch
@@ -257,6 +260,20 @@ class Survey:
         from bruit.survey.answering import claim
 
         return claim(self, link, epoch)
+
+    def claim_round(self, claim: bytes, *, round: int) -> bytes:
+        """The body that a device sends before it draws from its memo: the collector agrees if the round is free.
+
+        Parameters
+        ----------
+        claim
+            The claim of the epoch, as `claim` gave it.
+        round
+            The round, counted through all epochs.
+        """
+        from bruit.survey.answering import claim_round
+
+        return claim_round(self, claim, round)
 
     def check(self) -> Check:
         """What it promises, what the expected people will tell, and what would be unwise."""
