@@ -145,6 +145,42 @@ def test_the_script_writes_claims_and_rounds_as_python_reads_them(panel, tmp_pat
     assert panel.claim_body.parse(claim.encode()) == (bytes.fromhex(job["claim"]["id"]), LINK, 2, 3)
 
 
+#: A record that a nearly full browser does not take, and one that another tab has ended.
+RECORDS = """(() => {
+  const kept = new Map();
+  let full = false;
+  globalThis.localStorage = {
+    getItem: (name) => kept.get(name) ?? null,
+    setItem(name, text) { if (full) throw new Error("full"); kept.set(name, text); },
+    removeItem: (name) => kept.delete(name),
+  };
+  const record = memory("x");
+  const states = [record.get()];
+  record.set({ id: "1" });
+  full = true;
+  record.set({ id: "1", memo: {} });
+  states.push(record.get(), memory("x").get());
+  full = false;
+  record.set({ id: "1", claimed: true });
+  kept.set("x", JSON.stringify({ used: true }));
+  states.push(record.get());
+  kept.delete("x");
+  states.push(record.get());
+  const records = [null, { id: "1" }, { claimed: true }, { id: "1", memo: {} }, { sent: true }, { used: true }];
+  return [states, records.map(stage), relinked('{"id":"0","link":"a$&b","public":{"link":"1"}}', "a$&b", "")];
+})()"""
+
+
+@needs_node
+def test_what_this_page_holds_comes_before_what_was_stored_earlier_and_not_before_what_others_stored_later(
+    panel, tmp_path
+):
+    states, stages, unlinked = in_node(panel.page(links=True), {}, tmp_path, RECORDS)
+    assert states == [None, {"id": "1", "memo": {}}, {"id": "1"}, {"used": True}, None]
+    assert stages == [0, 1, 1, 2, 3, 3]
+    assert unlinked == '{"id":"0","link":"","public":{"link":"1"}}'
+
+
 #: Counts the reports of two rounds of many people with one answer; `memo` draws the memo of each round.
 PAIRS = """(() => {
   const { survey, code, draws } = job;

@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +55,8 @@ class Desk:
 
     def __init__(self, opened: Opened, *, insecure_demo: bool = False) -> None:
         self.opened = opened
-        self.survey = _read(opened.document)
+        survey = _read(opened.document)
+        self.survey = replace(survey, opening=f"{opened.name} {opened.opening}") if opened.opening else survey
         self._insecure_demo = insecure_demo
         if self.survey.digest != opened.digest:
             raise FormatError(f"The survey {opened.name!r} in the store is not the one that was opened.")

@@ -20,7 +20,8 @@ __all__ = ["SqlStore"]
 TABLES = """
 CREATE TABLE {surveys} (
     name TEXT PRIMARY KEY, digest TEXT NOT NULL, document TEXT NOT NULL, links {flag} NOT NULL, public {flag} NOT NULL,
-    token {bytes} NOT NULL, closed {flag} NOT NULL, whole {flag} NOT NULL, day TEXT NOT NULL
+    token {bytes} NOT NULL, closed {flag} NOT NULL, whole {flag} NOT NULL, day TEXT NOT NULL,
+    opening TEXT NOT NULL
 ){end};
 CREATE TABLE {ids} (
     survey TEXT NOT NULL, id {bytes} NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (survey, id)
@@ -60,9 +61,9 @@ class SqlStore(Store):
         with self._transaction():
             values = (survey.name, survey.digest, survey.document, survey.links, survey.public, survey.token)
             query = (
-                "INSERT INTO {surveys} VALUES (?, ?, ?, ?, ?, ?, FALSE, FALSE, ?) ON CONFLICT DO NOTHING RETURNING 1"
+                "INSERT INTO {surveys} VALUES (?, ?, ?, ?, ?, ?, FALSE, FALSE, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
             )
-            if self._run(query, *values, survey.day).fetchall():
+            if self._run(query, *values, survey.day, survey.opening).fetchall():
                 return True
             known = self.survey(survey.name)
             if known is not None:
@@ -76,8 +77,9 @@ class SqlStore(Store):
         row = self._run("SELECT * FROM {surveys} WHERE name = ?", name).fetchone()
         if row is None:
             return None
-        name, digest, document, links, public, token, closed, whole, day = row
-        return Opened(name, digest, document, bool(links), bool(public), bytes(token), bool(closed), bool(whole), day)
+        name, digest, document, links, public, token, *states, day, opening = row
+        closed, whole = map(bool, states)
+        return Opened(name, digest, document, bool(links), bool(public), bytes(token), closed, whole, day, opening)
 
     def names(self) -> list[str]:
         """The names of all surveys."""

@@ -113,6 +113,8 @@ class Opened:
         Whether the last answers are shown although fewer than a step.
     day
         The day on which it was opened.
+    opening
+        A random number made then, so that no report of another survey of the same file is taken for one of this.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Opened:
     closed: bool = False
     whole: bool = False
     day: str = ""
+    opening: str = ""
 
 
 class Totals(NamedTuple):

@@ -66,7 +66,7 @@ class Body:
     Parameters
     ----------
     survey
-        The digest of the survey, 64 hexadecimal digits.
+        The identity of the survey, 64 hexadecimal digits.
     columns
         The columns of a randomised report and the form of each.
     public
@@ -225,7 +225,7 @@ class ClaimBody:
     Parameters
     ----------
     survey
-        The digest of the survey.
+        The identity of the survey.
     epochs, rounds
         How many epochs there are, and how many rounds each has.
     length

@@ -86,8 +86,8 @@ const JOURNAL_PATIENCE = 3000; // some browsers never answer
 /** What a request to the journal answers when its transaction is on the disk; nothing where there is no journal. */
 function inJournal(mode, work) {
   return new Promise((resolve) => {
-    setTimeout(resolve, JOURNAL_PATIENCE);
     const request = indexedDB.open(JOURNAL, 1);
+    setTimeout(resolve, JOURNAL_PATIENCE);
     request.onerror = () => resolve();
     request.onupgradeneeded = () => {
       if (mode === "readwrite") request.result.createObjectStore("records", { keyPath: "name" });
@@ -113,6 +113,19 @@ function note(name, record) {
   return journalled;
 }
 
+/** What all records of a survey at a collector under a link are called: a hash, because a link is somebody's own. */
+async function nameFor(survey, link) {
+  const text = [survey.identity, new URL(survey.address, location.href).href, link].join(" ");
+  if (!crypto.subtle) return `bruit.survey.${text}`; // a demonstration over plain http
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return `bruit.survey.${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** A body with another link in its place; what is stored has none. */
+export function relinked(body, from, to) {
+  return body.replace(`"link":"${from}"`, () => `"link":"${to}"`);
+}
+
 /** How far a record has come: nothing, a claim, something drawn, or something that nothing may follow. */
 export function stage(record) {
   if (!record) return 0;
@@ -128,20 +141,23 @@ function attempt(action) {
   }
 }
 
-/** Whether this browser keeps anything. */
-function isLasting() {
-  return attempt((storage) => {
-    storage.setItem("bruit.survey.try", "1");
-    storage.removeItem("bruit.survey.try");
+/** Whether this browser keeps so many characters. */
+function isLasting(size) {
+  const name = "bruit.survey.try";
+  const stored = attempt((storage) => {
+    storage.setItem(name, "0".repeat(size));
     return true;
-  }) === true;
+  });
+  attempt((storage) => storage.removeItem(name));
+  return stored === true;
 }
 
 /** A record by its name; this page holds it where the browser did not take it. */
-export function memory(name) {
+export function memory(name, link = "") {
   let held; // what localStorage has not
   return {
     name,
+    link,
     get() {
       return held !== undefined ? held : attempt((storage) => JSON.parse(storage.getItem(name))) ?? null;
     },
@@ -194,6 +210,9 @@ function dots([count, of], label) {
 // How long a page waits before it sends again what did not arrive, in milliseconds: twice as long each time.
 const FIRST_PAUSE = 15000;
 const LONGEST_PAUSE = 300000;
+
+// What is stored at once, in characters: a memo is shorter than a report, and quotes are written as two characters.
+const sizeOf = (survey) => 4 * survey.length + 1000;
 
 function start(survey) {
   const place = document.getElementById("survey");
@@ -267,6 +286,7 @@ function start(survey) {
     needs_link: () => notice("needs_link"),
     not_open: () => notice("not_open"),
     closed: () => notice("closed"),
+    not_drawn: () => notice("not_drawn"),
   };
 
   function show(name) {
@@ -504,18 +524,18 @@ function start(survey) {
   const roundNow = () => (panel ? panel.opens.filter((time) => Date.parse(time) <= Date.now()).length : 1);
 
   /** What is stored under a name for this survey and link. */
-  const kept = (name) => named(name ? `${base}.${name}` : base);
+  const kept = (name) => named(name ? `${base}.${name}` : base, link);
 
-  function named(name) {
-    if (!stores.has(name)) stores.set(name, memory(name));
+  function named(name, token) {
+    if (!stores.has(name)) stores.set(name, memory(name, token));
     return stores.get(name);
   }
 
   /** Take from the journal what is missing here, and write into it what it has not. */
-  async function recall(prefix) {
+  async function recall(prefix, token) {
     const range = IDBKeyRange.bound(prefix, `${prefix}.~`);
     for (const { name, record } of (await inJournal("readonly", (records) => records.getAll(range))) ?? []) {
-      const own = named(name);
+      const own = named(name, token);
       if (stage(record) > stage(own.get())) own.set(record);
       else if (stage(record) < stage(own.get())) note(name, own.get());
     }
@@ -706,28 +726,31 @@ function start(survey) {
   }
 
   async function drawAndSend() {
-    if (drawing) return;
+    if (drawing) return undefined;
     drawing = true;
     const person = { answers, link, base, store, memos, round }; // while it waits, another link may be opened here
     try {
       await alone(base, () => drawFor(person));
+    } catch {
+      answers = null;
+      return show("not_drawn"); // the browser failed, and nothing was sent
     } finally {
       drawing = false;
     }
-    if (!person.store.get()) await begin(); // nothing may be drawn any more
-    else await (store === person.store ? resume() : deliver(person.store));
+    if (!person.store.get()) return begin(); // nothing may be drawn any more
+    return store === person.store ? resume() : deliver(person.store);
   }
 
   /** Draw and store; done when it is on the disk, for only then it may be sent. */
   async function drawFor(person) {
-    await recall(person.base);
+    await recall(person.base, person.link);
     // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
     if (person.store.get()) {
       answers = null;
       return;
     }
     const body = panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link);
-    if (body) await person.store.set({ body });
+    if (body) await person.store.set({ body: relinked(body, person.link, "") });
   }
 
   /** The codes of the answers, and the places of those that are sent in clear. */
@@ -764,7 +787,7 @@ function start(survey) {
       answers = null;
       return show("already");
     }
-    shown = { body: record.body, outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
+    shown = { body: relinked(record.body, "", link), outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
     show("report");
     return send();
   }
@@ -799,7 +822,7 @@ function start(survey) {
   /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
   async function deliver(kept) {
     const record = kept.get();
-    const outcome = record.sent ? "sent" : await posted(record.body);
+    const outcome = record.sent ? "sent" : await posted(relinked(record.body, "", kept.link));
     if (outcome === "sent") await kept.set({ sent: true });
     return outcome;
   }
@@ -812,11 +835,11 @@ function start(survey) {
   }
 
   /** The status of the collector's answer, which repeats it; 0 where there was none, or one of a proxy or portal. */
-  async function answered(content) {
+  async function answered(content, address = survey.address) {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), 20000);
     try {
-      const response = await fetch(survey.address, {
+      const response = await fetch(address, {
         ...content,
         credentials: "omit",
         cache: "no-store",
@@ -836,7 +859,9 @@ function start(survey) {
   /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
   async function checkOpen() {
     const own = store;
-    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" })];
+    const address = new URL(survey.address, location.href);
+    address.searchParams.set("survey", survey.identity);
+    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" }, address)];
     const asks = screen === "invitation" || screen === "again" || screen === "questions";
     if (!shut || !asks || drawing || own !== store || store.get()) return;
     answers = null;
@@ -938,10 +963,10 @@ function start(survey) {
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
     if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(token)) return show("needs_link");
-    const prefix = `bruit.survey.${survey.digest}${token && "."}${token}`;
-    await alone(prefix, () => recall(prefix));
+    const prefix = await nameFor(survey, token);
+    await alone(prefix, () => recall(prefix, token));
     if (beginning !== own) return undefined; // it began anew meanwhile
-    [answers, shown, link, base, round, lasting] = [null, null, token, prefix, roundNow(), isLasting()];
+    [answers, shown, link, base, round, lasting] = [null, null, token, prefix, roundNow(), isLasting(sizeOf(survey))];
     store = kept(panel ? `round.${round}` : "");
     memos = panel ? kept(`epoch.${epochOf(round)}`) : null;
     if (!round) return show("not_yet");

@@ -48,6 +48,8 @@ class Survey:
         When reports are taken, with their offset; None if nothing is said.
     round_opens
         When each round begins, where the same people are asked again; else empty.
+    opening
+        What sets this opening of it at a collector apart from others: its name there and a random number; else empty.
 
     Guarantee
     ---------
@@ -92,6 +94,7 @@ class Survey:
     opens: datetime | None = None
     closes: datetime | None = None
     round_opens: tuple[datetime, ...] = ()
+    opening: str = ""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Survey:
@@ -149,6 +152,11 @@ class Survey:
         """64 hexadecimal digits: what makes it this survey. Comments, dates, people and the gate do not count."""
         return hashlib.sha256(documents.canonical(self._body()).encode()).hexdigest()
 
+    @cached_property
+    def identity(self) -> str:
+        """64 hexadecimal digits that its reports carry: its digest, or a hash of that and of `opening`."""
+        return hashlib.sha256(f"{self.digest} {self.opening}".encode()).hexdigest() if self.opening else self.digest
+
     def _body(self) -> dict[str, Any]:
         return {
             "format": self.FORMAT,
@@ -178,7 +186,7 @@ class Survey:
     def body(self) -> Body:
         """The form of a report."""
         sizes = {name: len(labels) for name, labels in self.public.items()}
-        return Body(self.digest, self.card.columns, sizes, self.rounds)
+        return Body(self.identity, self.card.columns, sizes, self.rounds)
 
     @property
     def body_length(self) -> int:
@@ -188,7 +196,7 @@ class Survey:
     @cached_property
     def claim_body(self) -> ClaimBody:
         """The form of what a page sends before it draws with a memo or for one, as long as a report."""
-        return ClaimBody(self.digest, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
+        return ClaimBody(self.identity, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
 
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
