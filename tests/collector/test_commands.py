@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from bruit.cli.app import app
 from bruit.collector import open_store
 from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
+from bruit.errors import DataError
 
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post, ready, request
@@ -42,6 +44,47 @@ def answer(number: int) -> None:
     bodies = [desk.survey.answer({"drinks": "Yes", "class": "AB"[i % 2]}) for i in range(number)]
     commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
     store.disconnect()
+
+
+def test_a_file_that_is_opened_twice_is_two_surveys_to_its_reports_and_one_to_its_results(here) -> None:
+    """Under two names, or under one after it was deleted: no report is counted where it was not drawn."""
+    desks = []
+    for name in ("alcohol", "alcohol", "second"):
+        if name == "alcohol" and desks:
+            run("delete", name, "--yes")
+        output = run("open", "alcohol.toml", "--no-serve", "--name", name)
+        run("open", "alcohol.toml", "--no-serve", "--name", name)  # again: the same survey
+        store = open_store("surveys.sqlite")
+        desks.append(Desk(store.survey(name)))
+        store.disconnect()
+        assert f"page:     sha256 {sha256(desks[-1].page).hexdigest()}" in output
+    identities = {desk.survey.identity for desk in desks}
+    assert len(identities) == 3
+    assert len({desk.survey.digest for desk in desks}) == len({desk.survey.plan.digest for desk in desks}) == 1
+    bodies = [desk.survey.answer({"drinks": "Yes", "class": "A"}) for desk in desks]
+    for place, desk in enumerate(desks):
+        desk.read(bodies[place])
+        for other in {0, 1, 2} - {place}:
+            with pytest.raises(DataError):
+                desk.read(bodies[other])
+
+
+def test_a_page_in_a_file_is_that_of_a_survey_in_a_store(here) -> None:
+    run("open", "alcohol.toml", "--no-serve", "--name", "class")
+    words = ("page", "alcohol.toml", "-o", "page.html", "--force", "--address", "class/report")
+    store = ("--store", "surveys.sqlite", "--name")
+    keeper = open_store("surveys.sqlite")
+    desk = Desk(keeper.survey("class"))
+    keeper.disconnect()
+    run(*words)
+    assert Path("page.html").read_bytes() != desk.page
+    run(*words, *store, "class")
+    assert Path("page.html").read_bytes() == desk.page
+    assert "There are class." in run(*words, *store, "alcohol", code=2)
+    assert "leave --links out" in run(*words, *store, "class", "--links", code=2)
+    assert "give --store, too" in run(*words, "--name", "class", code=2)
+    Path("alcohol.toml").write_text(Path("alcohol.toml").read_text().replace("title = ", 'asker = "x"\ntitle = '))
+    assert "other questions or texts" in run(*words, *store, "class", code=2)
 
 
 def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> None:

@@ -67,6 +67,26 @@ def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, desk)
         assert [status(claim), status(survey.claim(link=token, epoch=2))] == [200, 410]
 
 
+def test_a_claim_is_granted_again_only_while_nothing_has_come_that_it_was_to_precede(store, desk) -> None:
+    """A device that lost its memo, or what it drew in a round, learns that its report is known here."""
+    tokens = issue(store, "sleep", 2)
+    survey, memo = desk.survey, person(desk, 1)
+    claim = survey.claim(link=tokens[0], epoch=1)
+    before = {number: survey.claim_round(claim, round=number) for number in (1, 2)}
+    with taking(store) as status:
+        assert [status(body) for body in (claim, before[1], before[2], claim)] == [201, 200, 200, 200]
+        assert status(survey.refresh(memo, link=tokens[1], round=1)) == 201  # somebody else's report changes nothing
+        assert [status(body) for body in (claim, before[1])] == [200, 200]
+        assert status(survey.refresh(memo, link=tokens[0], round=1)) == 201
+        assert [status(body) for body in (claim, before[1], before[2])] == [403, 403, 200]
+        assert status(survey.refresh(memo, link=tokens[0], round=2)) == 201
+        assert status(before[2]) == 403
+        assert status(survey.claim(link=tokens[1], epoch=1)) == 403  # a first claim after a report, too
+        assert status(survey.claim(link=tokens[0], epoch=2)) == 201
+        assert status(survey.claim_round(survey.claim(link=tokens[0], epoch=2), round=4)) == 422  # not begun
+    assert store.totals("sleep")[:2] == (3, 1)
+
+
 def test_a_link_counts_once_in_each_round_that_has_begun(store, desk) -> None:
     (token,) = issue(store, "sleep", 1)
     memo = person(desk, 1)
@@ -111,7 +131,7 @@ def test_of_many_devices_that_claim_at_once_one_has_the_epoch_whatever_else_is_c
     assert [by_arrival[id(arrival)] for arrival in (claims[-1], *reports)] == [201, 201, 201]
     assert store.totals("sleep") == (2, 1, 0)
     again = commit(store, [_Waiting(desk, claims[won[0]], None)])
-    assert [int(status) for status in again] == [200]
+    assert [int(status) for status in again] == [403]  # its report has come
 
 
 def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,16 @@ SNAPSHOT = """async () => ({
   session: JSON.stringify({ ...sessionStorage }),
   cookies: document.cookie,
   databases: JSON.stringify(await indexedDB.databases()),
+  journal: JSON.stringify(await new Promise((resolve) => {
+    const request = indexedDB.open("bruit.survey", 1);
+    request.onupgradeneeded = () => request.transaction.abort();
+    request.onerror = () => resolve(null);
+    request.onsuccess = () => {
+      const answer = request.result.transaction("records").objectStore("records").getAll();
+      answer.onsuccess = () => resolve(answer.result);
+      request.result.close();
+    };
+  })),
   caches: JSON.stringify(await caches.keys()),
   name: window.name,
 })"""
@@ -50,6 +61,11 @@ def chromium(*arguments):
         browser.close()
 
 
+def problem(status):
+    """What a collector answers."""
+    return json.dumps({"status": status, "title": ""}).encode()
+
+
 class Collector:
     """Serves pages by path, takes reports, and keeps all that it was sent: lines, headers and bodies."""
 
@@ -62,8 +78,11 @@ class Collector:
             def do_GET(self):
                 collector.requests.append(("GET", self.path, dict(self.headers)))
                 content, kind = collector.pages.get(self.path.split("?")[0], (b"", "text/plain"))
-                status = collector.state if self.path.endswith("/report") else 404
-                self._answer(200 if content else status, content, kind)
+                status = collector.state if self.path.split("?")[0].endswith("/report") else 404
+                if content or status == 204:
+                    self._answer(200 if content else status, content, kind)
+                else:
+                    self._answer(status, problem(status), "application/problem+json")
 
             def do_POST(self):
                 collector.requests.append(("POST", self.path, dict(self.headers)))
@@ -73,7 +92,7 @@ class Collector:
                 if status == "hang up":
                     self.connection.close()
                 else:
-                    self._answer(status, b'{"status":0,"title":""}', "application/json")
+                    self._answer(status, problem(status), "application/json")
 
             def _answer(self, status, content, kind):
                 with contextlib.suppress(OSError):  # the page was closed meanwhile

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
+
+from bruit.errors import DataError
 
 from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
@@ -33,6 +36,7 @@ def send(tab):
 
 
 def text(tab):
+    tab.locator("main h1").first.wait_for()
     return tab.locator("main").inner_text().replace("\u00a0", " ")
 
 
@@ -151,7 +155,7 @@ def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_ref
     tab.goto(collector.serve(page_of(many)))
     _answer_all(tab)
     # The page, whether the survey is open when it is opened and when somebody takes part, and the report.
-    state = ("GET", "/s/class/report")
+    state = ("GET", f"/s/class/report?survey={many.identity}")
     assert requests == [("GET", "/s/class"), state, state, ("POST", "/s/class/report")]
     assert [request[:2] for request in collector.requests[-4:]] == requests
     for _, _, sent in collector.requests[-3:]:
@@ -231,6 +235,7 @@ def _traces(survey, content, visit, answer, **options):
     tab.get_by_role("heading", name="sent and counted").wait_for()
     traces.append(tab.evaluate(browsers.SNAPSHOT))
     tab.reload()
+    tab.get_by_role("heading", name="was sent already").wait_for()
     traces.append(tab.evaluate(browsers.SNAPSHOT))
     return traces
 
@@ -251,7 +256,7 @@ def test_nothing_but_the_draw_depends_on_the_true_answer(kind, write, visit, col
 
 
 #: Where the answers are known when something is drawn, and when something is chosen.
-DRAWN, CHOSEN = "person.store.set({ body:", "if (!several) answers[row] = code;"
+DRAWN, CHOSEN = "if (body) await person.store.set(", "if (!several) answers[row] = code;"
 LEAKS = {
     "an attribute": (CHOSEN, f"input.dataset.on = 1;\n        {CHOSEN}"),
     "storage": (DRAWN, f'localStorage.setItem("x", JSON.stringify(answers)); {DRAWN}'),
@@ -293,7 +298,7 @@ def test_a_page_that_comes_back_from_the_cache_of_the_browser_has_forgotten_the_
     take_part(tab)
     choose(tab, "Yes")
     tab.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
-    assert text(tab) == ""
+    assert tab.locator("main").inner_text() == ""
     tab.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     take_part(tab)
     assert not tab.get_by_label("Yes", exact=True).is_checked()
@@ -426,6 +431,81 @@ def test_without_storage_the_page_says_so_and_still_sends_the_same_bytes(obstacl
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len(collector.bodies) == 2
     assert len({*collector.bodies}) == 1
+
+
+FILL = """(left) => {
+  let text = "";
+  for (let size = 1 << 22; size >= 1; size >>= 1) {
+    try {
+      localStorage.setItem("other", text + "0".repeat(size));
+      text += "0".repeat(size);
+    } catch {}
+  }
+  localStorage.setItem("other", text.slice(left));
+}"""
+
+
+@pytest.mark.parametrize("left", [60, 300])
+def test_where_storage_is_nearly_full_the_page_says_so_and_nobody_answers_twice(left, one, visit, collector):
+    tab = visit(page_of(one))
+    assert "This browser keeps nothing for this page." not in text(tab)
+    tab.evaluate(FILL, left)
+    tab.reload()
+    assert "This browser keeps nothing for this page." in text(tab)
+    _drawn(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    tab.reload()
+    tab.get_by_role("heading", name="was sent already").wait_for()  # the journal has it
+    assert len(collector.bodies) == 1
+
+
+def test_a_browser_that_cannot_draw_says_so_and_sends_nothing(one, visit, collector):
+    tab = visit(
+        page_of(one), before="crypto.getRandomValues = () => { throw new DOMException('', 'QuotaExceededError'); }"
+    )
+    _drawn(tab)
+    tab.get_by_role("heading", name="Nothing was sent").wait_for()
+    assert collector.bodies == []
+    assert tab.evaluate("localStorage.length") == 0
+
+
+def test_equal_surveys_at_two_places_keep_what_was_drawn_apart(one, visit, collector):
+    """An unsent report stays where it was drawn, whether the page knows its opening or only its address."""
+    collector.answers = [503]
+    first = visit(page_of(one), quiet=False)
+    _drawn(first)
+    first.get_by_role("heading", name="Not sent yet").wait_for()
+    places = [
+        (one.page(address="other/report"), "/s/other"),
+        (page_of(replace(one, opening="class 1")), "/s/class"),
+        (page_of(replace(one, opening="class 2")), "/s/class"),
+    ]
+    for content, path in places:
+        second = visit(content, path=path, context=first.context)
+        second.get_by_role("heading", name="Do you take part?").wait_for()
+        assert len(collector.bodies) == 1
+    _drawn(second)
+    second.get_by_role("heading", name="sent and counted").wait_for()
+    with pytest.raises(DataError):
+        one.parse(collector.bodies[1])
+    replace(one, opening="class 2").parse(collector.bodies[1])
+
+
+PORTAL = "<title>Log in to this network</title>"
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visit, collector):
+    tab = visit(page_of(one), quiet=False)
+    take_part(tab)
+    tab.route("**/report", lambda route: route.fulfill(status=status, body=PORTAL, content_type="text/html"))
+    choose(tab, "Yes")
+    send(tab)
+    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.unroute("**/report")
+    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert len(collector.bodies) == 1
 
 
 @pytest.mark.parametrize(
@@ -589,6 +669,7 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
 def violations(tab):
     from axe_core_python.sync_playwright import Axe
 
+    tab.locator("main h1").first.wait_for()
     return [(entry["id"], entry["nodes"][0]["html"][:80]) for entry in Axe().run(tab)["violations"]]
 
 
@@ -612,6 +693,7 @@ def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, co
 
 def test_the_check_by_axe_sees_a_button_without_a_name(one, visit):
     tab = visit(page_of(one))
+    assert violations(tab) == []
     tab.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert [name for name, _ in violations(tab)] == ["button-name"]
 

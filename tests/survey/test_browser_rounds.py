@@ -28,6 +28,12 @@ def answer(panel, visit):
     return open_page
 
 
+def record_name(tab, end):
+    """The name of a stored record."""
+    (name,) = (name for name in json.loads(tab.evaluate(STORED)) if name.endswith(f".{end}"))
+    return name
+
+
 def first_round(tab, label="Yes"):
     take_part(tab)
     choose(tab, label)
@@ -53,9 +59,10 @@ def test_a_person_answers_once_in_an_epoch_and_its_rounds_send_from_the_memo(ans
     assert "could now think 74 %, at most (ε = 1)" in text(tab)
     assert "Round 2 opens: Monday" in text(tab)
     stored = json.loads(tab.evaluate(STORED))
-    assert set(stored) == {f"bruit.survey.{panel.digest}.{LINK}.{name}" for name in ("epoch.1", "round.1")}
-    memo = json.loads(stored[f"bruit.survey.{panel.digest}.{LINK}.epoch.1"])
-    assert set(memo) == {"claim", "claimed", "memo", "places"}
+    assert {name[77:] for name in stored} == {".epoch.1", ".round.1"}
+    memo = json.loads(stored[record_name(tab, "epoch.1")])
+    assert LINK not in json.dumps(tab.evaluate(browsers.SNAPSHOT)["journal"]) + json.dumps(stored)
+    assert set(memo) == {"id", "claimed", "memo", "places"}
     tab.reload()
     assert "You have answered in round 1" in text(tab)
     assert tab.get_by_role("button").count() == 0
@@ -67,15 +74,19 @@ def test_a_person_answers_once_in_an_epoch_and_its_rounds_send_from_the_memo(ans
     again(second)
     assert second.get_by_role("button", name="Was that my true answer?").count() == 0
     assert "could now think 84 %, at most (ε = 1.642)" in text(second)
-    reports = [panel.parse(body) for body in (first, collector.bodies[2])]
+    asked = panel.claim_body.parse(collector.bodies[2])
+    assert asked == panel.claim_body.parse(claim)._replace(round=2)
+    reports = [panel.parse(body) for body in (first, collector.bodies[3])]
     assert [(report.round, report.public, report.link) for report in reports] == [(1, (1,), LINK), (2, (1,), LINK)]
-    assert len(collector.bodies) == 3
+    assert len(collector.bodies) == 4
 
     third = answer(3, tab.context)  # another epoch: asked anew, and the old memo is gone
     assert "Do you take part?" in text(third)
     first_round(third, "No")
-    assert panel.claim_body.parse(collector.bodies[3]).epoch == 2
-    assert "epoch.1" not in third.evaluate(STORED)
+    assert panel.claim_body.parse(collector.bodies[4])[2:] == (2, 0)
+    assert "memo" not in json.loads(third.evaluate(STORED))[record_name(third, "epoch.1")]
+    journal = json.loads(third.evaluate(browsers.SNAPSHOT)["journal"])
+    assert {entry["name"][-7:] for entry in journal if "memo" in entry["record"]} == {"epoch.2"}
     assert "you have answered in 3 of 4 rounds" in text(third)
 
 
@@ -111,10 +122,17 @@ def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answe
     tab.get_by_role("heading", name="Not sent yet").wait_for()
     other = answer(2, tab.context, quiet=False)  # a week later, what was not sent goes out, and the round is its own
     again(other)
-    claims, reports = collector.bodies[:2], [panel.parse(body) for body in collector.bodies[2:]]
+    claims = [body for body in collector.bodies if b'"epoch"' in body]
+    assert [panel.claim_body.parse(body).round for body in claims] == [0, 0, 2]
     assert claims[0] == claims[1]
-    assert len({body for body in collector.bodies[2:] if panel.parse(body).round == 1}) == 1
-    assert {report.round for report in reports} == {1, 2}
+    reports = {body for body in collector.bodies if body not in claims}
+    assert sorted(panel.parse(body).round for body in reports) == [1, 2]
+
+
+NO_JOURNAL = """() => new Promise((resolve) => {
+  const request = indexedDB.deleteDatabase("bruit.survey");
+  request.onsuccess = resolve;
+})"""
 
 
 @pytest.mark.parametrize(
@@ -129,10 +147,108 @@ def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answe
 def test_a_memo_that_was_tampered_with_is_lost_and_is_not_drawn_anew(harm, answer, panel, collector):
     tab = answer(1)
     first_round(tab)
-    tab.evaluate(harm, f"bruit.survey.{panel.digest}.{LINK}.epoch.1")
+    tab.evaluate(harm, record_name(tab, "epoch.1"))
+    tab.evaluate(NO_JOURNAL)
     other = answer(2, tab.context)
     assert "This browser has no note for this link" in text(other)
     assert len(collector.bodies) == 2
+
+
+# A browser that dies: what localStorage had not written to the disk is gone.
+
+FORGET = "(names) => names.forEach((name) => localStorage.removeItem(name))"
+BACK = "([name, record]) => localStorage.setItem(name, JSON.stringify(record))"
+
+
+def crash(tab, *rounds, memo=True):
+    """What these rounds wrote was not on the disk, and without `memo` neither was the memo."""
+    name = record_name(tab, "epoch.1").removesuffix(".epoch.1")
+    tab.evaluate(FORGET, [f"{name}.round.{number}" for number in rounds])
+    if not memo:
+        record = json.loads(json.loads(tab.evaluate(STORED))[f"{name}.epoch.1"])
+        tab.evaluate(BACK, [f"{name}.epoch.1", {"id": record["id"], "claimed": True}])
+
+
+def test_after_a_crash_the_journal_knows_the_memo_and_what_was_drawn(answer, panel, collector):
+    tab = answer(1)
+    first_round(tab)
+    crash(tab, 1, memo=False)
+    reopened = answer(1, tab.context)
+    assert "You have answered in round 1" in text(reopened)
+    second = answer(2, tab.context)
+    again(second)
+    crash(second, 1, 2)
+    second.reload()
+    assert "You have answered in round 2" in text(second)
+    assert [panel.parse(body).round for body in collector.bodies if b'"epoch"' not in body] == [1, 2]
+
+
+def test_without_a_journal_the_collector_knows_after_a_crash_and_nothing_is_drawn_again(answer, panel, collector):
+    tab = answer(1)
+    first_round(tab)
+    crash(tab, 1, memo=False)
+    tab.evaluate(NO_JOURNAL)
+    collector.answers = [403]  # to the same claim, because a report of the epoch has come
+    reopened = answer(1, tab.context, quiet=False)
+    take_part(reopened)
+    reopened.get_by_role("heading", name="This browser has no note for this link").wait_for()
+    assert len(collector.bodies) == 3
+    assert collector.bodies[2] == collector.bodies[0]
+
+
+def test_without_a_journal_a_round_that_was_sent_before_a_crash_is_not_drawn_again(answer, panel, collector):
+    tab = answer(1)
+    first_round(tab)
+    second = answer(2, tab.context, quiet=False)
+    again(second)
+    crash(second, 2)
+    second.evaluate(NO_JOURNAL)
+    second.reload()
+    collector.answers = [503, 403]
+    second.get_by_role("button", name="I take part: draw and send").click()
+    second.get_by_role("heading", name="No connection").wait_for()
+    second.get_by_role("button", name="Try again").click()
+    second.get_by_role("heading", name="You have answered in round 2").wait_for()
+    assert "you have answered in 2 of 4 rounds" in text(second)
+    assert [panel.parse(body).round for body in collector.bodies if b'"epoch"' not in body] == [1, 2]
+
+
+def test_nothing_is_sent_before_it_is_on_the_disk(answer, panel, collector):
+    watch = (
+        "const posts = []; window.posts = posts; const real = window.fetch;"
+        f"const look = {browsers.SNAPSHOT}; window.fetch = async (address, options) => {{"
+        " if (options.method === 'POST') posts.push((await look()).journal);"
+        " return real(address, options); };"
+        "const begin = IDBDatabase.prototype.transaction;"
+        "IDBDatabase.prototype.transaction = function (names, mode, options) {"
+        " if (mode === 'readwrite' && options.durability !== 'strict') posts.push('late');"
+        " return begin.call(this, names, mode, options); };"
+    )
+    tab = answer(1, before=watch)
+    first_round(tab)
+    before_claim, before_report = map(json.loads, tab.evaluate("posts"))
+    assert [set(entry["record"]) for entry in before_claim] == [{"id"}]
+    records = {entry["name"].rpartition(".")[0][-5:]: entry["record"] for entry in before_report}
+    assert records["round"] == {"body": collector.bodies[1].decode().replace(LINK, "")}
+    assert "memo" in records["epoch"]
+
+
+def test_an_old_tab_draws_nothing_after_its_round_nor_after_its_epoch(answer, panel, collector):
+    old = answer(1)
+    take_part(old)
+    choose(old, "No")
+    choose(old, "A")
+    second = answer(2, old.context)
+    first_round(second)
+    third = answer(3, old.context)
+    assert "Do you take part?" in text(third)
+    sent = len(collector.bodies)
+    send(old)
+    old.get_by_role("heading", name="Do you take part?").wait_for()  # in round 3, by the clock of the device
+    old.clock.set_fixed_time(TIMES[0])  # and if that clock is set back
+    old.reload()
+    assert "This browser has no note for this link" in text(old)
+    assert len(collector.bodies) == sent
 
 
 def test_without_storage_one_round_can_be_answered_and_the_page_says_so(answer, panel, collector):
@@ -173,6 +289,7 @@ def test_before_the_first_round_and_after_a_round_has_begun_the_page_says_so(ans
     early = visit(page_of(panel, links=True), fragment=f"#{LINK}", time="2026-01-01T00:00:00Z")
     assert "This survey has not begun yet" in text(early)
     tab = answer(1)
+    assert "Round 1 of 4" in text(tab)
     tab.clock.set_fixed_time(TIMES[1])  # the page stays open over a week
     take_part(tab)
     assert "Round 2 of 4" in text(tab)

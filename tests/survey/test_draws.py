@@ -42,7 +42,9 @@ def in_node(page, job, tmp_path, expression, change=("", "")):
     assert not change[0] or script.count(change[0]) == 1
     (tmp_path / "page.mjs").write_text(script.replace(*change) if change[0] else script, encoding="utf-8")
     main = f"""
-    import {{ draw, drawClaim, drawMemo, drawRound, read, sample, codesOf, readingOf }} from "./page.mjs";
+    import {{
+      claimOf, draw, drawMemo, drawRound, read, sample, codesOf, memory, readingOf, relinked, stage
+    }} from "./page.mjs";
     {COUNT}
     const job = {{ survey: {browsers.data_of(page)}, ...{json.dumps(job)} }};
     console.log(JSON.stringify({expression}));

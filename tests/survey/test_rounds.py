@@ -85,11 +85,17 @@ def test_a_claim_is_as_long_as_a_report_and_nothing_else_is_read_as_one(panel, o
     claim = panel.claim_body.parse(body)
     assert (claim.link, claim.epoch, len(body)) == (LINK, 2, panel.body_length)
     assert panel.claim_body.fill(claim) == body
+    third = panel.claim_round(body, round=3)
+    assert panel.claim_body.parse(third) == claim._replace(round=3)
+    assert len(third) == len(body)
+    for number in (0, 2, 5):
+        with pytest.raises(ParameterError, match="round must be"):
+            panel.claim_round(body, round=number)
     report = panel.refresh(panel.draw_memo(YES), link=LINK, round=1)
     forged = [
         report, body[:-1], body + b" ", body.replace(b'"epoch":"2"', b'"epoch":"3"'), b"",
         body.replace(b'"epoch":"2"', b'"epoch":"0"'), body.replace(panel.digest[:4].encode(), b"zzzz"), None,
-        body.replace(b'"pad":"0', b'"pad":"1'),
+        body.replace(b'"pad":"0', b'"pad":"1'), body.replace(b'"round":"0"', b'"round":"2"'),
     ]  # fmt: skip
     for bad in forged:
         with pytest.raises(DataError):
@@ -129,13 +135,50 @@ def test_the_script_writes_claims_and_rounds_as_python_reads_them(panel, tmp_pat
     memo = panel.draw_memo(YES)
     places = {"class": "1"}
     job = {"record": {"memo": memo.columns, "places": places}, "link": LINK}
+    job["claim"] = {"id": "0123456789abcdef" * 2, "link": LINK, "epoch": 2, "round": 3}
     expression = (
-        "[drawRound(job.survey, read(job.survey.card), job.record, job.link, 3), drawClaim(job.survey, job.link, 2)]"
+        "[drawRound(job.survey, read(job.survey.card), job.record, job.link, 3), claimOf(job.survey, job.claim)]"
     )
     body, claim = in_node(panel.page(links=True), job, tmp_path, expression)
     report = panel.parse(body.encode())
     assert (report.round, report.link, report.public) == (3, LINK, (1,))
-    assert panel.claim_body.parse(claim.encode()).epoch == 2
+    assert panel.claim_body.parse(claim.encode()) == (bytes.fromhex(job["claim"]["id"]), LINK, 2, 3)
+
+
+#: A record that a nearly full browser does not take, and one that another tab has ended.
+RECORDS = """(() => {
+  const kept = new Map();
+  let full = false;
+  globalThis.localStorage = {
+    getItem: (name) => kept.get(name) ?? null,
+    setItem(name, text) { if (full) throw new Error("full"); kept.set(name, text); },
+    removeItem: (name) => kept.delete(name),
+  };
+  const record = memory("x");
+  const states = [record.get()];
+  record.set({ id: "1" });
+  full = true;
+  record.set({ id: "1", memo: {} });
+  states.push(record.get(), memory("x").get());
+  full = false;
+  record.set({ id: "1", claimed: true });
+  kept.set("x", JSON.stringify({ used: true }));
+  states.push(record.get());
+  kept.delete("x");
+  states.push(record.get());
+  const records = [null, { id: "1" }, { claimed: true }, { id: "1", memo: {} }, { sent: true }, { used: true }];
+  return [states, records.map(stage), relinked('{"id":"0","link":"a$&b","public":{"link":"1"}}', "a$&b", "")];
+})()"""
+
+
+@needs_node
+def test_what_this_page_holds_comes_before_what_was_stored_earlier_and_not_before_what_others_stored_later(
+    panel, tmp_path
+):
+    states, stages, unlinked = in_node(panel.page(links=True), {}, tmp_path, RECORDS)
+    assert states == [None, {"id": "1", "memo": {}}, {"id": "1"}, {"used": True}, None]
+    assert stages == [0, 1, 1, 2, 3, 3]
+    assert unlinked == '{"id":"0","link":"","public":{"link":"1"}}'
 
 
 #: Counts the reports of two rounds of many people with one answer; `memo` draws the memo of each round.

@@ -122,7 +122,7 @@ REFUSED = {
     "a number without bounds": ('"yes-no"', '"number"', "from must be"),
     "bounds in quotes": ('"yes-no"', '"number"\nfrom = "0"\nto = 5', "from must be"),
     "a step that does not fit": ('"yes-no"', '"number"\nfrom = 0\nto = 10\nstep = 3', "step must divide"),
-    "too many steps": ('"yes-no"', '"number"\nfrom = 0\nto = 256', "at most 256 steps"),
+    "too many steps": ('"yes-no"', '"number"\nfrom = 0\nto = 256', "at most 256 numbers"),
     "a report nobody can read": ("people = 30", 'method = "HR"', "name GRR, SS or OUE"),
     "hash functions that clients choose": ("people = 30", 'method = "OLH"', "name GRR, SS or OUE"),
     "an unknown method": ("people = 30", 'method = "XYZ"', "must be one of"),

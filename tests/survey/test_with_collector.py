@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -152,3 +155,73 @@ def test_results_and_notices_break_no_rule_of_axe_and_fit_a_phone(scheme, tmp_pa
             assert [(entry["id"], entry["nodes"][0]["html"]) for entry in Axe().run(tab)["violations"]] == []
             assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     store.disconnect()
+
+
+def _kill(profile):
+    """Kill the browser of a profile, all of its processes at once."""
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if folder.name.isdigit() and any(str(profile).encode() in word for word in words):
+                os.kill(int(folder.name), signal.SIGKILL)
+    for name in ("SingletonLock", "SingletonSocket", "SingletonCookie"):
+        (profile / name).unlink(missing_ok=True)
+
+
+@pytest.mark.audit
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are found in /proc")
+def test_a_browser_that_is_killed_when_its_report_has_arrived_draws_nothing_again(tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    from bruit.collector import open_store
+    from bruit.collector.demo import running
+    from bruit.collector.links import issue
+    from bruit.collector.serving import Listening
+
+    now = datetime.now(UTC).replace(microsecond=0)
+    times = [now + timedelta(days=days) for days in (-10, -5, 5, 10)]
+    opens = f"round_opens = [{', '.join(map(datetime.isoformat, times))}]"
+    (tmp_path / "class.toml").write_text(re.sub(r"round_opens = \[.*?\]", opens, ROUNDS, flags=re.S), encoding="utf-8")
+    command = [sys.executable, "-m", "bruit", "survey", "open", "class.toml", "--links", "--no-serve"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    store = open_store(tmp_path / "surveys.sqlite")
+    (link,) = issue(store, "class", 1)
+    profile = tmp_path / "profile"
+    bodies = []
+
+    def device(driver, number, port):
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch_persistent_context(
+            str(profile), executable_path=browsers.CHROMIUM, args=root, locale="en"
+        )
+        browser.on("request", lambda request: request.method == "POST" and bodies.append(json.loads(request.post_data)))
+        tab = browser.new_page()
+        tab.clock.set_fixed_time((times[number - 1] + timedelta(hours=2)).isoformat())
+        tab.goto(f"http://127.0.0.1:{port}/s/class#{link}")
+        return browser, tab
+
+    def die(browser, tab):
+        tab.get_by_role("heading", name="sent and counted").wait_for()
+        _kill(profile)
+        with contextlib.suppress(Exception):
+            browser.close()
+
+    with running(store, Listening(port=0)) as port, sync_playwright() as driver:
+        browser, tab = device(driver, 1, port)
+        tab.get_by_role("button", name="I take part").click()
+        for label in ("Yes", "A"):
+            tab.get_by_label(label, exact=True).check()
+        tab.get_by_role("button", name="Draw and send").click()
+        die(browser, tab)
+        browser, tab = device(driver, 1, port)
+        tab.get_by_role("heading", name="You have answered in round 1").wait_for()
+        browser.close()
+        browser, tab = device(driver, 2, port)
+        tab.get_by_role("button", name="I take part: draw and send").click()
+        die(browser, tab)
+        browser, tab = device(driver, 2, port)
+        tab.get_by_role("heading", name="You have answered in round 2").wait_for()
+        browser.close()
+    assert store.totals("class") == (2, 0, 0)
+    store.disconnect()
+    assert [body["round"] for body in bodies if "report" in body] == ["1", "2"]

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from bruit.collector.desk import document, link_hash
+from bruit.collector.desk import Desk, document, link_hash
 from bruit.collector.links import token
 from bruit.collector.serving import Listening, server
 from bruit.collector.store import Opened, Store
@@ -64,8 +64,11 @@ def opened(store: Store, folder: Path) -> Demo:
     path.write_text(text, encoding="utf-8")
     survey = Survey.read(path)
     secret = token(26)
-    store.add(Opened(NAME, survey.digest, document(path), links=False, public=False, token=link_hash(secret)))
-    return Demo(store, survey, secret)
+    opened = Opened(
+        NAME, survey.digest, document(path), links=False, public=False, token=link_hash(secret), opening=token()
+    )
+    store.add(opened)
+    return Demo(store, Desk(opened).survey, secret)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -55,7 +56,8 @@ class Desk:
 
     def __init__(self, opened: Opened, *, insecure_demo: bool = False) -> None:
         self.opened = opened
-        self.survey = _read(opened.document)
+        survey = _read(opened.document)
+        self.survey = replace(survey, opening=f"{opened.name} {opened.opening}") if opened.opening else survey
         self._insecure_demo = insecure_demo
         if self.survey.digest != opened.digest:
             raise FormatError(f"The survey {opened.name!r} in the store is not the one that was opened.")
@@ -93,9 +95,14 @@ class Desk:
 
     def read_claim(self, body: bytes) -> Entry:
         """A body by which a device claims an epoch for its link; an error unless the page can have written it."""
-        claim = self.survey.claim_body.parse(body)
-        self._check_round((claim.epoch - 1) * (self.survey.plan.rounds or 1) + 1)
-        return Entry(_hash(claim.id), _hash(body), epoch_hash(claim.link, claim.epoch))
+        form = self.survey.claim_body
+        claim = form.parse(body)
+        rounds = form.rounds_of(claim.epoch)
+        self._check_round(claim.round or rounds[0])
+        # Before a memo is drawn no report of the epoch may have come, and before one is drawn from none of its round.
+        unspent = tuple(round_hash(claim.link, number) for number in ([claim.round] if claim.round else rounds))
+        same = _hash(form.fill(claim._replace(round=0)))
+        return Entry(_hash(claim.id), same, epoch_hash(claim.link, claim.epoch), unspent)
 
     def _check_round(self, number: int) -> None:
         """Reports of past rounds may come late, and of the next one no earlier than clocks differ."""

@@ -23,7 +23,7 @@ _SCHEMAS = """
 CREATE SCHEMA bruit;
 CREATE SCHEMA bruit_links;
 CREATE TABLE bruit.version (version integer NOT NULL);
-INSERT INTO bruit.version VALUES (1);
+INSERT INTO bruit.version VALUES (2);
 """
 #: Two processes that make the tables at once take turns by this number.
 _TURN = 0x62727569
@@ -151,5 +151,5 @@ class PostgresStore(SqlStore):
             if connection.execute("SELECT to_regclass('bruit.version')").fetchone()[0] is None:
                 for statement in (_SCHEMAS + TABLES).split(";")[:-1]:
                     connection.execute(self.spelt(statement))
-            elif connection.execute("SELECT version FROM bruit.version").fetchone()[0] != 1:
+            elif connection.execute("SELECT version FROM bruit.version").fetchone()[0] != 2:
                 raise FormatError("This database has a store of surveys of another version of bruit.")

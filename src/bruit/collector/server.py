@@ -260,7 +260,8 @@ class _Server:
             held = await self._hold(request.path_params["name"])
         except _Refused as refused:
             return self._answer(refused.status)
-        if held.desk.is_before():
+        page = request.query_params.get("survey", held.desk.survey.identity)
+        if held.desk.is_before() or page != held.desk.survey.identity:  # the page of an earlier survey of this name
             return self._answer(404)
         if held.closed or held.desk.is_over():
             return self._answer(410)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -20,7 +20,8 @@ __all__ = ["SqlStore"]
 TABLES = """
 CREATE TABLE {surveys} (
     name TEXT PRIMARY KEY, digest TEXT NOT NULL, document TEXT NOT NULL, links {flag} NOT NULL, public {flag} NOT NULL,
-    token {bytes} NOT NULL, closed {flag} NOT NULL, whole {flag} NOT NULL, day TEXT NOT NULL
+    token {bytes} NOT NULL, closed {flag} NOT NULL, whole {flag} NOT NULL, day TEXT NOT NULL,
+    opening TEXT NOT NULL
 ){end};
 CREATE TABLE {ids} (
     survey TEXT NOT NULL, id {bytes} NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (survey, id)
@@ -60,9 +61,9 @@ class SqlStore(Store):
         with self._transaction():
             values = (survey.name, survey.digest, survey.document, survey.links, survey.public, survey.token)
             query = (
-                "INSERT INTO {surveys} VALUES (?, ?, ?, ?, ?, ?, FALSE, FALSE, ?) ON CONFLICT DO NOTHING RETURNING 1"
+                "INSERT INTO {surveys} VALUES (?, ?, ?, ?, ?, ?, FALSE, FALSE, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
             )
-            if self._run(query, *values, survey.day).fetchall():
+            if self._run(query, *values, survey.day, survey.opening).fetchall():
                 return True
             known = self.survey(survey.name)
             if known is not None:
@@ -76,8 +77,9 @@ class SqlStore(Store):
         row = self._run("SELECT * FROM {surveys} WHERE name = ?", name).fetchone()
         if row is None:
             return None
-        name, digest, document, links, public, token, closed, whole, day = row
-        return Opened(name, digest, document, bool(links), bool(public), bytes(token), bool(closed), bool(whole), day)
+        name, digest, document, links, public, token, *states, day, opening = row
+        closed, whole = map(bool, states)
+        return Opened(name, digest, document, bool(links), bool(public), bytes(token), closed, whole, day, opening)
 
     def names(self) -> list[str]:
         """The names of all surveys."""
@@ -148,6 +150,11 @@ class SqlStore(Store):
         query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ?{share}"
         row = self._run(query, name, digest).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
+
+    def _any_spent(self, name: str, links: Sequence[bytes]) -> bool:
+        marks = ",".join("?" * len(links))
+        query = f"SELECT 1 FROM {{links}} WHERE survey = ? AND spent AND link IN ({marks}) LIMIT 1"  # noqa: S608 -- marks
+        return bool(links) and self._run(query, name, *links).fetchone() is not None
 
     def _advance(self, name: str, round_number: int, step: int) -> None:
         count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND round = ? AND cell = ?"

@@ -19,7 +19,7 @@ from bruit.errors import FormatError
 __all__ = ["SqliteStore"]
 
 #: Written into the file, to know it again: "brui", and the version of the tables.
-_APPLICATION, _VERSION = 0x62727569, 1
+_APPLICATION, _VERSION = 0x62727569, 2
 
 #: How many rows one statement takes; SQLite has a limit of 32,766 parameters.
 _ROWS = 512

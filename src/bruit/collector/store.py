@@ -56,11 +56,15 @@ class StoreInUse(BruitError, RuntimeError):
 
 
 class Entry(NamedTuple):
-    """What is remembered of a report: hashes of its id, of its whole body, and of its single-use link."""
+    """What is remembered of a report: hashes of its id, of its whole body, and of its single-use link.
+
+    A claim is answered with yes only while none of its `unspent` links is spent, however often it comes.
+    """
 
     id: bytes
     body: bytes
     link: bytes = b""
+    unspent: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,8 @@ class Opened:
         Whether the last answers are shown although fewer than a step.
     day
         The day on which it was opened.
+    opening
+        A random number made then, so that no report of another survey of the same file is taken for one of this.
     """
 
     name: str
@@ -127,6 +133,7 @@ class Opened:
     closed: bool = False
     whole: bool = False
     day: str = ""
+    opening: str = ""
 
 
 class Totals(NamedTuple):
@@ -202,9 +209,15 @@ class Store(ABC):
         refused = self._spend(batch, new, first) if links and new else set()
         fates = _Fates(new, refused, known, bodies)
         outcomes = [fates.outcome(entry, place == first[entry.id]) for place, entry in enumerate(batch.entries)]
-        if not batch.claims:
-            self._add_up(batch, outcomes)
+        if batch.claims:
+            return [self._judge(batch.survey, *pair) for pair in zip(batch.entries, outcomes, strict=True)]
+        self._add_up(batch, outcomes)
         return outcomes
+
+    def _judge(self, name: str, entry: Entry, outcome: Outcome) -> Outcome:
+        """The outcome of a claim: none is granted, also not again, once a report has come that it was to precede."""
+        granted = outcome in (Outcome.COUNTED, Outcome.REPEATED)
+        return Outcome.LINK_SPENT if granted and self._any_spent(name, entry.unspent) else outcome
 
     def _spend(self, batch: Batch, new: set[bytes], first: Mapping[bytes, int]) -> set[bytes]:
         """Spend the links of new entries; those whose link is spent or none are forgotten, and returned."""
@@ -312,6 +325,10 @@ class Store(ABC):
     @abstractmethod
     def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
         """Spend links, in this order; those that were not spent before."""
+
+    @abstractmethod
+    def _any_spent(self, name: str, links: Sequence[bytes]) -> bool:
+        """Whether one of these links is spent."""
 
     @abstractmethod
     def _increase(self, name: str, increments: Increments) -> None:

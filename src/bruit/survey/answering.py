@@ -47,6 +47,14 @@ def claim(survey: Survey, link: str, epoch: int) -> bytes:
     return survey.claim_body.fill(Claim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
 
 
+def claim_round(survey: Survey, claimed: bytes, number: int) -> bytes:
+    """The body that comes before the report of a round from the memo of its epoch."""
+    known = survey.claim_body.parse(claimed)
+    rounds = survey.claim_body.rounds_of(known.epoch)
+    _checks.integer(low=rounds[0], high=rounds[-1], round=number)
+    return survey.claim_body.fill(known._replace(round=number))
+
+
 def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], link: str, number: int) -> bytes:
     report = Report(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), public, number, columns)
     return survey.body.fill(report)

@@ -66,7 +66,7 @@ class Body:
     Parameters
     ----------
     survey
-        The digest of the survey, 64 hexadecimal digits.
+        The identity of the survey, 64 hexadecimal digits.
     columns
         The columns of a randomised report and the form of each.
     public
@@ -198,7 +198,7 @@ class Memo(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a device sends before it draws a memo: that it is the one device of this link in this epoch.
+    """What a device sends before it draws: that it is the one device of this link in this epoch.
 
     Attributes
     ----------
@@ -208,11 +208,14 @@ class Claim(NamedTuple):
         The person's own link.
     epoch
         The epoch, from 1.
+    round
+        The round, counted through all epochs, that a report of the memo is to be drawn for; 0 before a memo is drawn.
     """
 
     id: bytes
     link: str
     epoch: int
+    round: int = 0
 
 
 @dataclass(frozen=True)
@@ -222,15 +225,16 @@ class ClaimBody:
     Parameters
     ----------
     survey
-        The digest of the survey.
-    epochs
-        How many epochs there are.
+        The identity of the survey.
+    epochs, rounds
+        How many epochs there are, and how many rounds each has.
     length
         How many bytes it has: as many as a report.
     """
 
     survey: str
     epochs: int
+    rounds: int
     length: int
 
     @cached_property
@@ -241,12 +245,14 @@ class ClaimBody:
             "id": Slot("id", "", f"[0-9a-f]{{{ID_LENGTH}}}", ID_LENGTH),
             "link": Slot("link", "", LINK, LINK_LENGTH),
             "pad": Slot("pad", "", "0*", 0),
+            "round": _number("round", "", self.epochs * self.rounds),
         }
         return tuple(_joined(_written({**slots, "survey": self.survey})))
 
     def fill(self, claim: Claim) -> bytes:
         """The body of a claim, as the page writes it."""
-        texts = {"epoch": str(claim.epoch), "id": claim.id.hex(), "link": claim.link, "pad": ""}
+        numbers = {"epoch": str(claim.epoch), "round": str(claim.round)}
+        texts = {**numbers, "id": claim.id.hex(), "link": claim.link, "pad": ""}
         pieces = [part if isinstance(part, str) else texts[part.role] for part in self.parts]
         place = [isinstance(part, Slot) and part.role == "pad" for part in self.parts].index(True)
         pieces[place] = "0" * (self.length - sum(map(len, pieces)))
@@ -255,9 +261,14 @@ class ClaimBody:
     def parse(self, body: Any) -> Claim:
         """The claim that a body is; an error for all else."""
         match = self._pattern.fullmatch(body) if isinstance(body, bytes) and len(body) == self.length else None
-        if match is None or not 1 <= int(match["epoch"]) <= self.epochs:
+        epoch, number = (0, 0) if match is None else (int(match["epoch"]), int(match["round"]))
+        if match is None or not 1 <= epoch <= self.epochs or number not in (0, *self.rounds_of(epoch)):
             raise DataError("A claim of this survey must be as its page writes it.")
-        return Claim(bytes.fromhex(match["id"].decode()), match["link"].decode(), int(match["epoch"]))
+        return Claim(bytes.fromhex(match["id"].decode()), match["link"].decode(), epoch, number)
+
+    def rounds_of(self, epoch: int) -> range:
+        """The rounds of an epoch, counted through all epochs."""
+        return range((epoch - 1) * self.rounds + 1, epoch * self.rounds + 1)
 
     @cached_property
     def _pattern(self) -> re.Pattern[bytes]:

@@ -7,7 +7,8 @@ import { drawMemo, read, refresh, sample } from "./sample.mjs";
 // further attempt sends the same bytes: a second draw would tell more about the person.
 //
 // Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
-// report of it. Before it draws a memo a page claims the epoch for its link: the collector lets one device have it.
+// report of it. Before it draws a memo a page claims the epoch for its link: the collector lets one device have it, and
+// only until a report of the epoch has come. Before it draws from the memo it asks in the same way for the round.
 
 // The report.
 
@@ -23,10 +24,10 @@ export function drawRound(survey, card, { memo, places }, link, round) {
   return written(survey, contents);
 }
 
-/** The bytes by which a device claims an epoch for a link, before it draws. */
-export function drawClaim(survey, link, epoch) {
+/** The bytes by which a device claims an epoch for a link before it draws a memo (round 0), or a round of it. */
+export function claimOf(survey, { id, link, epoch, round }) {
   const form = { parts: survey.panel.claim, length: survey.length };
-  return written(form, { id: randomId(), link, epoch: String(epoch) });
+  return written(form, { id, link, epoch: String(epoch), round: String(round) });
 }
 
 /** The fixed texts of a body with its slots filled, and zeros up to the one length of all bodies. */
@@ -74,6 +75,63 @@ function pointed({ reading }, question, item) {
 }
 
 // Storage: what was drawn and not yet sent, or that it was sent; memos; never an answer.
+//
+// Tabs share localStorage, but a browser may write it to the disk seconds later, and a crash then takes back the last
+// records. So each of them also goes into a database, the journal, which says when it is on the disk; nothing is sent
+// before. After a crash a page takes from the journal what localStorage has forgotten.
+
+const JOURNAL = "bruit.survey";
+const JOURNAL_PATIENCE = 3000; // some browsers never answer
+
+/** What a request to the journal answers when its transaction is on the disk; nothing where there is no journal. */
+function inJournal(mode, work) {
+  return new Promise((resolve) => {
+    const request = indexedDB.open(JOURNAL, 1);
+    setTimeout(resolve, JOURNAL_PATIENCE);
+    request.onerror = () => resolve();
+    request.onupgradeneeded = () => {
+      if (mode === "readwrite") request.result.createObjectStore("records", { keyPath: "name" });
+      else request.transaction.abort(); // looking makes no journal
+    };
+    request.onsuccess = () => {
+      const database = request.result;
+      const transaction = database.transaction("records", mode, { durability: "strict" });
+      const answer = work(transaction.objectStore("records"));
+      transaction.oncomplete = () => resolve(answer.result);
+      transaction.onabort = () => resolve();
+      database.close(); // when the transaction ends
+    };
+  }).catch(() => undefined);
+}
+
+let journalled = Promise.resolve();
+
+/** Write a record into the journal, behind those that this page wrote before; done when it is on the disk. */
+function note(name, record) {
+  const work = (records) => (record ? records.put({ name, record }) : records.delete(name));
+  journalled = journalled.then(() => inJournal("readwrite", work));
+  return journalled;
+}
+
+/** What all records of a survey at a collector under a link are called: a hash, because a link is somebody's own. */
+async function nameFor(survey, link) {
+  const text = [survey.identity, new URL(survey.address, location.href).href, link].join(" ");
+  if (!crypto.subtle) return `bruit.survey.${text}`; // a demonstration over plain http
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return `bruit.survey.${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** A body with another link in its place; what is stored has none. */
+export function relinked(body, from, to) {
+  return body.replace(`"link":"${from}"`, () => `"link":"${to}"`);
+}
+
+/** How far a record has come: nothing, a claim, something drawn, or something that nothing may follow. */
+export function stage(record) {
+  if (!record) return 0;
+  if (record.sent || record.used) return 3;
+  return record.body || record.memo ? 2 : 1;
+}
 
 function attempt(action) {
   try {
@@ -83,26 +141,35 @@ function attempt(action) {
   }
 }
 
-/** Whether this browser keeps anything. */
-function isLasting() {
-  return attempt((storage) => {
-    storage.setItem("bruit.survey.try", "1");
-    storage.removeItem("bruit.survey.try");
+/** Whether this browser keeps so many characters. */
+function isLasting(size) {
+  const name = "bruit.survey.try";
+  const stored = attempt((storage) => {
+    storage.setItem(name, "0".repeat(size));
     return true;
-  }) === true;
+  });
+  attempt((storage) => storage.removeItem(name));
+  return stored === true;
 }
 
-function memory(name) {
-  let held = null;
+/** A record by its name; this page holds it where the browser did not take it. */
+export function memory(name, link = "") {
+  let held; // what localStorage has not
   return {
     name,
+    link,
     get() {
-      const stored = attempt((storage) => JSON.parse(storage.getItem(name)));
-      return stored ?? held;
+      return held !== undefined ? held : attempt((storage) => JSON.parse(storage.getItem(name))) ?? null;
     },
+    /** Done when it is on the disk; other tabs have it at once. */
     set(record) {
-      held = record;
-      attempt((storage) => (record ? storage.setItem(name, JSON.stringify(record)) : storage.removeItem(name)));
+      const stored = attempt((storage) => {
+        if (record) storage.setItem(name, JSON.stringify(record));
+        else storage.removeItem(name);
+        return true;
+      });
+      held = stored ? undefined : record;
+      return note(name, record);
     },
   };
 }
@@ -144,6 +211,9 @@ function dots([count, of], label) {
 const FIRST_PAUSE = 15000;
 const LONGEST_PAUSE = 300000;
 
+// What is stored at once, in characters: a memo is shorter than a report, and quotes are written as two characters.
+const sizeOf = (survey) => 4 * survey.length + 1000;
+
 function start(survey) {
   const place = document.getElementById("survey");
   const card = read(survey.card);
@@ -160,6 +230,7 @@ function start(survey) {
   let memos = null; // of this epoch
   let round = 1;
   let lasting = true;
+  let beginning = null; // the last time that it began
   const stores = new Map(); // by name
   const { panel } = survey;
 
@@ -215,6 +286,7 @@ function start(survey) {
     needs_link: () => notice("needs_link"),
     not_open: () => notice("not_open"),
     closed: () => notice("closed"),
+    not_drawn: () => notice("not_drawn"),
   };
 
   function show(name) {
@@ -426,7 +498,7 @@ function start(survey) {
   const buttons = (...all) => element("div", { class: "buttons" }, all);
 
   async function takePart() {
-    if (panel && !(await claim())) return;
+    if (panel && !(await claim(0))) return;
     if (!panel) checkOpen(); // the page may have been open for long; a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
@@ -452,14 +524,26 @@ function start(survey) {
   const roundNow = () => (panel ? panel.opens.filter((time) => Date.parse(time) <= Date.now()).length : 1);
 
   /** What is stored under a name for this survey and link. */
-  function kept(name) {
-    const whole = name ? `${base}.${name}` : base;
-    if (!stores.has(whole)) stores.set(whole, memory(whole));
-    return stores.get(whole);
+  const kept = (name) => named(name ? `${base}.${name}` : base, link);
+
+  function named(name, token) {
+    if (!stores.has(name)) stores.set(name, memory(name, token));
+    return stores.get(name);
+  }
+
+  /** Take from the journal what is missing here, and write into it what it has not. */
+  async function recall(prefix, token) {
+    const range = IDBKeyRange.bound(prefix, `${prefix}.~`);
+    for (const { name, record } of (await inJournal("readonly", (records) => records.getAll(range))) ?? []) {
+      const own = named(name, token);
+      if (stage(record) > stage(own.get())) own.set(record);
+      else if (stage(record) < stage(own.get())) note(name, own.get());
+    }
   }
 
   /** What there is of the memo of this epoch: none yet, one to draw from, or one that is lost or was tampered with. */
   function memoState() {
+    if (memos.get()?.used) return "lost"; // the clock of this device was set back
     const first = (epochOf(round) - 1) * panel.rounds + 1;
     const others = Array.from({ length: panel.rounds }, (_, place) => first + place).filter((own) => own !== round);
     const used = others.some((other) => kept(`round.${other}`).get());
@@ -472,24 +556,37 @@ function start(survey) {
     }
   }
 
-  /** Whether this device may draw the memo of this epoch; it says so, and what to do, where it may not. */
-  async function claim() {
+  /** Whether this device may draw the memo of this epoch (round 0), or from it for a round; where not, it says so. */
+  async function claim(number) {
     if (roundNow() !== round) {
       begin(); // another round has begun since the page was opened
       return false;
     }
-    const [own, epoch, token] = [memos, epochOf(round), link];
-    if (own.get()?.claimed) return true;
-    await alone(base, () => own.get()?.claim || own.set({ claim: drawClaim(survey, token, epoch) }));
+    const [own, sending, epoch, token, name] = [memos, store, epochOf(round), link, base];
+    await alone(name, () => own.get() ?? own.set({ id: randomId() }));
+    if (!own.get()?.id) {
+      begin(); // the epoch has ended in another tab
+      return false;
+    }
     show("claiming");
-    const outcome = await posted(own.get().claim);
-    if (outcome === "sent") own.set({ ...own.get(), claimed: true });
+    const outcome = await posted(claimOf(survey, { id: own.get().id, link: token, epoch, round: number }));
+    await alone(name, () => learn(outcome, number, own, sending));
     if (own !== memos) return false; // another link was opened here meanwhile
     if (outcome === "sent") return true;
-    if (outcome === "403") own.set(null);
-    shown = { outcome };
-    show(outcome === "403" ? "lost" : "unclaimed");
+    shown = { outcome, next: number ? finishAgain : takePart };
+    if (outcome !== "403") show("unclaimed");
+    else if (sending.get() || own.get()?.memo) resume(); // sent from here, by another tab or before a crash
+    else show("lost");
     return false;
+  }
+
+  /** Keep what the answer to a claim says; what another tab has drawn meanwhile stays. */
+  function learn(outcome, number, own, sending) {
+    const record = own.get();
+    if (outcome === "sent" && record?.id) own.set({ ...record, claimed: true });
+    if (outcome !== "403") return;
+    if (number && !sending.get()) sending.set({ sent: true });
+    if (!number && stage(record) < 2) own.set(null);
   }
 
   function claiming() {
@@ -499,7 +596,7 @@ function start(survey) {
   function unclaimed() {
     const { outcome } = shown;
     if (outcome === "again") {
-      return [...notice("unclaimed"), buttons(button("try_again", takePart, "main"))];
+      return [...notice("unclaimed"), buttons(button("try_again", shown.next, "main"))];
     }
     const reason = outcome === "410" ? "refused_closed" : "refused_other";
     return [heading(survey.title[language]), subheading(say("refused")), paragraph(reason, { status: outcome })];
@@ -536,9 +633,9 @@ function start(survey) {
   }
 
   async function finishAgain() {
-    if (roundNow() !== round) return begin();
+    if (!(await claim(round))) return;
     answers = null;
-    return drawAndSend();
+    await drawAndSend();
   }
 
   // Questions.
@@ -618,31 +715,42 @@ function start(survey) {
   }
 
   async function finish() {
+    if (roundNow() !== round) return begin(); // another round has begun since the page was opened
     const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
     if (bad >= 0) {
       complain(bad, answers[bad] === null ? "missing" : "bad_number");
       document.querySelector(`#q${bad} input`).focus();
-      return;
+      return undefined;
     }
-    await drawAndSend();
+    return drawAndSend();
   }
 
   async function drawAndSend() {
-    if (drawing) return;
+    if (drawing) return undefined;
     drawing = true;
-    const person = { answers, link, store, memos, round }; // while it waits for its turn, another link may be opened here
-    await alone(base, () => drawFor(person));
-    drawing = false;
-    await (store === person.store ? resume() : deliver(person.store));
+    const person = { answers, link, base, store, memos, round }; // while it waits, another link may be opened here
+    try {
+      await alone(base, () => drawFor(person));
+    } catch {
+      answers = null;
+      return show("not_drawn"); // the browser failed, and nothing was sent
+    } finally {
+      drawing = false;
+    }
+    if (!person.store.get()) return begin(); // nothing may be drawn any more
+    return store === person.store ? resume() : deliver(person.store);
   }
 
-  function drawFor(person) {
+  /** Draw and store; done when it is on the disk, for only then it may be sent. */
+  async function drawFor(person) {
+    await recall(person.base, person.link);
     // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
     if (person.store.get()) {
       answers = null;
       return;
     }
-    person.store.set({ body: panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link) });
+    const body = panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link);
+    if (body) await person.store.set({ body: relinked(body, person.link, "") });
   }
 
   /** The codes of the answers, and the places of those that are sent in clear. */
@@ -653,9 +761,10 @@ function start(survey) {
     return [codesOf(survey, person.answers), Object.fromEntries(places)];
   }
 
-  /** A report of the memo of the epoch, which is drawn and stored first where there is none. */
+  /** A report of the memo of the epoch, which is drawn and stored first where there is none; nothing without a claim. */
   function drawFromMemo(person) {
     const record = person.memos.get();
+    if (!record?.claimed) return null; // another tab has ended the epoch
     if (!record.memo) {
       const [codes, places] = entered(person);
       person.memos.set({ ...record, memo: drawMemo(card, codes), places });
@@ -678,7 +787,7 @@ function start(survey) {
       answers = null;
       return show("already");
     }
-    shown = { body: record.body, outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
+    shown = { body: relinked(record.body, "", link), outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
     show("report");
     return send();
   }
@@ -713,8 +822,8 @@ function start(survey) {
   /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
   async function deliver(kept) {
     const record = kept.get();
-    const outcome = record.sent ? "sent" : await posted(record.body);
-    if (outcome === "sent") kept.set({ sent: true });
+    const outcome = record.sent ? "sent" : await posted(relinked(record.body, "", kept.link));
+    if (outcome === "sent") await kept.set({ sent: true });
     return outcome;
   }
 
@@ -725,12 +834,12 @@ function start(survey) {
     return status === 0 || status === 408 || status === 429 || status >= 500 ? "again" : String(status);
   }
 
-  /** The status of the collector's answer; 0 where there was none. */
-  async function answered(content) {
+  /** The status of the collector's answer, which repeats it; 0 where there was none, or one of a proxy or portal. */
+  async function answered(content, address = survey.address) {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), 20000);
     try {
-      const { status } = await fetch(survey.address, {
+      const response = await fetch(address, {
         ...content,
         credentials: "omit",
         cache: "no-store",
@@ -738,7 +847,8 @@ function start(survey) {
         referrerPolicy: "no-referrer",
         signal: patience.signal,
       });
-      return status;
+      if (response.status === 204) return 204;
+      return (await response.json()).status === response.status ? response.status : 0;
     } catch {
       return 0;
     } finally {
@@ -749,7 +859,9 @@ function start(survey) {
   /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
   async function checkOpen() {
     const own = store;
-    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" })];
+    const address = new URL(survey.address, location.href);
+    address.searchParams.set("survey", survey.identity);
+    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" }, address)];
     const asks = screen === "invitation" || screen === "again" || screen === "questions";
     if (!shut || !asks || drawing || own !== store || store.get()) return;
     answers = null;
@@ -825,8 +937,8 @@ function start(survey) {
   }
 
   function already() {
-    const forget = () => {
-      if (store.get()?.sent) store.set(null); // what another tab has drawn and not sent yet is never lost
+    const forget = async () => {
+      await alone(base, () => store.get()?.sent && store.set(null)); // what another tab has drawn and not sent stays
       resume();
     };
     if (panel) {
@@ -842,27 +954,31 @@ function start(survey) {
 
   // Where it begins, and begins again.
 
-  function begin() {
-    answers = null;
-    shown = null;
-    link = survey.links ? location.hash.slice(1) : "";
-    base = `bruit.survey.${survey.digest}${link && "."}${link}`;
-    round = roundNow();
-    lasting = isLasting();
-    store = kept(panel ? `round.${round}` : "");
-    memos = panel ? kept(`epoch.${epochOf(round)}`) : null;
+  async function begin() {
+    const own = {};
+    beginning = own;
+    [answers, shown, screen] = [null, null, null];
+    place.replaceChildren();
+    const token = survey.links ? location.hash.slice(1) : "";
     if (location.protocol === "file:") return show("from_disk");
     if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
-    if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(link)) return show("needs_link");
+    if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(token)) return show("needs_link");
+    const prefix = await nameFor(survey, token);
+    await alone(prefix, () => recall(prefix, token));
+    if (beginning !== own) return undefined; // it began anew meanwhile
+    [answers, shown, link, base, round, lasting] = [null, null, token, prefix, roundNow(), isLasting(sizeOf(survey))];
+    store = kept(panel ? `round.${round}` : "");
+    memos = panel ? kept(`epoch.${epochOf(round)}`) : null;
     if (!round) return show("not_yet");
     if (panel) settlePast();
     return resume();
   }
 
-  /** Memos of past epochs are deleted; what was drawn in a past round and not sent goes out now. */
+  /** Memos of past epochs are deleted, and none follows them; what was drawn in a past round goes out now. */
   function settlePast() {
     for (let epoch = 1; epoch < epochOf(round); epoch += 1) {
-      if (kept(`epoch.${epoch}`).get()) kept(`epoch.${epoch}`).set(null);
+      const past = kept(`epoch.${epoch}`);
+      if (past.get() && !past.get().used) past.set({ used: true });
     }
     for (let past = 1; past < round; past += 1) {
       const late = kept(`round.${past}`);
@@ -883,7 +999,7 @@ function start(survey) {
     if (document.visibilityState === "visible") retry();
   });
   window.addEventListener("storage", (event) => {
-    if (event.key !== store.name || !store.get()) return;
+    if (event.key !== store?.name || !store.get()) return;
     const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
     if (screen === "invitation" || screen === "questions" || waits) {
       answers = null; // another tab of this person has drawn, and sends

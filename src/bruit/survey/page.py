@@ -116,6 +116,7 @@ def _data(survey: Survey, **options: Any) -> dict[str, Any]:
     return {
         **options,
         "digest": survey.digest,
+        "identity": survey.identity,
         "languages": list(survey.languages),
         "words": {language: dict(survey.wording[language]) for language in survey.languages},
         "title": dict(survey.title),

@@ -260,9 +260,10 @@ def _labels(
     if _flag(table, "refusal", where):
         labels = {language: (*known, words[language]["refusal"]) for language, known in labels.items()}
     least = 1 if kind == "several" else 2
+    most = MOST_CELLS if kind == "number" else MOST_LABELS
     for known in labels.values():
-        if not least <= len(known) <= MOST_LABELS:
-            raise ParameterError(f"{where}there must be from {least} to {MOST_LABELS} labels.")
+        if not least <= len(known) <= most:
+            raise ParameterError(f"{where}there must be from {least} to {most} labels.")
         if len({unicodedata.normalize("NFKC", label).casefold() for label in known}) < len(known):
             raise ParameterError(f"{where}labels must differ, also when read without capitals.")
     if len({len(known) for known in labels.values()}) > 1:
@@ -317,7 +318,7 @@ def _points(low: Any, high: Any, step: Any, where: str) -> tuple[str, ...]:
     if width <= 0 or last <= first or (last - first) % width:
         raise ParameterError(f"{where}from must be below to, and step must divide what is between: from = 0, to = 10.")
     if (last - first) / width >= MOST_CELLS:
-        raise ParameterError(f"{where}a number must have at most {MOST_CELLS} steps: widen them, as in step = 5.")
+        raise ParameterError(f"{where}there must be at most {MOST_CELLS} numbers: widen the steps, as in step = 5.")
     return tuple(f"{float(first + place * width):.15g}" for place in range(int((last - first) / width) + 1))
 
 

@@ -48,6 +48,8 @@ class Survey:
         When reports are taken, with their offset; None if nothing is said.
     round_opens
         When each round begins, where the same people are asked again; else empty.
+    opening
+        What sets this opening of it at a collector apart from others: its name there and a random number; else empty.
 
     Guarantee
     ---------
@@ -92,6 +94,7 @@ class Survey:
     opens: datetime | None = None
     closes: datetime | None = None
     round_opens: tuple[datetime, ...] = ()
+    opening: str = ""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Survey:
@@ -149,6 +152,11 @@ class Survey:
         """64 hexadecimal digits: what makes it this survey. Comments, dates, people and the gate do not count."""
         return hashlib.sha256(documents.canonical(self._body()).encode()).hexdigest()
 
+    @cached_property
+    def identity(self) -> str:
+        """64 hexadecimal digits that its reports carry: its digest, or a hash of that and of `opening`."""
+        return hashlib.sha256(f"{self.digest} {self.opening}".encode()).hexdigest() if self.opening else self.digest
+
     def _body(self) -> dict[str, Any]:
         return {
             "format": self.FORMAT,
@@ -178,7 +186,7 @@ class Survey:
     def body(self) -> Body:
         """The form of a report."""
         sizes = {name: len(labels) for name, labels in self.public.items()}
-        return Body(self.digest, self.card.columns, sizes, self.rounds)
+        return Body(self.identity, self.card.columns, sizes, self.rounds)
 
     @property
     def body_length(self) -> int:
@@ -187,8 +195,8 @@ class Survey:
 
     @cached_property
     def claim_body(self) -> ClaimBody:
-        """The form of what a page sends before it draws a memo, as long as a report."""
-        return ClaimBody(self.digest, self.plan.epochs or 1, self.body_length)
+        """The form of what a page sends before it draws with a memo or for one, as long as a report."""
+        return ClaimBody(self.identity, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
 
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
@@ -249,6 +257,9 @@ class Survey:
     def claim(self, *, link: str, epoch: int) -> bytes:
         """The body that a device sends before it draws the memo of an epoch: only the first device of a link may.
 
+        Keep it: a device that finds no memo sends the same again, and draws one only if the collector agrees again,
+        which it does as long as no report of the epoch has come.
+
         Parameters
         ----------
         link, epoch
@@ -257,6 +268,20 @@ class Survey:
         from bruit.survey.answering import claim
 
         return claim(self, link, epoch)
+
+    def claim_round(self, claim: bytes, *, round: int) -> bytes:
+        """The body that a device sends before it draws from its memo: the collector agrees if the round is free.
+
+        Parameters
+        ----------
+        claim
+            The claim of the epoch, as `claim` gave it.
+        round
+            The round, counted through all epochs.
+        """
+        from bruit.survey.answering import claim_round
+
+        return claim_round(self, claim, round)
 
     def check(self) -> Check:
         """What it promises, what the expected people will tell, and what would be unwise."""

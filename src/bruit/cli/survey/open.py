@@ -13,9 +13,8 @@ from bruit.cli.survey import _store
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bruit.collector import Store
+    from bruit.collector import Opened, Store
     from bruit.collector.serving import Listening
-    from bruit.survey import Survey
 
 
 def open_survey(
@@ -60,6 +59,7 @@ def open_survey(
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
     keeper = _store.opened(store, new=bool(files))
+    from bruit.collector.desk import Desk
     from bruit.collector.server import Limits
     from bruit.collector.serving import Listening, server
 
@@ -68,10 +68,8 @@ def open_survey(
     base = listening.base(port if listener is None else listener.getsockname()[1])
     try:
         for file in files or []:
-            survey = _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
-            content = survey.page(
-                address=f"{_store.clean_name(name or file.stem)}/report", links=links, insecure_demo=insecure_demo
-            )
+            opened = _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
+            content = Desk(opened, insecure_demo=insecure_demo).page
             console.say(f"  page:     sha256 {sha256(content).hexdigest()}", whole=True)
         if not keeper.names():
             raise ParameterError("The store has no survey: name a survey file, which bruit survey new makes.")
@@ -89,8 +87,8 @@ def open_survey(
         keeper.disconnect()
 
 
-def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Survey:
-    """Keep a survey and print its links."""
+def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Opened:
+    """Keep a survey and print its links; the survey as the store has it."""
     from datetime import UTC, datetime
 
     from bruit.collector import Opened
@@ -103,7 +101,7 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
         raise ParameterError("A survey with rounds is answered by personal links, one for all rounds: add --links.")
     secret = token(26)
     day = datetime.now(UTC).date().isoformat()
-    opened = Opened(name, survey.digest, document(file), links, public, link_hash(secret), day=day)
+    opened = Opened(name, survey.digest, document(file), links, public, link_hash(secret), day=day, opening=token())
     is_new = keeper.add(opened)
     if new_token and not is_new:
         keeper.set_token(name, link_hash(secret))
@@ -126,7 +124,7 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
         console.note("This survey was open already, and the link to its results is the one that was shown then.")
     if not links and console.out().is_terminal and not _only_here(base):
         console.out().print(qr_terminal(link), highlight=False, markup=False)
-    return survey
+    return keeper.survey(name) or opened
 
 
 def _only_here(base: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from bruit import documents
 from bruit.cli import _options, console
 from bruit.errors import ParameterError
 from bruit.tables import counted
+
+if TYPE_CHECKING:
+    from bruit.survey import Survey
 
 
 def page(
@@ -22,16 +25,47 @@ def page(
         typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it."),
     ] = "report",
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(help="The store in which the survey is open, for bruit's collector.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Its name there; the name of the file unless given.", show_default=False)
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists already.")] = False,
 ) -> None:
-    """Write the page that people answer on, one HTML file, and say its hash and its policy."""
+    """Write the page that people answer on, one HTML file, and say its hash and its policy.
+
+    A collector that bruit survey open runs takes reports of the page only if the page was written with its --store.
+    """
     from bruit.survey import Survey, security_policy
 
     _options.check_file(output, "--output", (".html",))
     if output.exists() and not force:
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
-    content = Survey.read(path).page(address=address, links=links)
+    survey = Survey.read(path)
+    if store is not None:
+        survey, links = _opened(store, name or path.stem, survey, links)
+    elif name is not None:
+        raise ParameterError("--name is the name in a store: give --store, too, as in --store surveys.sqlite.")
+    content = survey.page(address=address, links=links)
     documents.write_text(output, content.decode())
     console.say(f"page: {output}, {counted(len(content), 'byte')}", whole=True)
     console.say(f"sha256: {hashlib.sha256(content).hexdigest()}", whole=True)
     console.say(f"Content-Security-Policy: {security_policy(content)}", whole=True)
+
+
+def _opened(address: str, name: str, survey: Survey, links: bool) -> tuple[Survey, bool]:
+    """The same survey as it is open in a store, and whether it takes answers by links only."""
+    from bruit.cli.survey import _store
+
+    keeper = _store.opened(address)
+    try:
+        desk = _store.desk(keeper, name)
+    finally:
+        keeper.disconnect()
+    if desk.survey.digest != survey.digest:
+        raise ParameterError(f"The survey {name!r} in the store has other questions or texts: name it with --name.")
+    if links and not desk.opened.links:
+        raise ParameterError(f"The survey {name!r} was opened without --links: leave --links out.")
+    return desk.survey, desk.opened.links
