@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
@@ -87,11 +88,19 @@ class RandomizedResponse(MessageReports, SupportOracle):
 
     @classmethod
     def with_odds(
-        cls, inside: int, outside: int, *, k: int = 0, labels: Labels | None = None, missing: Missing = "refuse"
+        cls,
+        own: int,
+        other: int,
+        *,
+        k: int = 0,
+        labels: Labels | None = None,
+        missing: Missing = "refuse",
+        outside: Outside | None = None,
     ) -> Self:
         """Exactly these odds of the true value against each other one; ε is their logarithm."""
-        odds = _clean_odds((inside, outside))
-        return cls(epsilon=log_ceiling(Fraction(*odds)), odds=odds, k=k, labels=labels, missing=missing)
+        odds = _clean_odds((own, other))
+        epsilon = log_ceiling(Fraction(*odds))
+        return cls(epsilon=epsilon, odds=odds, k=k, labels=labels, missing=missing, outside=outside)
 
     @classmethod
     def two_coins(cls, labels: tuple[Label, Label] | None = None) -> Self:

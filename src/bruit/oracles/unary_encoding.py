@@ -24,6 +24,7 @@ from bruit import _checks, documents
 from bruit.domains import Categories
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
+from bruit.domains.outside import Outside
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
@@ -112,6 +113,7 @@ class UnaryEncoding(PackedOracle):
         k: int = 0,
         labels: Labels | None = None,
         missing: Missing = "refuse",
+        outside: Outside | None = None,
     ) -> Self:
         """These probabilities, p rounded down and q up to units of 2⁻⁶⁴; ε follows from them.
 
@@ -126,7 +128,8 @@ class UnaryEncoding(PackedOracle):
             raise ParameterError("p and q must be probabilities with 0 < q < p < 1, apart by 2⁻⁶⁴ or more.")
         # ε does not depend on how many values there are.
         epsilon = BitsLaw(own=weights[0], other=weights[1], sets=Subset(values=2)).epsilon
-        return cls(epsilon=epsilon, kind="UE", weights=weights, k=k, labels=labels, missing=missing)
+        policies: dict[str, Any] = {"missing": missing, "outside": outside}
+        return cls(epsilon=epsilon, kind="UE", weights=weights, k=k, labels=labels, **policies)
 
     @classmethod
     def from_settings(cls, domain: Categories, epsilon: float, settings: dict[str, Any]) -> Self:

@@ -347,10 +347,11 @@ class BoundsChoice(Tabular):
             Column("", ["← least" if error is least else "" for error in self.errors], "", "text", str),
         ]
         best = counted(self.best.bound, about.removesuffix("s"))
+        hidden = counted(self.guide.unseen, "person")
         if self.seen:
             notes = [
                 f"the expected error of the count is least with {best} of each {self.guide.person!r}",
-                f"up to {self.guide.unseen:,} people with many more {about} than the others would not show here",
+                f"up to {hidden} with many more {about} than the others would not show here",
             ]
         else:
             notes = [
