@@ -28,7 +28,6 @@ HARMLESS = {
 }
 #: (module, kind that is caught) -> reason why an error may be raised meanwhile.
 LISTED = {
-    ("errors", "every"): "this is `translated`, which cuts the link",
     ("privacy.composition", "OverflowError"): "a sum of ε is too large for a double; there are no data",
     ("privacy.zcdp", "OverflowError"): "a ρ is too large for a double; there are no data",
     ("studies.runner", "pa.ArrowException"): "results of studies are about people who do not exist",
