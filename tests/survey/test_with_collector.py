@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ..surveys import ONE, rounds
+from ..surveys import ONE, ROUNDS, rounds
 from . import browser as browsers
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
