@@ -96,12 +96,6 @@ class Noise(ABC):
         """The kernel that draws, and its parameters."""
 
 
-@lru_cache(maxsize=256)
-def _simplest_below(epsilon: float) -> Fraction:
-    """The simplest fraction of at most ε, and ε within one part in 10⁹."""
-    return simplest_fraction(Fraction(epsilon) * (1 - SLACK), Fraction(epsilon))
-
-
 @dataclass(frozen=True)
 class DiscreteLaplace(Noise):
     """Two-sided geometric noise: P(x) ∝ exp(−|x|/scale).
@@ -143,11 +137,14 @@ class DiscreteLaplace(Noise):
             )
 
     @classmethod
-    @lru_cache(maxsize=256, typed=True)
     def calibrate(cls, sensitivity: int, epsilon: float) -> DiscreteLaplace:
         """The noise for a sensitivity in whole numbers, whose `loss` is at most ε, and ε within one part in 10⁹."""
-        change = _checks.integer(low=1, sensitivity=sensitivity)
-        scale = change / _simplest_below(_checks.positive(epsilon=epsilon))
+        return cls._calibrated(_checks.integer(low=1, sensitivity=sensitivity), _checks.positive(epsilon=epsilon))
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def _calibrated(cls, change: int, epsilon: float) -> DiscreteLaplace:
+        scale = change / simplest_fraction(Fraction(epsilon) * (1 - SLACK), Fraction(epsilon))
         if scale > MOST_SCALE or scale.numerator >> _TOP_BITS:
             raise LimitError(
                 f"Noise for a sensitivity of {change:,} steps at this ε is beyond what is exact here: "
