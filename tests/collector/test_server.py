@@ -58,6 +58,9 @@ def test_a_report_is_counted_once_and_every_answer_has_one_size(site, monkeypatc
     body = answer(site.desk)
     assert [post(site.port, body), post(site.port, body)] == [201, 200]
     assert request(site.port, "GET", "/s/alcohol/report")[0] == 204
+    own = site.desk.survey.identity
+    pages = [f"/s/alcohol/report?survey={identity}" for identity in (own, own[::-1])]
+    assert [request(site.port, "GET", page)[0] for page in pages] == [204, 404]
     forged = re.sub(rb'"drinks":"(.)"', lambda match: b'"drinks":"%d"' % (1 - int(match[1])), body)
     assert post(site.port, forged) == 409
     assert post(site.port, body, "another") == 404
