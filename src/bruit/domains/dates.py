@@ -192,7 +192,7 @@ class Dates:
         """Dates that a file keeps once each; an entry that nobody has may be anything."""
         entries = np.asarray(cells.entries).tolist()
         used = np.unique(cells.positions[cells.positions >= 0])
-        moments = np.full(len(entries) + 1, np.datetime64("NaT"), _SECONDS)  # position −1 is a missing value
+        moments = np.full(len(entries) + 1, np.datetime64("NaT", "s"), _SECONDS)  # position −1 is a missing value
         moments[used] = [self._moment(entries[place]) for place in used]
         return np.asarray(moments[cells.positions])
 
