@@ -302,7 +302,7 @@ def test_a_body_that_does_not_arrive_is_given_up(site, monkeypatch) -> None:
 def test_the_journal_is_emptied_soon_after_a_report(site, monkeypatch) -> None:
     journal = site.path / "surveys.sqlite-wal"
     monkeypatch.setattr(intake_module, "SETTLE", 0.05)
-    monkeypatch.setattr(intake_module, "QUIET", 0)
+    monkeypatch.setattr(intake_module, "QUIET", -1)
     post(site.port, answer(site.desk))
     assert journal.stat().st_size  # it waits while reports come
     monkeypatch.setattr(intake_module, "QUIET", 9)
