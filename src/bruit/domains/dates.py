@@ -127,7 +127,7 @@ class Dates:
         """The first moment of each period; not-a-time for the category of missing values."""
         array = checked_codes(codes, self.size)
         starts = self._starts(array.astype(np.int64))
-        starts[array == self.k] = np.datetime64("NaT")
+        starts[array == self.k] = np.datetime64("NaT", "s")
         return starts
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Dates:
         """Dates that a file keeps once each; an entry that nobody has may be anything."""
         entries = np.asarray(cells.entries).tolist()
         used = np.unique(cells.positions[cells.positions >= 0])
-        moments = np.full(len(entries) + 1, np.datetime64("NaT"), _SECONDS)  # position −1 is a missing value
+        moments = np.full(len(entries) + 1, np.datetime64("NaT", "s"), _SECONDS)  # position −1 is a missing value
         moments[used] = [self._moment(entries[place]) for place in used]
         return np.asarray(moments[cells.positions])
 
@@ -190,7 +190,7 @@ class Dates:
     def _moment(self, value: Any) -> Any:
         """One value as a moment of NumPy; what is no date is an error that does not show it."""
         if is_missing(value) or value != value:  # noqa: PLR0124 -- not-a-time of NumPy
-            return np.datetime64("NaT")
+            return np.datetime64("NaT", "s")
         if isinstance(value, datetime):
             if value.tzinfo is not None:
                 raise DataTypeError(ZONED)
