@@ -140,7 +140,7 @@ class Dates:
         """The first moment of each period; not-a-time for other and for missing values."""
         array = checked_codes(codes, self.size)
         starts = self._starts(array.astype(np.int64))
-        starts[array >= self.k] = np.datetime64("NaT")
+        starts[array >= self.k] = np.datetime64("NaT", "s")
         return starts
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class Dates:
     def _moment(self, value: Any) -> Any:
         """One value as a moment of NumPy; what is no date is an error that does not show it."""
         if is_missing(value) or value != value:  # noqa: PLR0124 -- not-a-time of NumPy
-            return np.datetime64("NaT")
+            return np.datetime64("NaT", "s")
         if isinstance(value, datetime):
             if value.tzinfo is not None:
                 raise DataTypeError(ZONED)
