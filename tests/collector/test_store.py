@@ -290,6 +290,18 @@ def test_a_report_of_a_deleted_survey_is_not_counted_in_the_next_one_of_its_name
         results(store, before)
 
 
+def test_a_report_is_not_counted_when_its_survey_was_deleted_and_the_same_file_was_opened_again(
+    store, opened, survey_file
+) -> None:
+    before = opened(store, survey_file, opening="first")
+    (late,) = people(before, 1)
+    store.delete("alcohol")
+    after = opened(store, survey_file, opening="second")
+    assert before.opened.digest == after.opened.digest
+    assert send(store, before, late) == [Outcome.UNKNOWN]
+    assert send(store, after, *people(after, 1)) == [COUNTED]
+
+
 def test_counters_that_are_not_of_the_survey_are_left_out_of_its_results(store, opened, several_file) -> None:
     desk = opened(store, several_file)
     send(store, desk, *(desk.survey.answer({"smokes": "Yes", "sport": "often"}) for _ in range(5)))

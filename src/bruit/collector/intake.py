@@ -153,10 +153,10 @@ def _commit_groups(
     outcomes: list[Outcome],
 ) -> None:
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
-    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    places: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     for place in chosen:
         opened = waiting[place].desk.opened
-        places[opened.name, opened.digest].append(place)
+        places[opened.name, opened.digest, opened.opening].append(place)
     groups = [kind([waiting[place] for place in rows]) for rows in places.values()]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
@@ -170,8 +170,7 @@ class _Claims:
 
     def __init__(self, waiting: Sequence[_Waiting]) -> None:
         entries = [body.arrival for body in waiting if isinstance(body.arrival, Entry)]
-        opened = waiting[0].desk.opened
-        self.batch = Batch(opened.name, opened.digest, entries, lambda _: {}, step=0, claims=True)
+        self.batch = Batch(waiting[0].desk.opened, entries, lambda _: {}, step=0, claims=True)
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """All of them are claims."""
@@ -193,8 +192,7 @@ class _Group:
         self._reports: list[Report] = reports
         self._columns: Columns | None = kept
         self.batch = Batch(
-            survey=self._desk.name,
-            digest=self._desk.opened.digest,
+            opened=self._desk.opened,
             entries=[arrivals[row][1].entry for row in valid],
             count=self._count,
             step=self._desk.survey.shown_from,

@@ -146,9 +146,9 @@ class SqlStore(Store):
 
     # Within a transaction.
 
-    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
-        query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ?{share}"
-        row = self._run(query, name, digest).fetchone()
+    def _locked(self, opened: Opened) -> tuple[bool, bool] | None:
+        query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ? AND opening = ?{share}"
+        row = self._run(query, opened.name, opened.digest, opened.opening).fetchone()
         return None if row is None else (bool(row[0]), bool(row[1]))
 
     def _any_spent(self, name: str, links: Sequence[bytes]) -> bool:

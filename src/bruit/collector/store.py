@@ -73,8 +73,8 @@ class Batch:
 
     Parameters
     ----------
-    survey, digest
-        The name of the survey, and its digest: a survey that was deleted may have left its name to another.
+    opened
+        The survey as it was when they came: one that was deleted may have left its name to another.
     entries
         What is remembered of each report.
     count
@@ -87,13 +87,17 @@ class Batch:
         Whether these are claims of an epoch, which are remembered and spend a link, and are counted nowhere.
     """
 
-    survey: str
-    digest: str
+    opened: Opened
     entries: Sequence[Entry]
     count: Callable[[Sequence[int]], Increments]
     step: int
     refused: int = 0
     claims: bool = False
+
+    @property
+    def survey(self) -> str:
+        """The name of the survey."""
+        return self.opened.name
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,7 @@ class Store(ABC):
 
     def _take(self, batch: Batch) -> list[Outcome]:
         """The outcomes of a batch. Locks are taken in one order by everybody: survey, ids, links, counters."""
-        state = self._locked(batch.survey, batch.digest)
+        state = self._locked(batch.opened)
         if state is None:
             return [Outcome.UNKNOWN] * len(batch.entries)
         closed, links = state
@@ -307,8 +311,8 @@ class Store(ABC):
         """Commit at the end of the block, durably; nothing if it raises."""
 
     @abstractmethod
-    def _locked(self, name: str, digest: str) -> tuple[bool, bool] | None:
-        """Whether a survey is closed and needs links; it stays so until the transaction ends. None if unknown."""
+    def _locked(self, opened: Opened) -> tuple[bool, bool] | None:
+        """Whether this survey is closed and needs links; it stays so until the transaction ends. None if unknown."""
 
     @abstractmethod
     def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
