@@ -84,4 +84,14 @@ def test_what_is_wrong_is_said_in_one_line(run, plan):
     plan.write_text(PLAN.replace("age=0..100", "height=0..100"))
     told = run("publish", "plan.toml", code=3)
     assert "height" in told.err
-    assert not Ledger.open(plan.parent / "people.ledger").entries
+    plan.write_text(PLAN.replace("sex=F,M", "sex=F,X"))
+    run("publish", "plan.toml", code=3)
+    assert not (plan.parent / "people.ledger").exists()
+
+
+def test_a_budget_that_an_existing_ledger_does_not_have_is_said_not_to_be_used(run, plan):
+    assert "not used" not in run("publish", "plan.toml").err
+    plan.write_text(PLAN.replace("{ epsilon = 1.0 }", "{ epsilon = 5.0 }"))
+    for options in (("--dry-run",), ()):
+        told = " ".join(run("publish", "plan.toml", *options).err.split())
+        assert "people.ledger exists with a budget of ε = 1; budget in this file (ε = 5) is not used." in told

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bruit import _checks, documents
+from bruit import _checks
 from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
+from bruit.cli.release import _check_idle, _identity, _near, _Place, _refuse_again, _remark
 from bruit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bruit.releases import BoundsChoice
 
 #: How many bounds are shown, around the best.
 _SHOWN = 9
@@ -41,13 +47,17 @@ def bounds(
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to this .json file.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Pay for a new profile, though the ledger has this one already.")
+    ] = False,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Say how many rows, or with --by how many groups, of a person should count, and the error to expect of each.
 
     Few rows lose what people have beyond them, many need more noise. How many rows people have is read with noise: this
-    spends ε (--spend), which is booked like a release. The last line has the options for bruit release.
+    spends ε (--spend), which is booked like a release, and the table is saved beside the ledger: `bruit result` shows
+    it again, and to pay for it twice needs --again. The last lines have the options for bruit release.
     """
     from bruit.domains import declare
     from bruit.releases import BoundsGuide, Count
@@ -68,22 +78,48 @@ def bounds(
     guide = BoundsGuide(count, person, groups or None, spend, most, nobody)
     if ledger is None and budget is not None:
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+    _check_idle(ledger, None, again=again, dry_run=False)
     started = {} if budget is None else {"epsilon": budget}
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
-    if books is None:
-        console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
-    if seed is not None:
-        console.warn("this result is repeatable by its seed. It is for study, and not private.")
+    identity = _identity(guide, file, ledger)
+    _remark(books, seed)
+    if books is not None:  # before a large file is read; the ledger has the last word
+        if not again:
+            _refuse_again(books, identity)
+        books.check(guide.lines())
     with _engine.opened(engine, csv) as reads, console.progress("profile", reads.unit) as report:
         raw = guide.fold(_options.read(reads.table(file), text, report), seed)
-    choice = guide.publish(raw, books, seed)
-    if output is not None:
-        with documents.replacing(output) as partial:
-            partial.write_text(choice.table().to_json() + "\n", encoding="utf-8", newline="\n")
+    place = _Place.of(books, guide.lines()[0].label, identity, output)
+
+    def show_whole(choice: BoundsChoice) -> None:
+        console.print_json(choice.to_json()) if as_json else tell_choice(choice, 0)
+
+    choice = place.keep(
+        lambda ledger: guide.publish(raw, ledger, seed), lambda choice, _: choice.to_json().encode() + b"\n", show_whole
+    )
     if as_json:
-        console.print_json(choice.table().to_json())
+        show_whole(choice)
+    else:
+        tell_choice(choice, _SHOWN, place.remarks(), place.again())
+    for path in place.files:
+        console.note(f"result: {_near(path)}")
+
+
+def tell_choice(choice: BoundsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:
+    """Show so many bounds around the best, or all if `rows` is 0, and the options that take the best."""
+    table = choice.table(rows or len(choice.errors))
+    hint = "the next command shows all, and spends nothing" if again else "all: --json"
+    console.show(replace(table, notes=[*table.notes, *remarks]), rows=rows, hint=hint)
+    if again and rows < len(choice.errors):
+        console.say(f"  {again}", "dim", whole=True)
+    if not choice.seen:
         return
-    console.show(choice.table(_SHOWN), rows=_SHOWN, hint="all: --json")
-    if choice.seen:
-        best = f"--groups {choice.best.bound} --rows-per-group 1" if groups else f"--rows {choice.best.bound}"
-        console.say(f"Take --person {person} {best}", whole=True)
+    person = choice.person
+    if person.groups is None:
+        console.say(f"Take --person {person.column} --rows {person.rows}", whole=True)
+        return
+    console.say(f"Take --person {person.column} --groups {person.groups} --rows-per-group 1", whole=True)
+    console.say(
+        "With --rows-per-group 1 it is people that are counted in each group. To count rows, raise it; the noise grows "
+        "in proportion."
+    )

@@ -37,6 +37,9 @@ def publish(
     from bruit.publications import Publication
 
     publication = Publication.open(file)
+    conflict = publication.unused_budget()
+    if conflict:
+        console.warn(conflict)
     if dry_run:
         _foresee(publication, as_json=as_json)
         return

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -29,8 +29,10 @@ from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import Groups, GroupStatistics, Person, Release, Result, Results, Statistic
+    from bruit.releases import BoundsGuide, Groups, GroupStatistics, Person, Release, Result, Results, Statistic
 
+#: What is drawn with noise, and kept.
+Drawn = TypeVar("Drawn")
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
 #: A range of quantiles has at most so many.
@@ -249,7 +251,15 @@ def release(
         raw: Any = whole.fold(source, seed)
     title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, identity, output)
-    results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
+
+    def show_whole(results: Results) -> None:
+        console.print_json(_document(results).to_json(level)) if as_json else tell(results, level, 0, "", [])
+
+    results = place.keep(
+        lambda ledger: whole.publish(raw, ledger, seed, label=label),
+        lambda results, path: _file_bytes(results, path, level),
+        show_whole,
+    )
     if as_json:
         console.print_json(_document(results).to_json(level))
     else:
@@ -305,7 +315,7 @@ def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, dry_run: 
             raise ParameterError("--expected-rows is for --dry-run: leave it out, the rows of the file count.")
 
 
-def _identity(whole: Release | Groups | GroupStatistics, source: str, ledger: Path | None) -> str:
+def _identity(whole: Release | Groups | GroupStatistics | BoundsGuide, source: str, ledger: Path | None) -> str:
     """16 digits of what is published of which file; in the name of its result they say that it was paid for.
 
     A file is known by its place as seen from the ledger, so that both may move together.
@@ -649,31 +659,34 @@ class _Place:
             return []
         return [f"ledger: {amount}" for amount in self.books.amounts[:1]]
 
+    def keep(
+        self,
+        draw: Callable[[Any], Drawn],
+        content: Callable[[Drawn, Path | None], bytes],
+        show: Callable[[Drawn], object],
+    ) -> Drawn:
+        """What is drawn, booked and saved, beside the ledger first; what cannot be saved is shown whole."""
+        result = None
+        try:
+            with _folder(self.kept and self.kept.parent), _writing(self.output) as copy:
+                with _writing(self.kept) as save:
+                    result = draw(self.ledger)
+                    save(content(result, self.kept))
+                copy(content(result, self.output))
+        except BaseException:
+            self._salvage(result, show)
+            raise
+        return result
 
-def _published(draw: Callable[[Any], Results], place: _Place, level: float, *, as_json: bool) -> Results:
-    """The results, booked, drawn and saved, beside the ledger first; one that cannot be saved is shown whole."""
-    result = None
-    try:
-        with _folder(place.kept and place.kept.parent), _writing(place.output) as copy:
-            with _writing(place.kept) as keep:
-                result = draw(place.ledger)
-                keep(_document(result).to_json(level).encode() + b"\n")
-            copy(_file_bytes(result, place.output, level))
-    except BaseException:
-        _salvage(result, place, level, as_json=as_json)
-        raise
-    return result
-
-
-def _salvage(result: Results | None, place: _Place, level: float, *, as_json: bool) -> None:
-    """What is paid for is shown if it could not be saved; what was paid for nothing is said."""
-    if result is not None:
-        console.print_json(_document(result).to_json(level)) if as_json else tell(result, level, 0, "", [])
-        console.warn("this result is paid for and could not be saved as asked. It is shown whole: keep it.")
-        return
-    with suppress(BruitError):
-        if place.entry is not None:
-            console.warn("the spend is booked, and there is no result: bruit ledger show lists it as lost.")
+    def _salvage(self, result: Drawn | None, show: Callable[[Drawn], object]) -> None:
+        """What is paid for is shown if it could not be saved; what was paid for nothing is said."""
+        if result is not None:
+            show(result)
+            console.warn("this result is paid for and could not be saved as asked. It is shown whole: keep it.")
+            return
+        with suppress(BruitError):
+            if self.entry is not None:
+                console.warn("the spend is booked, and there is no result: bruit ledger show lists it as lost.")
 
 
 def _near(path: Path) -> Path:

@@ -10,12 +10,13 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _options, console
+from bruit.cli.bounds import tell_choice
 from bruit.cli.ledger import open_ledger, result_file
 from bruit.cli.release import _document, tell
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.releases import Results
+    from bruit.releases import BoundsChoice, Results
 
 
 def result(
@@ -31,22 +32,26 @@ def result(
 ) -> None:
     """Show a result again. It spends nothing.
 
-    Results of `bruit release` are saved beside their ledger, whole.
+    Results of `bruit release` and `bruit bounds` are saved beside their ledger, whole.
     """
+    from bruit.releases import BoundsChoice
+
     _options.check_whole(entry=entry, rows=rows)
     _checks.probability(**{"--level": level})
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)
-    if as_json:
+    if isinstance(saved, BoundsChoice):
+        console.print_json(saved.to_json()) if as_json else tell_choice(saved, rows)
+    elif as_json:
         console.print_json(_document(saved).to_json(level))
     else:
         again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
         tell(saved, level, rows, again, [])
 
 
-def _load(path: Path) -> Results:
+def _load(path: Path) -> Results | BoundsChoice:
     from bruit.privacy.ledger.storage import FORMAT
-    from bruit.releases import Result, Results
+    from bruit.releases import BoundsChoice, Result, Results
 
     text = path.read_bytes()
     if text.startswith(b'{"format": "%s"' % FORMAT.encode()):
@@ -60,6 +65,8 @@ def _load(path: Path) -> Results:
             return Published.from_json(text).results
         if Results.FORMAT.encode() in text[:100]:
             return Results.from_json(text)
+        if b'"guide": {' in text[:1000]:
+            return BoundsChoice.from_json(text)
         result = Result.from_json(text)
         return Results({result.name: result})
     except FormatError as error:

@@ -62,6 +62,10 @@ def _section(name: str, result: Result) -> Section:
     if result.simulated:
         paragraphs.append("Simulated: the noise can be undone by whoever knows its seed.")
     paragraphs += [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
+    if _is_clamped(result):
+        paragraphs.append(
+            "Values outside the declared bounds count as the nearest bound, in what is published and in its interval."
+        )
     if len(result) == 1:
         paragraphs[0] = f"{paragraphs[0]} {_single(result)}"
     is_number = result.values.dtype.kind in "iuf"
@@ -84,7 +88,15 @@ def _single(result: Result) -> str:
     if result.ends is None:
         return f"It is {text}."
     low, high = (end if isinstance(end, str) else number(end) for end in np.ravel(result.ends(0.95)).tolist())
-    return f"It is {text}; without noise it is from {low} to {high}, with probability 95 %."
+    limits = ["of the rows that count"] if "person" in result.statistic else []
+    limits += ["with values kept within their bounds"] if _is_clamped(result) else []
+    meant = f", {' and '.join(limits)}," if limits else ""
+    return f"It is {text}; without noise{meant} it is from {low} to {high}, with probability 95 %."
+
+
+def _is_clamped(result: Result) -> bool:
+    """Whether values outside their bounds count as the nearest bound."""
+    return "bounds" in result.statistic and result.statistic.get("outside", "clamp") == "clamp"
 
 
 def _promise(guarantee: Guarantee) -> Section:
@@ -105,8 +117,8 @@ def _promise(guarantee: Guarantee) -> Section:
         )
     sentences.append(f"In the language of differential privacy: {guarantee}, for all numbers together.")
     sentences.append(
-        "Intervals are about the noise alone. They do not speak of rows that are missing from the table, nor of "
-        "people whom it does not have."
+        "Intervals are about the noise alone. They do not speak of rows that are missing from the table or beyond what "
+        "counts of a person, nor of people whom the table does not have."
     )
     return Section("What is promised", tuple(sentences))
 

@@ -376,11 +376,25 @@ class Publication:
             return ledger
         return Ledger.open(path, neighbours=neighbours, **self.budget)
 
+    def planned_ledger(self) -> Ledger:
+        """A ledger in memory as the one that would be started."""
+        return Ledger(neighbours=self.guarantee.neighbours, **(self.budget or {}))
+
+    def unused_budget(self) -> str:
+        """That the ledger exists with another budget than the file says; nothing if they agree."""
+        ledger = self.open_ledger(start=False)
+        if ledger is None or self.budget is None:
+            return ""
+        kept, declared = (str(item.promise).partition(" (")[0] for item in (ledger, self.planned_ledger()))
+        if kept == declared:
+            return ""
+        return f"{self.ledger} exists with a budget of {kept}; budget in this file ({declared}) is not used."
+
     def budget_remarks(self, *, done: bool = False) -> list[str]:
         """What is left of the budget; before the publication, what it would leave."""
         ledger = self.open_ledger(start=False)
         if ledger is None:
-            ledger = Ledger(neighbours=self.guarantee.neighbours, **(self.budget or {}))
+            ledger = self.planned_ledger()
         if done:
             return [repr(ledger)[1:-1]]
         return [ledger.foresee(self.bundle.lines())]

@@ -69,10 +69,10 @@ def publish(
     """
     plan = publication if isinstance(publication, Publication) else Publication.open(publication)
     _check_extra(plan)
-    ledger: Any = plan.open_ledger()
+    ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
     _check_output(plan)
-    before = _before(plan, ledger)
-    published = before or _drawn(plan, ledger, source, rng, progress)
+    before = None if ledger is None else _before(plan, ledger)
+    published = before or _drawn(plan, source, rng, progress)
     folder = _write_files(plan, published)
     return replace(published, folder=folder, is_new=before is None and published.is_new)
 
@@ -92,10 +92,7 @@ def check(plan: Publication) -> None:
     """Refuse what `publish` would refuse before it reads the table; nothing is written, and nothing is spent."""
     _check_extra(plan)
     _check_output(plan)
-    ledger = plan.open_ledger(start=False)
-    if ledger is None:
-        ledger = Ledger(neighbours=plan.guarantee.neighbours, **(plan.budget or {}))
-    _refuse_early(plan, ledger)
+    _refuse_early(plan, plan.open_ledger(start=False))
 
 
 def _before(plan: Publication, ledger: Ledger) -> Published | None:
@@ -158,16 +155,20 @@ def _kept(plan: Publication, ledger: Ledger) -> Path:
     return folder / result_name(plan)
 
 
-def _drawn(plan: Publication, ledger: Ledger, source: Any, rng: Randomness, progress: Any) -> Published:
-    """Read the table, then book, draw and save, alone with the folder of results."""
+def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Published:
+    """Read the table, then book, draw and save, alone with the folder of results.
+
+    A ledger that is not there is started when the table has been read: what is refused before that leaves no file.
+    """
     bundle = plan.bundle
-    _refuse_early(plan, ledger)
+    _refuse_early(plan, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
         Entropy.resolve(rng, "publication", plan.digest)
     if not any(part.person for part in bundle.parts):
         warn_of_people(_source(plan, source, None))
     tally = bundle.fold(_source(plan, source, progress), rng)
     bundle.check(tally)
+    ledger: Any = plan.open_ledger()
     path = _kept(plan, ledger)
     with ledger.alone_with_results():
         before = _saved(plan, ledger)  # by another program, meanwhile
@@ -222,8 +223,10 @@ def _mark(plan: Publication, ledger: Ledger) -> None:
         ledger.keeping(result_name(plan)).book([Line(nothing, f"{SAVED}{plan.title}")])
 
 
-def _refuse_early(plan: Publication, ledger: Ledger) -> None:
+def _refuse_early(plan: Publication, ledger: Ledger | None) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
+    if ledger is None:
+        ledger = plan.planned_ledger()
     if not _own_entries(plan, ledger):
         ledger.check(_lines(plan))
 

@@ -25,7 +25,7 @@ from bruit import _checks, documents
 from bruit.engines import Source
 from bruit.engines.people import KEY_BYTES, fold_people, present
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataTypeError, DesignError, ParameterTypeError
+from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
@@ -241,6 +241,13 @@ class BoundsGuide:
         """Plain values, for documents."""
         return {"kind": "bounds-guide", "single": self._single.to_dict(), "epsilon": self.epsilon, "most": self.most}
 
+    @classmethod
+    def from_dict(cls, body: Any) -> BoundsGuide:
+        """The inverse of `to_dict`."""
+        single = Release.from_dict(body["single"])
+        (count,), person = single.statistics.values(), cast(Person, single.person)
+        return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
+
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits that identify this guide; its tallies carry it."""
@@ -349,10 +356,12 @@ class BoundsChoice(Tabular):
         best = counted(self.best.bound, about.removesuffix("s"))
         hidden = counted(self.guide.unseen, "person")
         if self.seen:
-            notes = [
-                f"the expected error of the count is least with {best} of each {self.guide.person!r}",
-                f"up to {hidden} with many more {about} than the others would not show here",
-            ]
+            notes = [f"the expected error of the count is least with {best} of each {self.guide.person!r}"]
+            if self.best.bound != len(self.guide.groups):  # all groups are the most that anybody has
+                notes.append(
+                    f"the noise of the profile can hide up to {hidden} who have far more {about} than the others: what "
+                    "is lost of theirs is then not in this table"
+                )
         else:
             notes = [
                 "this profile shows nobody, so no bound can be advised: there are too few people for its ε. Spend more "
@@ -365,7 +374,29 @@ class BoundsChoice(Tabular):
         first = max(min(self.errors.index(self.best) - shown // 2, len(self.errors) - shown), 0)
         near = range(first, min(first + shown, len(self.errors)))
         others = (place for place in range(len(self.errors)) if place not in near)
-        return Table(title, columns, notes, order=[*near, *others])
+        facts = {"guide": self.guide.to_dict(), "seen": self.seen, "simulated": self.simulated}
+        return Table(title, columns, notes, facts, order=[*near, *others])
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> BoundsChoice:
+        """The inverse of `to_json`: what a profile said, shown again. It spends nothing.
+
+        >>> choice = choose_bounds({"visitor": [1, 1, 2]}, Count(epsilon=1.0), person="visitor", most=3, rng=7)
+        >>> BoundsChoice.from_json(choice.to_json()).to_json() == choice.to_json()
+        True
+        """
+        body = documents.unseal(text, Table.FORMAT)
+        kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
+        with translated(kinds, lambda _: FormatError("This is not the result of bruit bounds: a field is wrong.")):
+            guide = BoundsGuide.from_dict(body["guide"])
+            about = "groups" if guide.groups else "rows"
+            errors = [
+                ExpectedError(row[about], *(float(row[name]) for name in ("lost", "truncation", "noise")))
+                for row in body["rows"]
+            ]
+            if tuple(error.bound for error in errors) != guide.candidates:
+                raise ValueError
+            return cls(guide, tuple(errors), bool(body["simulated"]), bool(body["seen"]))
 
 
 def _rounded(value: float) -> str:

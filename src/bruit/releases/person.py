@@ -259,7 +259,10 @@ class Person:
             counted(self.groups, "group") if self.groups else "",
             f"{counted(self.rows_per_group, 'row')} in a group" if self.rows_per_group else "",
         ]
-        return f"of each {self.column!r} at most {' and '.join(filter(None, parts))} count, chosen by chance"
+        return (
+            f"of each {self.column!r} at most {' and '.join(filter(None, parts))} count, chosen by chance: values and "
+            "intervals are of these rows, not of all; bruit bounds estimates what is left out"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
