@@ -70,13 +70,13 @@ def bounds(
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
     started = {} if budget is None else {"epsilon": budget}
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
+    with _engine.opened(engine, csv) as reads, console.progress("profile", reads.unit) as report:
+        raw = guide.fold(_options.read(reads.table(file), text, report), seed)
+    choice = guide.publish(raw, books, seed)
     if books is None:
         console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     if seed is not None:
         console.warn("this result is repeatable by its seed. It is for study, and not private.")
-    with _engine.opened(engine, csv) as reads, console.progress("profile", reads.unit) as report:
-        raw = guide.fold(_options.read(reads.table(file), text, report), seed)
-    choice = guide.publish(raw, books, seed)
     if output is not None:
         with documents.replacing(output) as partial:
             partial.write_text(choice.table().to_json() + "\n", encoding="utf-8", newline="\n")

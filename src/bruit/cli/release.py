@@ -233,7 +233,6 @@ def release(
     _check_shown(show, saved=output is not None or ledger is not None)
     started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
     books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
-    _remark(books, seed)
     if books is not None:  # before a large file is read; the ledger has the last word
         if not again:
             _refuse_again(books, identity)
@@ -250,6 +249,7 @@ def release(
     title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
     place = _Place.of(books, title, identity, output)
     results = _published(lambda ledger: whole.publish(raw, ledger, seed, label=label), place, level, as_json=as_json)
+    _remark(books, seed)
     if as_json:
         console.print_json(_document(results).to_json(level))
     else:
