@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,7 @@ def read_toml(path: Path, rule: str) -> dict[str, Any]:
     text = path.read_bytes()
 
     def explain(error: Exception) -> FormatError:
+        lines = text.decode(errors="replace").split("\n")
         where = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         place = f", line {where[1]}, column {where[2]}" if where else ""
         twice = re.match(r"Cannot declare \('(\w+)',\) twice", str(error))
@@ -102,10 +103,17 @@ def read_toml(path: Path, rule: str) -> dict[str, Any]:
                 f"{path.name}{place}: [{name}] stands there a second time. Write [[{name}]], in double brackets, where "
                 "there are several."
             )
-        return FormatError(f"{path.name}{place}: {rule}")
+        quotes = " Texts need quotes." if where and _is_bare(lines, int(where[1]), int(where[2])) else ""
+        return FormatError(f"{path.name}{place}: {rule}{quotes}")
 
     with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):
         return tomllib.loads(text.decode())
+
+
+def _is_bare(lines: Sequence[str], line: int, column: int) -> bool:
+    """Whether a letter stands there, behind the sign of a value."""
+    before, here = lines[line - 1][: column - 1], lines[line - 1][column - 1 : column]
+    return here.isalpha() and before.rstrip().endswith(("=", "[", ","))
 
 
 def whole_number(value: Any, what: str) -> int:

@@ -147,3 +147,28 @@ def test_a_lazy_frame_that_cannot_be_collected_is_an_error_without_its_data(peop
     with pytest.raises(BruitError, match="lazy frame") as caught:
         list(engines.batches(lazy))
     assert "s3cr3t" not in f"{caught.value}{caught.value.__cause__}{caught.value.__context__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ledger", "my.ledger"), "No such command 'my.ledger'. Did you mean bruit ledger show my.ledger?"),
+        (("choose", "--epsilon", 1), "Missing option '--k'. How many answers the question has."),
+        (("bounds", "p.csv", "--persn", "patient", "-e", 1), "No such option: --persn (Possible options: --person)"),
+        (("bounds", "p.csv", "--zebra", "patient", "-e", 1), "No such option: --zebra"),
+    ],
+)
+def test_an_error_about_the_words_of_a_command_says_what_was_probably_meant(run, arguments, words):
+    refused = text(run(*arguments, code=2))
+    assert refused.endswith(f"Error: {words}")
+
+
+@pytest.mark.parametrize("command", [("bounds", "--person", "patiant"), ("release", "--mean", "patiant=0..9")])
+def test_nothing_is_said_about_books_when_the_work_fails(run, tmp_path, command):
+    (tmp_path / "p.csv").write_text("patient\n1\n2\n")
+    name, *options = command
+    refused = text(run(name, "p.csv", *options, "-e", 1, code=3))
+    assert "must have a column 'patiant'. Did you mean 'patient'?" in refused
+    assert "booked" not in refused
+    options[-1] = options[-1].replace("patiant", "patient")
+    assert "nothing is booked" in text(run(name, "p.csv", *options, "-e", 1))

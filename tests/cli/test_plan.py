@@ -76,11 +76,35 @@ def test_a_plan_shows_its_error_and_both_guarantees_and_is_the_library_s(planned
     told = planned("rs+fd[grr]", "-n", 5000).out
     assert "5,000 people" in told
     assert "the whole record changed" in told
-    assert "one attribute of a record changed" in told
+    assert "one attribute of a record changed" in " ".join(told.split())
     assert max(map(len, told.splitlines())) <= 80
     schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
     plan = bruit.Plan(schema, 2.0, "RS+FD[GRR]")
     assert bruit.Plan.from_json((tmp_path / "plan.json").read_text()) == plan
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("SMP[ADP]", "each person answers one of the 3 questions, chosen by chance"),
+        ("SMP2[GRR]", "each person answers 2 of the 3 questions, chosen by chance, each with a share of ε"),
+        ("SPL[ADP]", "each person answers all 3 questions, each with a share of ε"),
+        ("RS+FD[GRR]", "the other answers are made up, and nobody is told which"),
+    ],
+)
+def test_plan_privatize_and_estimate_say_what_a_person_answers_and_what_both_guarantees_are_of(
+    planned, run, method, sentence
+):
+    outputs = [
+        planned(method).out,
+        run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.csv").out,
+        run("estimate", "r.csv").out,
+    ]
+    for output in (" ".join(text.split()) for text in outputs):
+        assert sentence in output
+        assert "guarantee for all answers of a person: ε = 2 (local, the whole record changed)" in output
+        assert "guarantee for one answer: ε = " in output
+    assert ("where ADP, the mechanism of least error, is" in " ".join(outputs[1].split())) == ("ADP" in method)
 
 
 def test_the_expected_error_is_that_of_the_plan(run, tmp_path):

@@ -8,6 +8,10 @@ from bruit import Categories, Grid, Plan, releases
 from bruit.errors import DataError, DataTypeError, ParameterError
 
 PLAN = Plan({"status": ["married", "divorced", "never married"]}, epsilon=1.0)
+FAR = (
+    'values must be among the declared labels. Declare all answers, or outside="other" (--outside other), which counts '
+    "the others as one label."
+)
 NUMBERS = Plan({"income": Grid(0, 100)}, 1.0, "hybrid")
 
 
@@ -51,7 +55,7 @@ def test_a_value_near_a_label_is_told_by_how_it_differs_and_not_shown(value, wor
 @pytest.mark.parametrize("value", ["s3cr3t", "widowed", "mar", "", "remarried"])
 def test_a_value_that_is_far_from_all_labels_gets_no_guess(value):
     message, _ = told(DataError, lambda: PLAN.privatize({"status": [value, "married"]}))
-    assert message == "Column 'status': values must be among the declared labels."
+    assert message == f"Column 'status': {FAR}"
 
 
 def test_short_labels_are_not_taken_for_misspelt_ones():
@@ -63,7 +67,7 @@ def test_many_wrong_values_take_no_longer_than_a_few():
     labels = [f"label {i}" for i in range(20_000)]
     wrong = [f"another {i}" for i in range(20_000)]
     message, _ = told(DataError, lambda: Categories(labels=tuple(labels)).encode(wrong))
-    assert message == "values must be among the declared labels."
+    assert message == FAR
 
 
 @pytest.mark.parametrize(

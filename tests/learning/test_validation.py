@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
 from bruit import Categories, Grid
 from bruit.errors import BruitError, DataError, MissingError, ParameterError
-from bruit.learning import KMeans, LinearRegression, LocalPrivatizer, NaiveBayes
+from bruit.learning import KMeans, LinearRegression, LocalNaiveBayes, LocalPrivatizer, NaiveBayes
 from bruit.learning._validation import _words
 from bruit.testing.silence import shown_by
 
@@ -229,3 +231,49 @@ def test_messages_about_columns_and_names_are_handed_on() -> None:
 )
 def test_a_message_that_is_not_known_is_not_shown(message: str) -> None:
     assert "Vesoul" not in _words(message)
+
+
+ILL = {"age": [30.0, 60.0] * 200, "ill": [0, 1] * 200}
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pa.table], ids=["mapping", "pandas", "arrow"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        NaiveBayes(epsilon=5.0, bounds={"age": (18, 90)}, classes=[0, 1], random_state=1),
+        LinearRegression(epsilon=5.0, bounds={"age": (18, 90)}, target_bounds=(0, 1), random_state=1),
+        LocalNaiveBayes(epsilon=5.0, bounds={"age": (18, 90)}, classes=[0, 1], random_state=1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_score_takes_the_name_of_the_target_as_fit_does(model: Any, frame: Any) -> None:
+    table = frame(ILL)
+    fitted = clone(model).fit(table, "ill")
+    assert fitted.score(table, "ill") == fitted.score({"age": ILL["age"]}, ILL["ill"]) > 0.5
+    with pytest.raises(DataError, match=r"must have a column 'il', the target\. Did you mean 'ill'\?"):
+        fitted.score(table, "il")
+    with pytest.raises(ParameterError, match="'age' is the target"):
+        fitted.score(table, "age")
+    with pytest.raises(ParameterError, match="'ill' names a column, and X has no names"):
+        fitted.score([[30.0]], "ill")
+
+
+def test_score_by_name_leaves_the_target_out_where_bounds_have_no_names() -> None:
+    table = pd.DataFrame(ILL)
+    model = NaiveBayes(epsilon=5.0, bounds=(18, 90), classes=[0, 1], random_state=1)
+    by_name = model.fit(table, "ill").score(table, "ill")
+    assert by_name == model.fit(table[["age"]].to_numpy(), ILL["ill"]).score(table, "ill") > 0.9
+
+
+def test_k_means_says_what_to_do_with_categories_and_why_it_keeps_no_labels() -> None:
+    with pytest.raises(ParameterError, match="'smokes' is a category: leave it out of bounds, or code it as numbers"):
+        KMeans(2, epsilon=1.0, bounds={"smokes": ["no", "yes"]}).fit({"smokes": ["no"]})
+    model = KMeans(2, epsilon=5.0)
+    assert not hasattr(model, "labels_")
+    with pytest.raises(AttributeError, match=r"There is no labels_: .* predict\(X\)"):
+        _ = model.labels_
+    with pytest.raises(AttributeError, match=r"There is no inertia_: .* -score\(X\)"):
+        _ = model.inertia_
+    with pytest.raises(AttributeError, match="'KMeans' object has no attribute 'centres'"):
+        _ = model.centres
+    assert clone(model).n_clusters == pickle.loads(pickle.dumps(model)).n_clusters == 2

@@ -52,6 +52,19 @@ def plan(path: Path) -> Plan:
     return Plan.open(path)
 
 
+def promises(plan: Plan) -> list[str]:
+    """What is done with the questions of a person, and what that guarantees, in lines."""
+    from bruit.collection import methods
+
+    if plan.d == 1:
+        return [f"guarantee: {plan.guarantee}"]
+    return [
+        methods.parse(plan.method).in_words(plan.d),
+        f"guarantee for all answers of a person: {plan.guarantee}",
+        f"guarantee for one answer: {plan.guarantees['attribute']}",
+    ]
+
+
 def tally(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None) -> Tally:
     """The tally of all sources together: files or folders of reports, and tallies."""
     from bruit.collection import files

@@ -32,11 +32,13 @@ from bruit.cli import (
     study,
     survey,
     tour,
+    usage,
 )
 from bruit.cli.exits import ended
 
 app = typer.Typer(
     name="bruit",
+    cls=usage.Commands,
     help="Ask sensitive questions, keep each answer private, and read estimates you can trust.",
     epilog="Start with: bruit tour",
     no_args_is_help=True,
@@ -105,7 +107,12 @@ days.command("add")(ended(continual.add))
 days.command("show", short_help="Show what was published: running totals, or days.")(ended(continual.show))
 app.add_typer(days, name="continual", short_help="Publish a running total day after day, for one price.")
 
-books = typer.Typer(help="Look into a ledger, and sign how far it is.", no_args_is_help=True, rich_markup_mode=None)
+books = typer.Typer(
+    cls=usage.Shown,
+    help="Look into a ledger, and sign how far it is.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 books.command("show")(ended(ledger.show))
 books.command("keys")(ended(ledger.keys))
 books.command("sign", short_help="Sign how far a ledger is, so that a rollback is seen.")(ended(ledger.sign))

@@ -82,7 +82,6 @@ def bounds(
     started = {} if budget is None else {"epsilon": budget}
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
     identity = _identity(guide, file, ledger)
-    _remark(books, seed)
     if books is not None:  # before a large file is read; the ledger has the last word
         if not again:
             _refuse_again(books, identity)
@@ -97,6 +96,7 @@ def bounds(
     choice = place.keep(
         lambda ledger: guide.publish(raw, ledger, seed), lambda choice, _: choice.to_json().encode() + b"\n", show_whole
     )
+    _remark(books, seed)
     if as_json:
         show_whole(choice)
     else:

@@ -54,8 +54,6 @@ def start(
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
     started = {name: value for name, value in (("epsilon", budget), ("delta", budget_delta)) if value is not None}
     books: Any = None if ledger is None else open_ledger(ledger, design.guarantee.neighbours, **started)
-    if books is None:
-        console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     if not series.parent.is_dir():
         raise ParameterError(f"The folder {series.parent} does not exist.")
     if series.exists() and books is not None:
@@ -67,6 +65,8 @@ def start(
         design.start(series, books, seed, label=label)
     last = design.total_error[-1]
     console.say(f"{series}: {steps:,} days. The error of a total is {last:.3g} at most, {design.guarantee}.")
+    if books is None:
+        console.note("nothing is booked: name a file with --ledger to keep account of what is spent on these people.")
     console.note("it will hold true counts: keep it as you keep the data.")
 
 

@@ -258,8 +258,6 @@ def _document(plan: Plan, tables: list[Table]) -> str:
 
 def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
     """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
-    promised = [f"guarantee: {plan.guarantee}"]
-    promised += [f"guarantee: {plan.guarantees['attribute']}"] if plan.d > 1 else []
     own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
-    own[-1] = [*own[-1], *promised]
+    own[-1] = [*own[-1], *_options.promises(plan)]
     return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]

@@ -366,7 +366,7 @@ class _Expected:
         """What is guaranteed, in lines."""
         plan = self.plan
         if plan.rounds is None:
-            return [f"guarantee: {plan.guarantee}", f"guarantee: {plan.guarantees['attribute']}"]
+            return _options.promises(plan)
         epochs = counted(plan.epochs or 1, "epoch")
         first = [f"one report: {plan.guarantees['report']}", f"two reports of an epoch: {plan.after(2)}"]
         if plan.follow_changes:

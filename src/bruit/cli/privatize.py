@@ -275,7 +275,7 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 def _show(plan: Plan, result: dict[str, Any]) -> None:
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
-    console.say(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}")
+    console.say(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}{_chosen(plan)}")
     console.say(f"plan: {result['plan']}", whole=True)
     if plan.d == 1 and plan.mechanism.gives == "mean":
         grid: Any = plan.attribute.domain
@@ -286,12 +286,21 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
         _show_round(plan, result)
         return
     low, high = plan.guarantee.belief(0.5)
-    console.say(f"guarantee: {plan.guarantee}")
-    if plan.d > 1:
-        console.say(f"guarantee: {plan.guarantees['attribute']}")
+    for line in _options.promises(plan):
+        console.say(line)
     reports = "A report moves" if plan.d == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
     console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)
+
+
+def _chosen(plan: Plan) -> str:
+    """Which mechanisms ADP, the one of least error for each question, stands for."""
+    from bruit.collection import methods
+
+    if methods.parse(plan.method).base != methods.ADAPTIVE:
+        return ""
+    names = sorted({mechanism.name for mechanism in plan.mechanisms.values()})
+    return f", where {methods.ADAPTIVE}, the mechanism of least error, is {' or '.join(names)}"
 
 
 def _show_round(plan: Plan, result: dict[str, Any]) -> None:

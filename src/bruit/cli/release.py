@@ -235,7 +235,6 @@ def release(
     _check_shown(show, saved=output is not None or ledger is not None)
     started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
     books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
-    _remark(books, seed)
     if books is not None:  # before a large file is read; the ledger has the last word
         if not again:
             _refuse_again(books, identity)
@@ -260,6 +259,7 @@ def release(
         lambda results, path: _file_bytes(results, path, level),
         show_whole,
     )
+    _remark(books, seed)
     if as_json:
         console.print_json(_document(results).to_json(level))
     else:

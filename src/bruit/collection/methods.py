@@ -20,14 +20,16 @@ from bruit.oracles import Oracle
 #: What is done with the attributes of a person; "one" where there is one only.
 Kind: TypeAlias = Literal["one", "SPL", "SMP", "SMPk", "RS+FD", "RS+RFD", "TAB"]
 
-#: What each kind does, for messages and tables.
+#: What each kind does with the d questions that a person has, k of which SMPk draws.
 KINDS: dict[str, str] = {
-    "SPL": "every attribute is reported, with a part of ε each",
-    "SMP": "one attribute at random is reported with all of ε, and told which",
-    "SMPk": "k attributes at random are reported, with a part of ε each, and told which; SMP2 where k is 2",
-    "RS+FD": "one attribute at random is reported, the others are fake, and it is not told which",
-    "RS+RFD": "as RS+FD, with fakes that follow a prior",
-    "TAB": "one table of attributes at random is reported, its cell with all of ε, and told which",
+    "SPL": "each person answers all {d} questions, each with a share of ε",
+    "SMP": "each person answers one of the {d} questions, chosen by chance, with all of ε",
+    "SMPk": "each person answers {k} of the {d} questions, chosen by chance, each with a share of ε",
+    "RS+FD": "each person answers one of the {d} questions, chosen by chance; the other answers are made up, and "
+    "nobody is told which",
+    "RS+RFD": "each person answers one of the {d} questions, chosen by chance; the other answers are made up by a "
+    "prior, and nobody is told which",
+    "TAB": "each person answers the questions of one table, chosen by chance, with all of ε",
 }
 
 #: The mechanism of least error for each attribute. Alone, it is the default: for one attribute its mechanism of least
@@ -65,6 +67,14 @@ class Method:
     def fakes(self) -> bool:
         """Whether most of what is reported is fake."""
         return self.kind in FAKED
+
+    def in_words(self, d: int) -> str:
+        """What is done with the d questions that a person has; nothing where there is one.
+
+        >>> parse("SMP2[OUE]").in_words(3)
+        'each person answers 2 of the 3 questions, chosen by chance, each with a share of ε'
+        """
+        return "" if self.kind == "one" else KINDS[self.kind].format(d=d, k=self.sampled)
 
     def __str__(self) -> str:
         if self.sampled is not None:

@@ -198,7 +198,7 @@ class Categories:
             codes[codes < 0] = self.k
         if (codes < 0).any():
             wrong = (entries[place] for place in np.unique(positions[codes < 0]).tolist())
-            raise DataError(f"{self._rule}{hints.about_labels(wrong, self.labels or ())}")
+            raise DataError(f"{self._rule}{hints.about_labels(wrong, self.labels or ()) or self._way_out}")
         return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
 
     def _look_up(self, value: Any) -> int:
@@ -217,6 +217,13 @@ class Categories:
         if isinstance(value, str) and not isinstance(self.names[0], str):
             return self._texts.get(value.strip().lower(), -1)
         return self._look_up(value)
+
+    @property
+    def _way_out(self) -> str:
+        """What to declare where values are none of the labels, with a space before it."""
+        if self.labels is None:
+            return ""
+        return ' Declare all answers, or outside="other" (--outside other), which counts the others as one label.'
 
     @property
     def _rule(self) -> str:

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -232,7 +232,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
         check_is_fitted(self)
         names = self._features.names
         if is_mapping(X):
-            wanted = names or _names(self) or ()
+            wanted = names or _names(self) or tuple(X)
             return self._features.of_columns({name: column_of(X, name) for name in wanted})
         if names is None:
             return Rows(validated(self, X, dtype=np.float64, reset=False), ())
@@ -354,6 +354,25 @@ def _beside(table: Any, y: Any) -> tuple[dict[str, Any], str]:
     target = next(name for name in ("y", "y_", "target_of_fit") if name not in table)
     with translated((TypeError, ValueError, OverflowError), lambda _: DataError("y must have one target per record.")):
         return {**table, target: np.asarray(y)}, target
+
+
+def with_targets(X: Any, y: Any, declared: Sequence[str] | None) -> tuple[Any, Any]:
+    """Rows in memory and their targets, where y may be the name of a column of X; that is then left out of the rows."""
+    if not isinstance(y, str):
+        return X, y
+    named = X if is_mapping(X) else getattr(X, "column_names", getattr(X, "columns", None))
+    if named is None:
+        raise ParameterError(
+            f"{y!r} names a column, and X has no names: give a frame or a mapping with this column, or the targets "
+            "themselves, one per row."
+        )
+    if y in (declared or ()):
+        raise ParameterError(f"{y!r} is the target, so it must not be among the columns declared in bounds.")
+    names = list(named)
+    if y not in names:
+        near = _checks.suggestion(y, [name for name in names if isinstance(name, str)])
+        raise DataError(f"The table must have a column {y!r}, the target.{near}")
+    return {name: X[name] for name in names if name != y}, np.asarray(X[y])
 
 
 def _names(model: Any) -> tuple[str, ...] | None:

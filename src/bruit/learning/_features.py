@@ -138,7 +138,10 @@ class Features:
 def _check_domain(name: str, domain: Any, categorical: bool) -> None:
     """An error, with what to declare instead, for a column that no model or not this one takes."""
     if isinstance(domain, Categories) and not categorical:
-        raise ParameterError(f"This model takes numbers only, and {name!r} is a category: declare it as a Grid.")
+        raise ParameterError(
+            f"This model takes numbers only, and {name!r} is a category: leave it out of bounds, or code it as numbers "
+            "first."
+        )
     if isinstance(domain, Grid) and domain.missing != "refuse":
         raise ParameterError(
             f'{name!r} is a number, and numbers must not be missing here: declare it with missing="refuse", and fill '

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
@@ -21,8 +22,9 @@ from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
-from bruit.learning._base import check_epsilon, is_mapping, seed_of
+from bruit.learning._base import check_epsilon, is_mapping, seed_of, with_targets
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
@@ -109,9 +111,13 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         self.rng = rng
         self.random_state = random_state
 
-    def fit(self, X: SourceLike, y: ColumnLike) -> Self:
-        """Let every person report, and learn from the tally of the reports; once for each person, or ε adds up."""
+    def fit(self, X: SourceLike, y: ColumnLike | str) -> Self:
+        """Let every person report, and learn from the tally of the reports; once for each person, or ε adds up.
+
+        y holds the classes, or is the name of their column in X.
+        """
         features, classes = self._declared(), declared_classes(self.classes)
+        X, y = with_targets(X, y, features.names)
         plan = self._plan(features, classes.size)
         codes = class_codes(y, classes)
         columns = self._read(X, features)
@@ -133,6 +139,17 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
+
+    def score(self, X: SourceLike, y: ColumnLike | str, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted; of X and y themselves, without noise.
+
+        y may be the name of a column of X, as in `fit`.
+        """
+        check_is_fitted(self)
+        X, y = with_targets(X, y, self._features.names)
+        predicted = self.predict(X)
+        with scikit_learn_errors():
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def predict_proba(self, X: SourceLike) -> Floats:
         """The probability of each class, for each row."""

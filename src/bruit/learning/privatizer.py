@@ -433,9 +433,9 @@ def _encoded(plan: Plan, name: str, values: Any) -> Codes:
         numbers = domains.column(values)
         if numbers.dtype.kind == "f" and np.isinf(numbers).any():
             raise DataError("values must be finite numbers, not infinity.")
-    with translated(MissingError, lambda _: MissingError(f"Column {name!r}: {_way_out(name, plan.d)}")):
-        domain: Any = plan.schema[name].domain
-        return plan.design.encode_column(name, clamping(domain).read(numbers))
+        with translated(MissingError, lambda _: MissingError(_way_out(name, plan.d))):
+            domain: Any = plan.schema[name].domain
+            return plan.design.encode_column(name, clamping(domain).read(numbers))
 
 
 def _way_out(name: str, columns: int) -> str:

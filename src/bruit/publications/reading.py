@@ -37,6 +37,12 @@ _KIND_KEYS = {
     "quantiles": ("of", "at", "method", "missing", "outside"),
     "bounds": ("of", "noise", "missing"),
 }
+#: What people may call a kind, and its name here.
+_OTHER_WORDS = {
+    "average": "mean", "avg": "mean", "total": "sum", "number": "count", "size": "count", "frequency": "histogram",
+    "frequencies": "histogram", "distribution": "histogram", "percentile": "quantiles", "percentiles": "quantiles",
+    "deciles": "quantiles", "quartiles": "quantiles", "var": "variance", "range": "bounds",
+}  # fmt: skip
 _EXAMPLES = {
     "histogram": "sex=F,M", "sum": "hours=0..100", "mean": "age=0..120", "variance": "age=0..120",
     "median": "age=0..120:1", "quantiles": "age=0..120:1", "bounds": "income",
@@ -181,11 +187,20 @@ def _check_weights(tables: list[Mapping[str, Any]]) -> None:
         raise ParameterError(f"The shares must sum to 1, and these sum to {float(total):.10g}.")
 
 
+def _kind(kind: Any, where: str) -> Any:
+    """One of the kinds; of other words for one, the error says which it is."""
+    if isinstance(kind, str) and kind in _OTHER_WORDS:
+        raise ParameterError(
+            f'{where}kind must be a known word, got {kind!r}. Did you mean kind = "{_OTHER_WORDS[kind]}"?'
+        )
+    return _checks.one_of(KINDS, **{f"{where}kind": kind})
+
+
 def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None, folder: Path) -> Request:
     where = f"Statistic {place}: "
     name = _text(table, "name", MOST_NAME, where=where, example="mean age")
     where = f"Statistic {name!r}: "
-    kind = _checks.one_of(KINDS, **{f"{where}kind": _needed(table, "kind", 'kind = "mean"', where)})
+    kind = _kind(_needed(table, "kind", 'kind = "mean"', where), where)
     _checks.known_keys(table, (*_COMMON_KEYS, *_KIND_KEYS[kind]), where)
     by = _by(table, where, folder)
     if None in by.values() and kind != "count":

@@ -140,9 +140,7 @@ class Moment(AdditiveStatistic):
         return self._result(value, simulated, error=noise.error * unit, ends=ends)
 
     def _kept(self, value: float, error: float, ends: Ends, interval: str, simulated: bool) -> Result:
-        return self._result(
-            value, simulated, error=error, ends=ends, notes=(f"kept within the bounds, {interval} interval",)
-        )
+        return self._result(value, simulated, error=error, ends=ends, notes=("kept within the bounds", interval))
 
 
 @dataclass(frozen=True)
@@ -294,7 +292,7 @@ class Mean(Moment):
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
         value = float(grid.value(share * grid.width))
-        return self._kept(value, error * grid.width * self._step, ends, "Fieller", simulated)
+        return self._kept(value, error * grid.width * self._step, ends, ratio.CALLED, simulated)
 
 
 @dataclass(frozen=True)
@@ -398,7 +396,7 @@ class Variance(Moment):
             half = factor(level) * error
             return [max(value - half, 0.0), min(value + half, width * square / 4)]
 
-        return self._kept(value, error, ends, "approximate", simulated)
+        return self._kept(value, error, ends, "approximate interval", simulated)
 
 
 def _law(noise: Noise) -> tuple[float, ratio.Tail]:

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 _TRIED = 1025
 #: How often an end is halved towards.
 _HALVINGS = 60
+#: How results call such an interval.
+CALLED = "interval of a ratio (Fieller)"
 
 
 #: P(|(1 − u)·X − u·Y| ≥ |(1 − u)·above − u·below|), from u, above, below and the scale of the noise X, Y.

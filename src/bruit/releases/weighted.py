@@ -184,7 +184,7 @@ class WeightedMean(_Weighted):
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
         value = float(grid.value(share * grid.width))
-        notes = (f"weighted by {self.weight}", "kept within the bounds, Fieller interval")
+        notes = (f"weighted by {self.weight}", "kept within the bounds", ratio.CALLED)
         return self._result(value, simulated, error=error, ends=ends, notes=notes)
 
 

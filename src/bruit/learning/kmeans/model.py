@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,13 @@ _LOST = (
     "At this ε noise hides the clusters: by the noisy counts, one centre would describe these data about as well. "
     "A larger ε, fewer clusters, fewer columns, narrower bounds or more records would help. Each fit spends its own ε."
 )
+#: Attributes of scikit-learn's model that would be computed without noise, and what to use instead.
+_EXACT = {
+    "labels_": "labels of the records that were learned from tell about them without noise. predict(X) gives the "
+    "labels of records that you hold.",
+    "inertia_": "distances of the records that were learned from tell about them without noise. -score(X) gives the "
+    "inertia of records that you hold.",
+}
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, PrivateModel):  # type: ignore[misc]
@@ -196,6 +203,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     def score(self, X: SourceLike, y: ColumnLike | str | None = None) -> float:
         """Minus the sum of squared distances of the rows of X from their centres; of X itself, without noise."""
         return -float((self._distances(X).min(axis=1) ** 2).sum())
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that is here
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why the two attributes that other k-means have are not here."""
+            if name in _EXACT:
+                raise AttributeError(f"There is no {name}: {_EXACT[name]}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def _distances(self, X: Any) -> Floats:
         check_is_fitted(self)

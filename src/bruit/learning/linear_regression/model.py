@@ -18,10 +18,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError, ParameterTypeError, translated
-from bruit.learning._base import Counts, PrivateModel
+from bruit.learning._base import Counts, PrivateModel, with_targets
 from bruit.learning._features import Features, Floats, Rows, as_numbers
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import scikit_learn_errors
@@ -174,8 +175,13 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         """The line at the rows of X; not cut to the declared target bounds."""
         return np.asarray(self._rows(X).numbers @ self.coef_ + self.intercept_, np.float64)
 
-    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
-        """R², the share of the targets' variance that is predicted; of X and y themselves, without noise."""
+    def score(self, X: SourceLike, y: ColumnLike | str, sample_weight: Any = None) -> float:
+        """R², the share of the targets' variance that is predicted; of X and y themselves, without noise.
+
+        y may be the name of a column of X, as in `fit`.
+        """
+        check_is_fitted(self)
+        X, y = with_targets(X, y, self._features.names)
         predicted = self.predict(X)
         with scikit_learn_errors():
             return float(r2_score(y, predicted, sample_weight=sample_weight))

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks
 from bruit.errors import DataError
-from bruit.learning._base import Counts, PrivateModel
+from bruit.learning._base import Counts, PrivateModel, with_targets
 from bruit.learning._features import Features, Floats, Rows
 from bruit.learning._likelihood import Laws, joint_log_likelihood
 from bruit.learning._validation import scikit_learn_errors
@@ -173,8 +173,13 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def score(self, X: SourceLike, y: ColumnLike, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted; of X and y themselves, without noise."""
+    def score(self, X: SourceLike, y: ColumnLike | str, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted; of X and y themselves, without noise.
+
+        y may be the name of a column of X, as in `fit`.
+        """
+        check_is_fitted(self)
+        X, y = with_targets(X, y, self._features.names)
         predicted = self.predict(X)
         with scikit_learn_errors():
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
