@@ -211,6 +211,12 @@ function dots([count, of], label) {
 const FIRST_PAUSE = 15000;
 const LONGEST_PAUSE = 300000;
 
+// How long somebody who takes part waits to learn whether the survey is open, before the questions are shown anyway.
+const OPEN_PATIENCE = 3000;
+
+// What a collector answers to a report that came after the survey was closed.
+const LATE = "410";
+
 // What is stored at once, in characters: a memo is shorter than a report, and quotes are written as two characters.
 const sizeOf = (survey) => 4 * survey.length + 1000;
 
@@ -224,6 +230,7 @@ function start(survey) {
   let answers = null; // the true ones
   let shown = null; // what was drawn, while this page is open
   let drawing = false;
+  let shut = null; // why the collector takes no answers, as far as this page knows; "" where it takes them
   let link = "";
   let base = ""; // what all that is stored for this survey and link begins with
   let store = null; // of this round
@@ -280,12 +287,15 @@ function start(survey) {
   // Screens.
 
   const SCREENS = {
-    invitation, declined, questions, report, already, again, not_yet, lost, claiming, unclaimed,
+    invitation, declined, questions, report, already, again, not_yet, lost, unclaimed,
+    claiming: () => waiting("claiming"),
+    moment: () => waiting("moment"),
     from_disk: () => notice("from_disk"),
     insecure: () => notice("insecure"),
     needs_link: () => notice("needs_link"),
     not_open: () => notice("not_open"),
     closed: () => notice("closed"),
+    closed_meanwhile: () => notice("closed_meanwhile"),
     not_drawn: () => notice("not_drawn"),
   };
 
@@ -499,9 +509,17 @@ function start(survey) {
 
   async function takePart() {
     if (panel && !(await claim(0))) return;
-    if (!panel) checkOpen(); // the page may have been open for long; a claim learns it by itself
+    if (!panel && !(await mayAsk())) return; // a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
+  }
+
+  /** Whether to ask: the page may have been open for long. Without an answer of the collector it asks, after a while. */
+  async function mayAsk() {
+    const own = store;
+    show("moment");
+    await Promise.race([checkOpen(), new Promise((resolve) => setTimeout(resolve, OPEN_PATIENCE))]);
+    return screen === "moment" && own === store;
   }
 
   /** What was chosen is forgotten; nothing was drawn yet. */
@@ -589,8 +607,8 @@ function start(survey) {
     if (!number && stage(record) < 2) own.set(null);
   }
 
-  function claiming() {
-    return [heading(survey.title[language]), paragraph("claiming", {}, { role: "status" })];
+  function waiting(name) {
+    return [heading(survey.title[language]), paragraph(name, {}, { role: "status" })];
   }
 
   function unclaimed() {
@@ -598,7 +616,7 @@ function start(survey) {
     if (outcome === "again") {
       return [...notice("unclaimed"), buttons(button("try_again", shown.next, "main"))];
     }
-    const reason = outcome === "410" ? "refused_closed" : "refused_other";
+    const reason = outcome === LATE ? "refused_closed" : "refused_other";
     return [heading(survey.title[language]), subheading(say("refused")), paragraph(reason, { status: outcome })];
   }
 
@@ -785,7 +803,8 @@ function start(survey) {
     }
     if (record.sent) {
       answers = null;
-      return show("already");
+      show("already");
+      return checkOpen();
     }
     shown = { body: relinked(record.body, "", link), outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
     show("report");
@@ -819,11 +838,17 @@ function start(survey) {
     if (shown === current && current.outcome !== "again") show("report");
   }
 
-  /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
+  /**
+   * Send what is stored, and remember that it was sent; without a screen, because another link may be open. A collector
+   * that is closed refuses only what it has not counted. The bytes are then of no use, but have left the device: nothing
+   * may be drawn after them.
+   */
   async function deliver(kept) {
     const record = kept.get();
-    const outcome = record.sent ? "sent" : await posted(relinked(record.body, "", kept.link));
+    if (record.sent) return record.late ? LATE : "sent";
+    const outcome = await posted(relinked(record.body, "", kept.link));
     if (outcome === "sent") await kept.set({ sent: true });
+    if (outcome === LATE) await kept.set({ sent: true, late: true });
     return outcome;
   }
 
@@ -856,16 +881,19 @@ function start(survey) {
     }
   }
 
-  /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
+  /** Learn whether the collector takes answers; where it does not, say so, unless something is being sent. */
   async function checkOpen() {
     const own = store;
     const address = new URL(survey.address, location.href);
     address.searchParams.set("survey", survey.identity);
-    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" }, address)];
-    const asks = screen === "invitation" || screen === "again" || screen === "questions";
-    if (!shut || !asks || drawing || own !== store || store.get()) return;
+    const status = await answered({ method: "GET" }, address);
+    if (own !== store) return; // another link was opened here meanwhile
+    shut = { 404: "not_open", 410: "closed" }[status] ?? "";
+    if (screen === "already") show("already");
+    const asks = ["invitation", "moment", "again", "questions"].includes(screen);
+    if (!shut || !asks || drawing || store.get()) return;
     answers = null;
-    show(shut);
+    show(shut === "closed" && screen === "questions" ? "closed_meanwhile" : shut);
   }
 
   function report() {
@@ -886,7 +914,11 @@ function start(survey) {
       const rest = [paragraph("drawn_text"), bytes];
       return [title, subheading(say("not_sent")), state("not_sent_text"), closing, again, ...rest];
     }
-    const reason = { 403: "refused_link", 410: "refused_closed" }[outcome] ?? "refused_other";
+    if (outcome === LATE) {
+      const last = paragraph("you_may_close", {}, { class: "quiet" });
+      return [title, subheading(say("late")), state("late_text"), paragraph("sent_text"), bytes, last];
+    }
+    const reason = outcome === "403" ? "refused_link" : "refused_other";
     return [title, subheading(say("refused")), state(reason, { status: outcome })];
   }
 
@@ -941,10 +973,14 @@ function start(survey) {
       await alone(base, () => store.get()?.sent && store.set(null)); // what another tab has drawn and not sent stays
       resume();
     };
+    const title = heading(survey.title[language]);
+    if (store.get()?.late) return [title, subheading(say("late")), paragraph("late_text")];
+    if (shut === "closed") return [title, subheading(say("closed")), paragraph("closed_already"), ...account()];
     if (panel) {
-      return [heading(survey.title[language]), subheading(say("already_round", { round: figure(round) })), ...account(), ...upcoming()];
+      return [title, subheading(say("already_round", { round: figure(round) })), ...account(), ...upcoming()];
     }
-    return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
+    const isShared = !survey.links && shut === ""; // somebody else may answer
+    return [...notice("already"), isShared ? buttons(button("someone_else", forget)) : null];
   }
 
   function upcoming() {
@@ -957,7 +993,7 @@ function start(survey) {
   async function begin() {
     const own = {};
     beginning = own;
-    [answers, shown, screen] = [null, null, null];
+    [answers, shown, screen, shut] = [null, null, null, null];
     place.replaceChildren();
     const token = survey.links ? location.hash.slice(1) : "";
     if (location.protocol === "file:") return show("from_disk");
@@ -1001,9 +1037,10 @@ function start(survey) {
   window.addEventListener("storage", (event) => {
     if (event.key !== store?.name || !store.get()) return;
     const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
-    if (screen === "invitation" || screen === "questions" || waits) {
+    if (screen === "invitation" || screen === "moment" || screen === "questions" || waits) {
       answers = null; // another tab of this person has drawn, and sends
       show("already");
+      if (shut === null) checkOpen();
     }
   });
   begin();
