@@ -15,9 +15,9 @@ CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-brows
 
 #: Buttons and headings of the English page.
 TAKE_PART = "I take part"
-DRAW = "Draw and send"
+DRAW = "Let chance decide and send"
 DRAW_AGAIN = "I take part: draw and send"
-SEND_AGAIN = "Send the same again"
+SEND_AGAIN = "Try again now"
 NOT_SENT = "Not sent yet"
 ALREADY = "You have answered already."
 SOMEBODY_ELSE = "Somebody else answers here"

@@ -43,13 +43,14 @@ def text(tab):
 
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
     tab = visit(page_of(one))
-    assert "If your true answer is “Yes”, 73 of 100 people like you send “Yes”." in text(tab)
-    assert "If it is “No”, 27 of 100 send “Yes” all the same." in text(tab)
+    assert "Of 100 people whose true answer is “Yes”, 73 send “Yes”." in text(tab)
+    assert "Of 100 whose true answer is “No”, 27 send “Yes” all the same." in text(tab)
     assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in text(tab)
     pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
     assert pictures == ["73 of 100", "27 of 100"]
     assert [tab.locator(f".odds > div:nth-child({row}) .on").count() for row in (1, 2)] == [73, 27]
-    assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week?"
+    assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week? chance may change it"
+    assert f"No answer is sent until you press “{browsers.DRAW}”." in text(tab)
     assert tab.locator("input[type=radio], .banner").count() == 0
     take_part(tab)
     assert collector.bodies == []
@@ -60,11 +61,13 @@ def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one
     report = one.parse(body)
     label = ("No", "Yes")[int(report.columns["drinks"])]
     assert tab.locator("pre").inner_text() == body.decode()
-    assert f"Your device sent: “{label}”." in text(tab)
-    assert "true answer" not in text(tab).replace(TRUE, "")
-    tab.get_by_role("button", name=TRUE).click()
-    assert ("Chance left your answer as it was." if label == "Yes" else "Chance changed your answer.") in text(tab)
-    assert tab.get_by_role("button").count() == 0
+    assert f"To “Have you drunk alcohol this week?” your device sent “{label}”." in text(tab)
+    assert "That may or may not be your true answer." in text(tab)
+    truth = "Chance left your answer as it was." if label == "Yes" else "Chance changed your answer."
+    for press, is_shown in ((TRUE, True), ("Hide this again", False), (TRUE, True)):
+        assert (truth in text(tab)) is not is_shown
+        tab.get_by_role("button").click()  # the only button
+        assert (truth in text(tab)) is is_shown, press
 
 
 def test_whoever_does_not_take_part_leaves_nothing_behind(one, visit, collector):
@@ -89,7 +92,8 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert not tab.get_by_text("What have you seen?", exact=True).first.is_visible()  # five questions are folded
     tab.get_by_text("What you will be asked").click()
     questions = [line.inner_text() for line in tab.locator("details").first.locator("li").all()]
-    assert questions == [question.text["en"] for question in many.questions]
+    marks = {False: "chance may change it", True: "sent as it is"}
+    assert questions == [f"{question.text['en']} {marks[question.clear]}" for question in many.questions]
     assert "There are 6 protected answers. Your device picks one of them" in text(tab)
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
@@ -111,7 +115,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     report = many.parse(collector.bodies[0])
     assert report.public == (2,)
     assert "Your answer to “Your class” was sent as it is: “C”." in text(tab)
-    assert "Your device picked this question:" in text(tab)
+    assert "Your device picked one question by chance." in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
 
@@ -120,7 +124,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     survey = write(TABLES)
     tab = visit(page_of(survey))
     assert "Two answers are sent as a pair" in text(tab)
-    assert "If your true answer is “No + never”, 60 of 100 people like you send “No + never”." in text(tab)
+    assert "Of 100 people whose true answer is “No + never”, 60 send “No + never”." in text(tab)
     take_part(tab)
     choose(tab, "Yes")
     choose(tab, "often")
@@ -129,7 +133,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     cell = int(survey.parse(collector.bodies[0]).columns["report"])
     smokes, sport = divmod(cell, 3)
     sent = f"{('No', 'Yes')[smokes]} + {('never', 'sometimes', 'often')[sport]}"
-    assert f"Your device sent: “{sent}”." in text(tab)
+    assert f"your device sent “{sent}”." in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
 
@@ -392,7 +396,7 @@ def test_without_a_connection_the_page_works_until_it_sends_and_then_waits_for_o
     _drawn(tab)
     tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     shown = tab.locator("pre").inner_text()
-    assert "This page sends it by itself as soon as that works again" in text(tab)
+    assert "Your device keeps what it drew and sends it later by itself. It counts only once." in text(tab)
     assert "close it and open it again later" in text(tab)
     assert collector.bodies == []
     tab.context.set_offline(False)  # it goes on by itself
@@ -717,7 +721,7 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     tab.get_by_role("heading", name="sent and counted").wait_for()
     press_until("button", TRUE)
     tab.keyboard.press(" ")
-    assert "What was sent does not tell this." in text(tab)
+    assert "Only you know this: nobody can see it from what was sent." in text(tab)
     assert len(collector.bodies) == 1
 
 
@@ -770,6 +774,6 @@ def _answer_all_from_questions(tab):
 
 def test_the_slider_shows_what_can_be_concluded(one, visit):
     tab = visit(page_of(one))
-    slider = tab.get_by_label("How likely somebody thinks it before")
+    slider = tab.get_by_label("How strongly does somebody suspect “Yes” already?")
     slider.fill("10")
     assert "Before: 10 %. After: at least 3 %, at most 24 %." in text(tab)

@@ -224,6 +224,7 @@ function start(survey) {
   const place = document.getElementById("survey");
   const card = read(survey.card);
   const sampled = card.method === "SMP";
+  const isOneOfTwo = card.questions.length === 1 && card.questions[0].values.length === 2;
   const tables = survey.attributes.some(({ parts }) => parts.length > 1); // pairs of answers are reported
   let language = preferred(survey.languages);
   let screen = null;
@@ -344,6 +345,7 @@ function start(survey) {
     const lines = introduction[language].split(/\n\s*\n/).filter(Boolean);
     return [
       heading(title[language]),
+      paragraph("may_decline", { button: quote(words().draw) }),
       ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
@@ -361,12 +363,18 @@ function start(survey) {
     ];
   }
 
-  /** What will be asked, as text only. */
+  /** What will be asked, as text only, and how it will be sent. */
   function preview() {
     return element(
       "details", survey.questions.length > 3 ? {} : { open: "" }, element("summary", {}, say("preview")),
-      element("ul", {}, survey.questions.map(({ text: own }) => element("li", { dir: "auto" }, own[language]))),
+      element("ul", {}, survey.questions.map((question) => (
+        element("li", {}, element("span", { dir: "auto" }, question.text[language]), " ", mark("span", question))
+      ))),
     );
+  }
+
+  function mark(name, { clear: isClear }) {
+    return element(name, { class: isClear ? "mark open" : "mark" }, say(isClear ? "is_clear" : "is_protected"));
   }
 
   const roundOf = () => paragraph("round_of", { round: figure(round), rounds: figure(panel.opens.length) });
@@ -405,17 +413,18 @@ function start(survey) {
     const values = {
       answer: () => quote(attributeLabel(attribute, example)),
       other: () => quote(attributeLabel(attribute, 0)),
-      own: share(attribute.own),
-      share: share(attribute.other),
     };
-    if (attribute.reading === "list") return [say("own_list", values), say("other_lists", values)];
+    const [own, other] = [attribute.own, attribute.other].map(([count, of]) => (
+      { ...values, count: figure(count), of: figure(of) }
+    ));
+    if (attribute.reading === "list") return [say("own_list", own), say("other_lists", other)];
     if (attribute.reading === "value") {
-      return [say("own_answer", values), say(size === 2 ? "other_answer" : "other_answers", values)];
+      return [say("own_answer", own), say(size === 2 ? "other_answer" : "other_answers", other)];
     }
     const { labels } = survey.questions[question];
     const [low, high] = [labels[language][0], labels[language][size - 1]].map(Number);
-    const ends = { ...values, low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
-    return [say("low_number", ends), say("high_number", ends)];
+    const ends = { low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
+    return [say("low_number", { ...own, ...ends }), say("high_number", { ...other, ...ends })];
   }
 
   function others() {
@@ -442,7 +451,7 @@ function start(survey) {
     return [
       subheading(say("belief")),
       expectation(),
-      element("div", { class: "slider" }, element("label", { for: "belief" }, say("belief_slider")), slider, after),
+      element("div", { class: "slider" }, element("label", { for: "belief" }, suspicion()), slider, after),
       paragraph(panel ? "belief_lasts_rounds" : "belief_lasts"),
       ...account(true),
     ];
@@ -452,8 +461,13 @@ function start(survey) {
   function expectation() {
     const values = { before: percent(50), most: percent(survey.beliefs[49][1]) };
     if (panel) return paragraph("belief_rounds", { ...values, first: percent(panel.accounts[0][0][1]) });
-    if (card.questions.length > 1 || card.questions[0].values.length > 2) return paragraph("belief_text", values);
+    if (!isOneOfTwo) return paragraph("belief_text", values);
     return paragraph("belief_answer", { ...values, answer: quote(attributeLabel(survey.attributes[0], 1)) });
+  }
+
+  function suspicion() {
+    if (panel || !isOneOfTwo) return say("belief_slider");
+    return say("belief_slider_answer", { answer: quote(attributeLabel(survey.attributes[0], 1)) });
   }
 
   /** What was sent with this link from this device tells so much; nothing where nothing was sent. */
@@ -675,7 +689,7 @@ function start(survey) {
     return element(
       "fieldset", { id, "aria-describedby": `${id}-help ${id}-error` },
       element("legend", { dir: "auto" }, question.text[language]),
-      element("p", { class: question.clear ? "mark open" : "mark" }, say(question.clear ? "is_clear" : "is_protected")),
+      mark("p", question),
       element("p", { id: `${id}-help`, class: "quiet", dir: "auto" }, help),
       question.kind === "number" ? numberInput(question, row) : choices(question, row),
       element("p", { id: `${id}-error`, class: "error", role: "alert" }),
@@ -925,19 +939,21 @@ function start(survey) {
   /** What the bytes say in words; on wish, whether that is true. */
   function meaning() {
     const readings = readingOf(survey, JSON.parse(shown.body).report);
-    const question = (row) => quote(attributeName(survey.attributes[row]));
     const lines = readings.map((reading) => element(
       "div", { class: "meaning" },
-      sampled ? paragraph(tables ? "says_pair" : "says_question", { question: question(reading.attribute) }) : null,
-      readings.length > 1 ? paragraph("says_all", { question: question(reading.attribute) }) : null,
+      sampled && survey.attributes.length > 1 ? paragraph(tables ? "says_pair" : "says_question") : null,
       element("p", { class: "lead" }, spoken(reading)),
-      shown.told && answers ? element("p", { role: "status" }, truth(reading)) : null,
+      paragraph(survey.attributes[reading.attribute].reading === "value" ? "says_chance" : "says_chance_hint"),
+      shown.told && answers ? element("p", { role: "status" }, truth(reading), " ", say("only_you")) : null,
     ));
-    const tell = () => {
-      shown.told = true;
+    const toggle = () => {
+      shown.told = !shown.told;
       render();
+      place.querySelector("#told button").focus();
     };
-    return [...lines, ...sentInClear(), answers && !shown.told ? buttons(button("was_it_true", tell)) : null];
+    const told = answers ? buttons(button(shown.told ? "hide" : "was_it_true", toggle)) : null;
+    told?.setAttribute("id", "told");
+    return [...lines, ...sentInClear(), told];
   }
 
   /** The answers that the bytes have as they are. */
@@ -950,14 +966,15 @@ function start(survey) {
 
   function spoken({ attribute, codes }) {
     const known = survey.attributes[attribute];
+    const question = quote(attributeName(known));
     const answer = (code) => quote(attributeLabel(known, code));
-    if (known.reading === "value") return say("says", { answer: answer(codes[0]) });
+    if (known.reading === "value") return say("says", { question, answer: answer(codes[0]) });
     if (known.reading === "list") {
-      if (!codes.length) return say("says_nothing");
-      return say("says_list", { answers: element("span", {}, separated(codes.map(answer))) });
+      if (!codes.length) return say("says_nothing", { question });
+      return say("says_list", { question, answers: element("span", {}, separated(codes.map(answer))) });
     }
     const [low, high] = [codes[0], codes[codes.length - 1]].map((code) => attributeLabel(known, code));
-    return codes.length === 1 ? say("says_number", { answer: low }) : say("says_range", { low, high });
+    return codes.length === 1 ? say("says_number", { question, answer: low }) : say("says_range", { question, low, high });
   }
 
   function truth({ attribute, codes }) {
