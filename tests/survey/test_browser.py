@@ -63,6 +63,10 @@ def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one
     assert tab.locator("pre").inner_text() == body.decode()
     assert f"To “Have you drunk alcohol this week?” your device sent “{label}”." in text(tab)
     assert "That may or may not be your true answer." in text(tab)
+    tab.get_by_text("What these bytes mean").click()
+    assert f"drinks – {report.columns['drinks']} stands for “{label}”" in text(tab)
+    names = [line.inner_text() for line in tab.locator("li > code:first-child").all()]
+    assert names == ["id", "link", "pad", "drinks", "round", "survey"]
     truth = "Chance left your answer as it was." if label == "Yes" else "Chance changed your answer."
     for press, is_shown in ((TRUE, True), ("Hide this again", False), (TRUE, True)):
         assert (truth in text(tab)) is not is_shown
@@ -98,7 +102,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
     send(tab)
-    assert "Please answer this question." in text(tab)
+    assert text(tab).count("Please answer this question.") == 4  # none of several is an answer
     choose(tab, "I would rather not say")
     number = tab.get_by_label("How many hours did you sleep last night?")
     for typed in ("7.3", "13", "-1", "x", "1e1", "0x7"):
@@ -116,6 +120,10 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert report.public == (2,)
     assert "Your answer to “Your class” was sent as it is: “C”." in text(tab)
     assert "Your device picked one question by chance." in text(tab)
+    tab.get_by_text("What these bytes mean").click()
+    assert "class – 2 stands for “C”" in text(tab)
+    assert re.search("attribute – [0-5] stands for “", text(tab))
+    assert re.search("report – ([0-9]+ stands for “|what was drawn, in code)", text(tab))
     tab.get_by_role("button", name=TRUE).click()
     assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
 
@@ -534,20 +542,23 @@ def test_equal_surveys_at_two_places_keep_what_was_drawn_apart(one, visit, colle
     first = visit(page_of(one), quiet=False)
     _drawn(first)
     first.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
+    opened = replace(one, opening="class 2")
     places = [
         (one.page(address="other/report"), "/s/other"),
         (page_of(replace(one, opening="class 1")), "/s/class"),
-        (page_of(replace(one, opening="class 2")), "/s/class"),
+        (page_of(opened), "/s/class"),
     ]
     for content, path in places:
         second = visit(content, path=path, context=first.context)
         second.get_by_role("heading", name="Do you take part?").wait_for()
         assert len(collector.bodies) == 1
+    experts = second.locator("details", has_text="For experts").text_content()
+    assert f"which is sent: {opened.identity}. Digest of its file: {opened.digest}." in experts
     _drawn(second)
     second.get_by_role("heading", name="sent and counted").wait_for()
     with pytest.raises(DataError):
         one.parse(collector.bodies[1])
-    replace(one, opening="class 2").parse(collector.bodies[1])
+    opened.parse(collector.bodies[1])
 
 
 PORTAL = "<title>Log in to this network</title>"
@@ -599,6 +610,7 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[0]).link == TOKEN
+    assert "your personal link" in tab.locator("details ul").text_content()
     assert TOKEN not in json.dumps(collector.requests)
     tab.reload()
     assert browsers.ALREADY in text(tab)
@@ -745,6 +757,7 @@ def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, co
     tab.reload()
     _answer_all(tab)
     tab.get_by_role("button", name=TRUE).click()
+    tab.locator("summary").click()
     assert violations(tab) == []
     tab.reload()
     assert violations(tab) == []

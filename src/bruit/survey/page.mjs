@@ -500,7 +500,8 @@ function start(survey) {
   function leaves() {
     const own = panel ? ["leaves_link_rounds", "leaves_memo"] : survey.links ? ["leaves_link"] : [];
     const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
-    const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
+    const [identity, digest] = [survey.identity, survey.digest].map((digits) => element("code", {}, digits));
+    const known = { epsilon: figure(survey.epsilon), identity, digest };
     const parts = panel && { report: figure(panel.report_epsilon), epoch: figure(panel.epoch_epsilon) };
     return element(
       "details", {}, element("summary", {}, say("leaves")),
@@ -748,10 +749,10 @@ function start(survey) {
 
   async function finish() {
     if (roundNow() !== round) return begin(); // another round has begun since the page was opened
-    const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
-    if (bad >= 0) {
-      complain(bad, answers[bad] === null ? "missing" : "bad_number");
-      document.querySelector(`#q${bad} input`).focus();
+    const wrong = answers.map((answer) => (answer === null ? "missing" : Number.isNaN(answer) ? "bad_number" : null));
+    if (wrong.some(Boolean)) {
+      wrong.forEach((name, row) => complain(row, name));
+      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
       return undefined;
     }
     return drawAndSend();
@@ -912,12 +913,12 @@ function start(survey) {
 
   function report() {
     const { outcome, body } = shown;
-    const bytes = element("pre", { tabindex: "0", dir: "ltr" }, body);
+    const bytes = bytesOf(body);
     const title = heading(survey.title[language]);
     const state = (name, values) => paragraph(name, values, { role: "status" });
     if (outcome === "sent") {
       const last = paragraph("you_may_close", {}, { class: "quiet" });
-      return [title, subheading(say("sent")), ...meaning(), ...account(), paragraph("sent_text"), bytes, ...upcoming(), last];
+      return [title, subheading(say("sent")), ...meaning(), ...account(), ...sentBytes(), ...upcoming(), last];
     }
     if (outcome === "sending") {
       return [title, subheading(say("drawn")), paragraph("drawn_text"), bytes, state("sending")];
@@ -930,10 +931,48 @@ function start(survey) {
     }
     if (outcome === LATE) {
       const last = paragraph("you_may_close", {}, { class: "quiet" });
-      return [title, subheading(say("late")), state("late_text"), paragraph("sent_text"), bytes, last];
+      return [title, subheading(say("late")), state("late_text"), ...sentBytes(), last];
     }
     const reason = outcome === "403" ? "refused_link" : "refused_other";
     return [title, subheading(say("refused")), state(reason, { status: outcome })];
+  }
+
+  const bytesOf = (body) => element("pre", { tabindex: "0", dir: "ltr" }, body);
+
+  /** The bytes, and what stands in them, name by name; not before they are sent, for nobody chooses by what was drawn. */
+  function sentBytes() {
+    const content = JSON.parse(shown.body);
+    const codes = (meaning, digits) => say("bytes_code", { code: element("code", {}, digits), answer: quote(meaning) });
+    const lines = [
+      ["id", say("bytes_id")],
+      ["link", say(content.link ? "bytes_link" : "bytes_no_link")],
+      ["pad", say("bytes_pad")],
+      ...survey.questions.filter((question) => question.clear).map(({ name, ...question }) => (
+        [name, codes(label(question, Number(content.public[name])), content.public[name])]
+      )),
+      ...drawnCodes(content.report).map(([name, meaning]) => (
+        [name, meaning ? codes(meaning, content.report[name]) : say("bytes_drawn")]
+      )),
+      ["round", say("bytes_round")],
+      ["survey", say("bytes_survey")],
+    ];
+    return [
+      paragraph("sent_text"),
+      bytesOf(shown.body),
+      element(
+        "details", {}, element("summary", {}, say("bytes")),
+        element("ul", {}, lines.map(([name, text]) => element("li", {}, element("code", {}, name), " – ", text))),
+      ),
+    ];
+  }
+
+  /** The columns of a report, and what each means where that is one answer or one question. */
+  function drawnCodes(columns) {
+    const readings = readingOf(survey, columns).map(({ attribute, codes }) => [survey.attributes[attribute], codes]);
+    const picked = sampled ? [attributeName(readings[0][0])] : [];
+    const answer = ([known, codes]) => (known.reading === "value" ? attributeLabel(known, codes[0]) : null);
+    const meanings = [...picked, ...readings.map(answer)];
+    return card.columns.map(({ name }, place) => [name, meanings[place]]);
   }
 
   /** What the bytes say in words; on wish, whether that is true. */
