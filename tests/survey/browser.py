@@ -13,6 +13,15 @@ import time
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser")) if path), None)
 
+#: Buttons and headings of the English page.
+TAKE_PART = "I take part"
+DRAW = "Let chance decide and send"
+DRAW_AGAIN = "I take part: draw and send"
+SEND_AGAIN = "Try again now"
+NOT_SENT = "Not sent yet"
+ALREADY = "You have answered already."
+SOMEBODY_ELSE = "Somebody else answers here"
+
 #: What a page asks the browser to tell about itself: all that outlives a screen or could be looked at by others.
 SNAPSHOT = """async () => ({
   dom: document.documentElement.outerHTML.replace(/<script type="application\\/json".*?<\\/script>/s, ""),

@@ -24,7 +24,8 @@ def page_of(survey, **options):
 
 
 def take_part(tab):
-    tab.get_by_role("button", name="I take part").click()
+    tab.get_by_role("button", name=browsers.TAKE_PART).click()
+    tab.get_by_text("One moment …").wait_for(state="hidden")  # it asks whether the survey is open
 
 
 def choose(tab, label):
@@ -32,7 +33,7 @@ def choose(tab, label):
 
 
 def send(tab):
-    tab.get_by_role("button", name="Draw and send").click()
+    tab.get_by_role("button", name=browsers.DRAW).click()
 
 
 def text(tab):
@@ -42,13 +43,14 @@ def text(tab):
 
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
     tab = visit(page_of(one))
-    assert "If your true answer is “Yes”, 73 of 100 people like you send “Yes”." in text(tab)
-    assert "If it is “No”, 27 of 100 send “Yes” all the same." in text(tab)
+    assert "Of 100 people whose true answer is “Yes”, 73 send “Yes”." in text(tab)
+    assert "Of 100 whose true answer is “No”, 27 send “Yes” all the same." in text(tab)
     assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in text(tab)
     pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
     assert pictures == ["73 of 100", "27 of 100"]
     assert [tab.locator(f".odds > div:nth-child({row}) .on").count() for row in (1, 2)] == [73, 27]
-    assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week?"
+    assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week? chance may change it"
+    assert f"No answer is sent until you press “{browsers.DRAW}”." in text(tab)
     assert tab.locator("input[type=radio], .banner").count() == 0
     take_part(tab)
     assert collector.bodies == []
@@ -59,11 +61,17 @@ def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one
     report = one.parse(body)
     label = ("No", "Yes")[int(report.columns["drinks"])]
     assert tab.locator("pre").inner_text() == body.decode()
-    assert f"Your device sent: “{label}”." in text(tab)
-    assert "true answer" not in text(tab).replace(TRUE, "")
-    tab.get_by_role("button", name=TRUE).click()
-    assert ("Chance left your answer as it was." if label == "Yes" else "Chance changed your answer.") in text(tab)
-    assert tab.get_by_role("button").count() == 0
+    assert f"To “Have you drunk alcohol this week?” your device sent “{label}”." in text(tab)
+    assert "That may or may not be your true answer." in text(tab)
+    tab.get_by_text("What these bytes mean").click()
+    assert f"drinks – {report.columns['drinks']} stands for “{label}”" in text(tab)
+    names = [line.inner_text() for line in tab.locator("li > code:first-child").all()]
+    assert names == ["id", "link", "pad", "drinks", "round", "survey"]
+    truth = "Chance left your answer as it was." if label == "Yes" else "Chance changed your answer."
+    for press, is_shown in ((TRUE, True), ("Hide this again", False), (TRUE, True)):
+        assert (truth in text(tab)) is not is_shown
+        tab.get_by_role("button").click()  # the only button
+        assert (truth in text(tab)) is is_shown, press
 
 
 def test_whoever_does_not_take_part_leaves_nothing_behind(one, visit, collector):
@@ -88,12 +96,13 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert not tab.get_by_text("What have you seen?", exact=True).first.is_visible()  # five questions are folded
     tab.get_by_text("What you will be asked").click()
     questions = [line.inner_text() for line in tab.locator("details").first.locator("li").all()]
-    assert questions == [question.text["en"] for question in many.questions]
+    marks = {False: "chance may change it", True: "sent as it is"}
+    assert questions == [f"{question.text['en']} {marks[question.clear]}" for question in many.questions]
     assert "There are 6 protected answers. Your device picks one of them" in text(tab)
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
     send(tab)
-    assert "Please answer this question." in text(tab)
+    assert text(tab).count("Please answer this question.") == 4  # none of several is an answer
     choose(tab, "I would rather not say")
     number = tab.get_by_label("How many hours did you sleep last night?")
     for typed in ("7.3", "13", "-1", "x", "1e1", "0x7"):
@@ -110,7 +119,11 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     report = many.parse(collector.bodies[0])
     assert report.public == (2,)
     assert "Your answer to “Your class” was sent as it is: “C”." in text(tab)
-    assert "Your device picked this question:" in text(tab)
+    assert "Your device picked one question by chance." in text(tab)
+    tab.get_by_text("What these bytes mean").click()
+    assert "class – 2 stands for “C”" in text(tab)
+    assert re.search("attribute – [0-5] stands for “", text(tab))
+    assert re.search("report – ([0-9]+ stands for “|what was drawn, in code)", text(tab))
     tab.get_by_role("button", name=TRUE).click()
     assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
 
@@ -119,7 +132,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     survey = write(TABLES)
     tab = visit(page_of(survey))
     assert "Two answers are sent as a pair" in text(tab)
-    assert "If your true answer is “No + never”, 60 of 100 people like you send “No + never”." in text(tab)
+    assert "Of 100 people whose true answer is “No + never”, 60 send “No + never”." in text(tab)
     take_part(tab)
     choose(tab, "Yes")
     choose(tab, "often")
@@ -128,7 +141,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     cell = int(survey.parse(collector.bodies[0]).columns["report"])
     smokes, sport = divmod(cell, 3)
     sent = f"{('No', 'Yes')[smokes]} + {('never', 'sometimes', 'often')[sport]}"
-    assert f"Your device sent: “{sent}”." in text(tab)
+    assert f"your device sent “{sent}”." in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
 
@@ -196,11 +209,65 @@ def test_a_survey_that_closes_while_its_page_is_open_draws_nothing(one, visit, c
     assert tab.evaluate("localStorage.length") == 0
 
 
+def test_a_survey_that_closes_before_its_answer_came_says_so_and_draws_nothing(one, visit, collector):
+    """The questions are shown after three seconds without an answer; an answer that comes then is still heeded."""
+    tab = visit(page_of(one), quiet=False)
+    tab.wait_for_load_state("networkidle")
+    waiting = []
+
+    def hold(route):
+        waiting.append(route)
+
+    tab.route("**/report?*", hold)
+    tab.clock.install()
+    tab.get_by_role("button", name=browsers.TAKE_PART).click()
+    tab.get_by_text("One moment …").wait_for()
+    assert tab.get_by_role("radio").count() == 0
+    tab.clock.fast_forward(3100)
+    choose(tab, "Yes")
+    waiting[0].fulfill(status=410, body=browsers.problem(410), content_type="application/json")
+    tab.get_by_role("heading", name="The survey closed while you were answering").wait_for()
+    assert "Nothing was drawn" in text(tab)
+    assert tab.evaluate("localStorage.length") == 0
+    assert collector.bodies == []
+
+
+def test_an_answer_that_came_too_late_is_known_as_such_and_is_followed_by_none(one, visit, collector):
+    """The bytes are forgotten, and a mark stays in their place: they have left the device."""
+    collector.answers = [410]
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="Too late").wait_for()
+    assert "it was refused and is in no result" in text(tab)
+    assert tab.locator("pre").inner_text() == collector.bodies[0].decode()
+    assert violations(tab) == []
+    assert json.loads(tab.evaluate("Object.values(localStorage)[0]")) == {"sent": True, "late": True}
+    assert collector.bodies[0].decode() not in tab.evaluate(browsers.SNAPSHOT)["journal"]
+    for state in (410, 204):  # also if the collector should open again
+        collector.state = state
+        tab.reload()
+        tab.get_by_role("heading", name="Too late").wait_for()
+        tab.wait_for_load_state("networkidle")
+        assert tab.get_by_role("button").count() == 0
+    assert len(collector.bodies) == 1
+
+
+def test_whoever_has_answered_reads_that_the_survey_is_closed(one, visit, collector):
+    tab = visit(page_of(one), quiet=False)
+    _drawn(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    collector.state = 410
+    tab.reload()
+    tab.get_by_role("heading", name="This survey is closed").wait_for()
+    assert "You have answered. Thank you." in text(tab)
+    assert tab.get_by_role("button").count() == 0
+
+
 def test_what_was_drawn_before_a_survey_closed_is_sent_again_after_it(one, visit, collector):
     collector.answers = [503, 200]
     tab = visit(page_of(one), quiet=False)
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     collector.state = 410
     tab.reload()
     tab.get_by_role("heading", name="sent and counted").wait_for()
@@ -235,7 +302,7 @@ def _traces(survey, content, visit, answer, **options):
     tab.get_by_role("heading", name="sent and counted").wait_for()
     traces.append(tab.evaluate(browsers.SNAPSHOT))
     tab.reload()
-    tab.get_by_role("heading", name="was sent already").wait_for()
+    tab.get_by_role("button", name=browsers.SOMEBODY_ELSE).wait_for()
     traces.append(tab.evaluate(browsers.SNAPSHOT))
     return traces
 
@@ -318,14 +385,14 @@ def test_every_attempt_sends_the_same_bytes(failure, one, visit, collector):
     collector.answers = [failure] * 50  # a browser tries again by itself where a connection was cut
     tab = visit(page_of(one), quiet=False)
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     assert "true answer" not in text(tab)
     shown = tab.locator("pre").inner_text()
     tab.reload()  # tries again, and fails again
-    tab.get_by_role("button", name="Send the same again").wait_for()
+    tab.get_by_role("button", name=browsers.SEND_AGAIN).wait_for()
     attempts = len(collector.bodies)
     collector.answers = []
-    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("button", name=browsers.SEND_AGAIN).click()
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert {body.decode() for body in collector.bodies} == {shown}
     assert len(collector.bodies) > attempts >= 2
@@ -335,9 +402,9 @@ def test_without_a_connection_the_page_works_until_it_sends_and_then_waits_for_o
     tab = visit(page_of(one), quiet=False)
     tab.context.set_offline(True)
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     shown = tab.locator("pre").inner_text()
-    assert "This page sends it by itself as soon as that works again" in text(tab)
+    assert "Your device keeps what it drew and sends it later by itself. It counts only once." in text(tab)
     assert "close it and open it again later" in text(tab)
     assert collector.bodies == []
     tab.context.set_offline(False)  # it goes on by itself
@@ -351,7 +418,7 @@ def test_a_page_that_stays_open_sends_again_by_itself_when_the_collector_is_back
     tab.clock.install()
     tab.reload()
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     assert len(collector.bodies) == 1
     tab.clock.fast_forward(16_000)
     tab.get_by_role("heading", name="sent and counted").wait_for()
@@ -364,7 +431,7 @@ def test_a_double_tap_draws_and_sends_once(one, visit, collector):
     tab = visit(page_of(one))
     take_part(tab)
     choose(tab, "Yes")
-    button = tab.get_by_role("button", name="Draw and send")
+    button = tab.get_by_role("button", name=browsers.DRAW)
     button.evaluate("(element) => { element.click(); element.click(); element.click(); }")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len(collector.bodies) == 1
@@ -378,7 +445,7 @@ def test_two_tabs_of_one_person_send_one_report(one, visit, collector):
         choose(tab, "Yes")
     send(first)
     first.get_by_role("heading", name="sent and counted").wait_for()
-    second.get_by_role("heading", name="From this device an answer was sent already").wait_for()
+    second.get_by_role("heading", name=browsers.ALREADY).wait_for()
     assert len(collector.bodies) == 1
 
 
@@ -391,7 +458,7 @@ def test_two_tabs_that_draw_at_the_same_moment_send_the_same_bytes(one, visit, c
         take_part(tab)
         choose(tab, "Yes")
     for tab in (first, second):
-        tab.get_by_role("button", name="Draw and send").evaluate("(element) => setTimeout(() => element.click(), 50)")
+        tab.get_by_role("button", name=browsers.DRAW).evaluate("(element) => setTimeout(() => element.click(), 50)")
     for tab in (first, second):
         tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len({*collector.bodies}) == 1
@@ -402,10 +469,10 @@ def test_after_sending_nobody_is_asked_again_and_the_report_is_not_shown(one, vi
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     tab.reload()
-    assert "From this device an answer was sent already" in text(tab)
+    assert browsers.ALREADY in text(tab)
     assert collector.bodies[0].decode() not in tab.content()
     assert json.loads(tab.evaluate("Object.values(localStorage)[0]")) == {"sent": True}
-    tab.get_by_role("button", name="Somebody else answers here").click()
+    tab.get_by_role("button", name=browsers.SOMEBODY_ELSE).click()
     _drawn(tab, "No")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     ids = [one.parse(body).id for body in collector.bodies]
@@ -425,9 +492,9 @@ def test_without_storage_the_page_says_so_and_still_sends_the_same_bytes(obstacl
     tab = visit(page_of(one), before=obstacle, quiet=False)
     assert "This browser keeps nothing for this page." in text(tab)
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     assert "Leave this page open until it is sent" in text(tab)
-    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("button", name=browsers.SEND_AGAIN).click()
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len(collector.bodies) == 2
     assert len({*collector.bodies}) == 1
@@ -455,7 +522,7 @@ def test_where_storage_is_nearly_full_the_page_says_so_and_nobody_answers_twice(
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     tab.reload()
-    tab.get_by_role("heading", name="was sent already").wait_for()  # the journal has it
+    tab.get_by_role("heading", name=browsers.ALREADY).wait_for()  # the journal has it
     assert len(collector.bodies) == 1
 
 
@@ -474,21 +541,24 @@ def test_equal_surveys_at_two_places_keep_what_was_drawn_apart(one, visit, colle
     collector.answers = [503]
     first = visit(page_of(one), quiet=False)
     _drawn(first)
-    first.get_by_role("heading", name="Not sent yet").wait_for()
+    first.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
+    opened = replace(one, opening="class 2")
     places = [
         (one.page(address="other/report"), "/s/other"),
         (page_of(replace(one, opening="class 1")), "/s/class"),
-        (page_of(replace(one, opening="class 2")), "/s/class"),
+        (page_of(opened), "/s/class"),
     ]
     for content, path in places:
         second = visit(content, path=path, context=first.context)
         second.get_by_role("heading", name="Do you take part?").wait_for()
         assert len(collector.bodies) == 1
+    experts = second.locator("details", has_text="For experts").text_content()
+    assert f"which is sent: {opened.identity}. Digest of its file: {opened.digest}." in experts
     _drawn(second)
     second.get_by_role("heading", name="sent and counted").wait_for()
     with pytest.raises(DataError):
         one.parse(collector.bodies[1])
-    replace(one, opening="class 2").parse(collector.bodies[1])
+    opened.parse(collector.bodies[1])
 
 
 PORTAL = "<title>Log in to this network</title>"
@@ -501,9 +571,9 @@ def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visi
     tab.route("**/report", lambda route: route.fulfill(status=status, body=PORTAL, content_type="text/html"))
     choose(tab, "Yes")
     send(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     tab.unroute("**/report")
-    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("button", name=browsers.SEND_AGAIN).click()
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len(collector.bodies) == 1
 
@@ -513,7 +583,7 @@ def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visi
     [
         (200, "sent and counted"),
         (403, "This link has been used already."),
-        (410, "The survey is closed."),
+        (410, "it was refused and is in no result"),
         (404, "did not take the report. Tell whoever gave you the link: 404."),
         (409, ": 409."),
         (413, ": 413."),
@@ -525,7 +595,7 @@ def test_every_answer_of_the_collector_has_its_words(status, message, one, visit
     tab = visit(page_of(one), quiet=False)
     _drawn(tab)
     tab.get_by_text(message).wait_for()
-    assert tab.get_by_role("button", name="Draw and send").count() == 0
+    assert tab.get_by_role("button", name=browsers.DRAW).count() == 0
 
 
 # Links, disks and plain http.
@@ -540,9 +610,10 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[0]).link == TOKEN
+    assert "your personal link" in tab.locator("details ul").text_content()
     assert TOKEN not in json.dumps(collector.requests)
     tab.reload()
-    assert "was sent already" in text(tab)
+    assert browsers.ALREADY in text(tab)
     assert tab.get_by_role("button").count() == 0
     tab.goto(f"{collector.address}/s/class#{TOKEN[::-1]}")  # another person's link on the same device
     _drawn(tab, "No")
@@ -560,7 +631,7 @@ def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(mome
     tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
     take_part(tab)
     choose(tab, "Yes")
-    button = tab.get_by_role("button", name="Draw and send")
+    button = tab.get_by_role("button", name=browsers.DRAW)
     button.evaluate(f"(element, token) => {{ element.click(); {moment} }}", TOKEN[::-1])
     tab.get_by_role("heading", name="Do you take part?").wait_for()
     tab.wait_for_timeout(800)  # the collector has answered meanwhile
@@ -569,7 +640,7 @@ def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(mome
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert [one.parse(body).link for body in collector.bodies] == [TOKEN, TOKEN[::-1]]
     tab.evaluate("(token) => { location.hash = token; }", TOKEN)
-    tab.get_by_role("heading", name="was sent already").wait_for()
+    tab.get_by_role("heading", name=browsers.ALREADY).wait_for()
 
 
 def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_again(one, visit, collector):
@@ -579,10 +650,10 @@ def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_aga
     collector.answers = [503, 503]
     tab = visit(page_of(one), before=forbidden, quiet=False)
     _drawn(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     tab.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
     tab.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
-    tab.get_by_role("button", name="Send the same again").click()
+    tab.get_by_role("button", name=browsers.SEND_AGAIN).click()
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert len(collector.bodies) == 3
     assert len({*collector.bodies}) == 1
@@ -651,18 +722,18 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
                 return
         raise AssertionError(f"{name} cannot be reached")
 
-    press_until("button", "I take part")
+    press_until("button", browsers.TAKE_PART)
     tab.keyboard.press("Enter")
     assert tab.evaluate("document.activeElement.tagName") in ("H1", "H2")
     press_until("radio", "No")
     tab.keyboard.press("ArrowDown")
     assert tab.get_by_label("Yes", exact=True).is_checked()
-    press_until("button", "Draw and send")
+    press_until("button", browsers.DRAW)
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     press_until("button", TRUE)
     tab.keyboard.press(" ")
-    assert "What was sent does not tell this." in text(tab)
+    assert "Only you know this: nobody can see it from what was sent." in text(tab)
     assert len(collector.bodies) == 1
 
 
@@ -686,6 +757,7 @@ def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, co
     tab.reload()
     _answer_all(tab)
     tab.get_by_role("button", name=TRUE).click()
+    tab.locator("summary").click()
     assert violations(tab) == []
     tab.reload()
     assert violations(tab) == []
@@ -715,6 +787,6 @@ def _answer_all_from_questions(tab):
 
 def test_the_slider_shows_what_can_be_concluded(one, visit):
     tab = visit(page_of(one))
-    slider = tab.get_by_label("How likely somebody thinks it before")
+    slider = tab.get_by_label("How strongly does somebody suspect “Yes” already?")
     slider.fill("10")
     assert "Before: 10 %. After: at least 3 %, at most 24 %." in text(tab)

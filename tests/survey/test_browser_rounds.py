@@ -43,7 +43,7 @@ def first_round(tab, label="Yes"):
 
 
 def again(tab):
-    tab.get_by_role("button", name="I take part: draw and send").click()
+    tab.get_by_role("button", name=browsers.DRAW_AGAIN).click()
     tab.get_by_role("heading", name="sent and counted").wait_for()
 
 
@@ -117,9 +117,9 @@ def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answe
     choose(tab, "Yes")
     choose(tab, "A")
     send(tab)
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     tab.reload()
-    tab.get_by_role("heading", name="Not sent yet").wait_for()
+    tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
     other = answer(2, tab.context, quiet=False)  # a week later, what was not sent goes out, and the round is its own
     again(other)
     claims = [body for body in collector.bodies if b'"epoch"' in body]
@@ -205,7 +205,7 @@ def test_without_a_journal_a_round_that_was_sent_before_a_crash_is_not_drawn_aga
     second.evaluate(NO_JOURNAL)
     second.reload()
     collector.answers = [503, 403]
-    second.get_by_role("button", name="I take part: draw and send").click()
+    second.get_by_role("button", name=browsers.DRAW_AGAIN).click()
     second.get_by_role("heading", name="No connection").wait_for()
     second.get_by_role("button", name="Try again").click()
     second.get_by_role("heading", name="You have answered in round 2").wait_for()

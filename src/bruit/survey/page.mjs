@@ -211,6 +211,12 @@ function dots([count, of], label) {
 const FIRST_PAUSE = 15000;
 const LONGEST_PAUSE = 300000;
 
+// How long somebody who takes part waits to learn whether the survey is open, before the questions are shown anyway.
+const OPEN_PATIENCE = 3000;
+
+// What a collector answers to a report that came after the survey was closed.
+const LATE = "410";
+
 // What is stored at once, in characters: a memo is shorter than a report, and quotes are written as two characters.
 const sizeOf = (survey) => 4 * survey.length + 1000;
 
@@ -218,12 +224,14 @@ function start(survey) {
   const place = document.getElementById("survey");
   const card = read(survey.card);
   const sampled = card.method === "SMP";
+  const isOneOfTwo = card.questions.length === 1 && card.questions[0].values.length === 2;
   const tables = survey.attributes.some(({ parts }) => parts.length > 1); // pairs of answers are reported
   let language = preferred(survey.languages);
   let screen = null;
   let answers = null; // the true ones
   let shown = null; // what was drawn, while this page is open
   let drawing = false;
+  let shut = null; // why the collector takes no answers, as far as this page knows; "" where it takes them
   let link = "";
   let base = ""; // what all that is stored for this survey and link begins with
   let store = null; // of this round
@@ -280,12 +288,15 @@ function start(survey) {
   // Screens.
 
   const SCREENS = {
-    invitation, declined, questions, report, already, again, not_yet, lost, claiming, unclaimed,
+    invitation, declined, questions, report, already, again, not_yet, lost, unclaimed,
+    claiming: () => waiting("claiming"),
+    moment: () => waiting("moment"),
     from_disk: () => notice("from_disk"),
     insecure: () => notice("insecure"),
     needs_link: () => notice("needs_link"),
     not_open: () => notice("not_open"),
     closed: () => notice("closed"),
+    closed_meanwhile: () => notice("closed_meanwhile"),
     not_drawn: () => notice("not_drawn"),
   };
 
@@ -334,6 +345,7 @@ function start(survey) {
     const lines = introduction[language].split(/\n\s*\n/).filter(Boolean);
     return [
       heading(title[language]),
+      paragraph("may_decline", { button: quote(words().draw) }),
       ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
@@ -351,12 +363,18 @@ function start(survey) {
     ];
   }
 
-  /** What will be asked, as text only. */
+  /** What will be asked, as text only, and how it will be sent. */
   function preview() {
     return element(
       "details", survey.questions.length > 3 ? {} : { open: "" }, element("summary", {}, say("preview")),
-      element("ul", {}, survey.questions.map(({ text: own }) => element("li", { dir: "auto" }, own[language]))),
+      element("ul", {}, survey.questions.map((question) => (
+        element("li", {}, element("span", { dir: "auto" }, question.text[language]), " ", mark("span", question))
+      ))),
     );
+  }
+
+  function mark(name, { clear: isClear }) {
+    return element(name, { class: isClear ? "mark open" : "mark" }, say(isClear ? "is_clear" : "is_protected"));
   }
 
   const roundOf = () => paragraph("round_of", { round: figure(round), rounds: figure(panel.opens.length) });
@@ -395,17 +413,18 @@ function start(survey) {
     const values = {
       answer: () => quote(attributeLabel(attribute, example)),
       other: () => quote(attributeLabel(attribute, 0)),
-      own: share(attribute.own),
-      share: share(attribute.other),
     };
-    if (attribute.reading === "list") return [say("own_list", values), say("other_lists", values)];
+    const [own, other] = [attribute.own, attribute.other].map(([count, of]) => (
+      { ...values, count: figure(count), of: figure(of) }
+    ));
+    if (attribute.reading === "list") return [say("own_list", own), say("other_lists", other)];
     if (attribute.reading === "value") {
-      return [say("own_answer", values), say(size === 2 ? "other_answer" : "other_answers", values)];
+      return [say("own_answer", own), say(size === 2 ? "other_answer" : "other_answers", other)];
     }
     const { labels } = survey.questions[question];
     const [low, high] = [labels[language][0], labels[language][size - 1]].map(Number);
-    const ends = { ...values, low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
-    return [say("low_number", ends), say("high_number", ends)];
+    const ends = { low: figure(low), high: figure(high), middle: figure((low + high) / 2) };
+    return [say("low_number", { ...own, ...ends }), say("high_number", { ...other, ...ends })];
   }
 
   function others() {
@@ -432,7 +451,7 @@ function start(survey) {
     return [
       subheading(say("belief")),
       expectation(),
-      element("div", { class: "slider" }, element("label", { for: "belief" }, say("belief_slider")), slider, after),
+      element("div", { class: "slider" }, element("label", { for: "belief" }, suspicion()), slider, after),
       paragraph(panel ? "belief_lasts_rounds" : "belief_lasts"),
       ...account(true),
     ];
@@ -442,8 +461,13 @@ function start(survey) {
   function expectation() {
     const values = { before: percent(50), most: percent(survey.beliefs[49][1]) };
     if (panel) return paragraph("belief_rounds", { ...values, first: percent(panel.accounts[0][0][1]) });
-    if (card.questions.length > 1 || card.questions[0].values.length > 2) return paragraph("belief_text", values);
+    if (!isOneOfTwo) return paragraph("belief_text", values);
     return paragraph("belief_answer", { ...values, answer: quote(attributeLabel(survey.attributes[0], 1)) });
+  }
+
+  function suspicion() {
+    if (panel || !isOneOfTwo) return say("belief_slider");
+    return say("belief_slider_answer", { answer: quote(attributeLabel(survey.attributes[0], 1)) });
   }
 
   /** What was sent with this link from this device tells so much; nothing where nothing was sent. */
@@ -476,7 +500,8 @@ function start(survey) {
   function leaves() {
     const own = panel ? ["leaves_link_rounds", "leaves_memo"] : survey.links ? ["leaves_link"] : [];
     const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
-    const known = { epsilon: figure(survey.epsilon), digest: element("code", {}, survey.digest) };
+    const [identity, digest] = [survey.identity, survey.digest].map((digits) => element("code", {}, digits));
+    const known = { epsilon: figure(survey.epsilon), identity, digest };
     const parts = panel && { report: figure(panel.report_epsilon), epoch: figure(panel.epoch_epsilon) };
     return element(
       "details", {}, element("summary", {}, say("leaves")),
@@ -499,9 +524,17 @@ function start(survey) {
 
   async function takePart() {
     if (panel && !(await claim(0))) return;
-    if (!panel) checkOpen(); // the page may have been open for long; a claim learns it by itself
+    if (!panel && !(await mayAsk())) return; // a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
     show("questions");
+  }
+
+  /** Whether to ask: the page may have been open for long. Without an answer of the collector it asks, after a while. */
+  async function mayAsk() {
+    const own = store;
+    show("moment");
+    await Promise.race([checkOpen(), new Promise((resolve) => setTimeout(resolve, OPEN_PATIENCE))]);
+    return screen === "moment" && own === store;
   }
 
   /** What was chosen is forgotten; nothing was drawn yet. */
@@ -589,8 +622,8 @@ function start(survey) {
     if (!number && stage(record) < 2) own.set(null);
   }
 
-  function claiming() {
-    return [heading(survey.title[language]), paragraph("claiming", {}, { role: "status" })];
+  function waiting(name) {
+    return [heading(survey.title[language]), paragraph(name, {}, { role: "status" })];
   }
 
   function unclaimed() {
@@ -598,7 +631,7 @@ function start(survey) {
     if (outcome === "again") {
       return [...notice("unclaimed"), buttons(button("try_again", shown.next, "main"))];
     }
-    const reason = outcome === "410" ? "refused_closed" : "refused_other";
+    const reason = outcome === LATE ? "refused_closed" : "refused_other";
     return [heading(survey.title[language]), subheading(say("refused")), paragraph(reason, { status: outcome })];
   }
 
@@ -657,7 +690,7 @@ function start(survey) {
     return element(
       "fieldset", { id, "aria-describedby": `${id}-help ${id}-error` },
       element("legend", { dir: "auto" }, question.text[language]),
-      element("p", { class: question.clear ? "mark open" : "mark" }, say(question.clear ? "is_clear" : "is_protected")),
+      mark("p", question),
       element("p", { id: `${id}-help`, class: "quiet", dir: "auto" }, help),
       question.kind === "number" ? numberInput(question, row) : choices(question, row),
       element("p", { id: `${id}-error`, class: "error", role: "alert" }),
@@ -716,10 +749,10 @@ function start(survey) {
 
   async function finish() {
     if (roundNow() !== round) return begin(); // another round has begun since the page was opened
-    const bad = answers.findIndex((answer) => answer === null || Number.isNaN(answer));
-    if (bad >= 0) {
-      complain(bad, answers[bad] === null ? "missing" : "bad_number");
-      document.querySelector(`#q${bad} input`).focus();
+    const wrong = answers.map((answer) => (answer === null ? "missing" : Number.isNaN(answer) ? "bad_number" : null));
+    if (wrong.some(Boolean)) {
+      wrong.forEach((name, row) => complain(row, name));
+      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
       return undefined;
     }
     return drawAndSend();
@@ -785,7 +818,8 @@ function start(survey) {
     }
     if (record.sent) {
       answers = null;
-      return show("already");
+      show("already");
+      return checkOpen();
     }
     shown = { body: relinked(record.body, "", link), outcome: "sending", told: false, busy: false, pause: FIRST_PAUSE };
     show("report");
@@ -819,11 +853,17 @@ function start(survey) {
     if (shown === current && current.outcome !== "again") show("report");
   }
 
-  /** Send what is stored, and remember that it was sent; without a screen, because another link may be open. */
+  /**
+   * Send what is stored, and remember that it was sent; without a screen, because another link may be open. A collector
+   * that is closed refuses only what it has not counted. The bytes are then of no use, but have left the device: nothing
+   * may be drawn after them.
+   */
   async function deliver(kept) {
     const record = kept.get();
-    const outcome = record.sent ? "sent" : await posted(relinked(record.body, "", kept.link));
+    if (record.sent) return record.late ? LATE : "sent";
+    const outcome = await posted(relinked(record.body, "", kept.link));
     if (outcome === "sent") await kept.set({ sent: true });
+    if (outcome === LATE) await kept.set({ sent: true, late: true });
     return outcome;
   }
 
@@ -856,26 +896,29 @@ function start(survey) {
     }
   }
 
-  /** Learn whether the collector takes answers; where it does not, say so, unless something was drawn already. */
+  /** Learn whether the collector takes answers; where it does not, say so, unless something is being sent. */
   async function checkOpen() {
     const own = store;
     const address = new URL(survey.address, location.href);
     address.searchParams.set("survey", survey.identity);
-    const shut = { 404: "not_open", 410: "closed" }[await answered({ method: "GET" }, address)];
-    const asks = screen === "invitation" || screen === "again" || screen === "questions";
-    if (!shut || !asks || drawing || own !== store || store.get()) return;
+    const status = await answered({ method: "GET" }, address);
+    if (own !== store) return; // another link was opened here meanwhile
+    shut = { 404: "not_open", 410: "closed" }[status] ?? "";
+    if (screen === "already") show("already");
+    const asks = ["invitation", "moment", "again", "questions"].includes(screen);
+    if (!shut || !asks || drawing || store.get()) return;
     answers = null;
-    show(shut);
+    show(shut === "closed" && screen === "questions" ? "closed_meanwhile" : shut);
   }
 
   function report() {
     const { outcome, body } = shown;
-    const bytes = element("pre", { tabindex: "0", dir: "ltr" }, body);
+    const bytes = bytesOf(body);
     const title = heading(survey.title[language]);
     const state = (name, values) => paragraph(name, values, { role: "status" });
     if (outcome === "sent") {
       const last = paragraph("you_may_close", {}, { class: "quiet" });
-      return [title, subheading(say("sent")), ...meaning(), ...account(), paragraph("sent_text"), bytes, ...upcoming(), last];
+      return [title, subheading(say("sent")), ...meaning(), ...account(), ...sentBytes(), ...upcoming(), last];
     }
     if (outcome === "sending") {
       return [title, subheading(say("drawn")), paragraph("drawn_text"), bytes, state("sending")];
@@ -886,26 +929,70 @@ function start(survey) {
       const rest = [paragraph("drawn_text"), bytes];
       return [title, subheading(say("not_sent")), state("not_sent_text"), closing, again, ...rest];
     }
-    const reason = { 403: "refused_link", 410: "refused_closed" }[outcome] ?? "refused_other";
+    if (outcome === LATE) {
+      const last = paragraph("you_may_close", {}, { class: "quiet" });
+      return [title, subheading(say("late")), state("late_text"), ...sentBytes(), last];
+    }
+    const reason = outcome === "403" ? "refused_link" : "refused_other";
     return [title, subheading(say("refused")), state(reason, { status: outcome })];
+  }
+
+  const bytesOf = (body) => element("pre", { tabindex: "0", dir: "ltr" }, body);
+
+  /** The bytes, and what stands in them, name by name; not before they are sent, for nobody chooses by what was drawn. */
+  function sentBytes() {
+    const content = JSON.parse(shown.body);
+    const codes = (meaning, digits) => say("bytes_code", { code: element("code", {}, digits), answer: quote(meaning) });
+    const lines = [
+      ["id", say("bytes_id")],
+      ["link", say(content.link ? "bytes_link" : "bytes_no_link")],
+      ["pad", say("bytes_pad")],
+      ...survey.questions.filter((question) => question.clear).map(({ name, ...question }) => (
+        [name, codes(label(question, Number(content.public[name])), content.public[name])]
+      )),
+      ...drawnCodes(content.report).map(([name, meaning]) => (
+        [name, meaning ? codes(meaning, content.report[name]) : say("bytes_drawn")]
+      )),
+      ["round", say("bytes_round")],
+      ["survey", say("bytes_survey")],
+    ];
+    return [
+      paragraph("sent_text"),
+      bytesOf(shown.body),
+      element(
+        "details", {}, element("summary", {}, say("bytes")),
+        element("ul", {}, lines.map(([name, text]) => element("li", {}, element("code", {}, name), " – ", text))),
+      ),
+    ];
+  }
+
+  /** The columns of a report, and what each means where that is one answer or one question. */
+  function drawnCodes(columns) {
+    const readings = readingOf(survey, columns).map(({ attribute, codes }) => [survey.attributes[attribute], codes]);
+    const picked = sampled ? [attributeName(readings[0][0])] : [];
+    const answer = ([known, codes]) => (known.reading === "value" ? attributeLabel(known, codes[0]) : null);
+    const meanings = [...picked, ...readings.map(answer)];
+    return card.columns.map(({ name }, place) => [name, meanings[place]]);
   }
 
   /** What the bytes say in words; on wish, whether that is true. */
   function meaning() {
     const readings = readingOf(survey, JSON.parse(shown.body).report);
-    const question = (row) => quote(attributeName(survey.attributes[row]));
     const lines = readings.map((reading) => element(
       "div", { class: "meaning" },
-      sampled ? paragraph(tables ? "says_pair" : "says_question", { question: question(reading.attribute) }) : null,
-      readings.length > 1 ? paragraph("says_all", { question: question(reading.attribute) }) : null,
+      sampled && survey.attributes.length > 1 ? paragraph(tables ? "says_pair" : "says_question") : null,
       element("p", { class: "lead" }, spoken(reading)),
-      shown.told && answers ? element("p", { role: "status" }, truth(reading)) : null,
+      paragraph(survey.attributes[reading.attribute].reading === "value" ? "says_chance" : "says_chance_hint"),
+      shown.told && answers ? element("p", { role: "status" }, truth(reading), " ", say("only_you")) : null,
     ));
-    const tell = () => {
-      shown.told = true;
+    const toggle = () => {
+      shown.told = !shown.told;
       render();
+      place.querySelector("#told button").focus();
     };
-    return [...lines, ...sentInClear(), answers && !shown.told ? buttons(button("was_it_true", tell)) : null];
+    const told = answers ? buttons(button(shown.told ? "hide" : "was_it_true", toggle)) : null;
+    told?.setAttribute("id", "told");
+    return [...lines, ...sentInClear(), told];
   }
 
   /** The answers that the bytes have as they are. */
@@ -918,14 +1005,15 @@ function start(survey) {
 
   function spoken({ attribute, codes }) {
     const known = survey.attributes[attribute];
+    const question = quote(attributeName(known));
     const answer = (code) => quote(attributeLabel(known, code));
-    if (known.reading === "value") return say("says", { answer: answer(codes[0]) });
+    if (known.reading === "value") return say("says", { question, answer: answer(codes[0]) });
     if (known.reading === "list") {
-      if (!codes.length) return say("says_nothing");
-      return say("says_list", { answers: element("span", {}, separated(codes.map(answer))) });
+      if (!codes.length) return say("says_nothing", { question });
+      return say("says_list", { question, answers: element("span", {}, separated(codes.map(answer))) });
     }
     const [low, high] = [codes[0], codes[codes.length - 1]].map((code) => attributeLabel(known, code));
-    return codes.length === 1 ? say("says_number", { answer: low }) : say("says_range", { low, high });
+    return codes.length === 1 ? say("says_number", { question, answer: low }) : say("says_range", { question, low, high });
   }
 
   function truth({ attribute, codes }) {
@@ -941,10 +1029,14 @@ function start(survey) {
       await alone(base, () => store.get()?.sent && store.set(null)); // what another tab has drawn and not sent stays
       resume();
     };
+    const title = heading(survey.title[language]);
+    if (store.get()?.late) return [title, subheading(say("late")), paragraph("late_text")];
+    if (shut === "closed") return [title, subheading(say("closed")), paragraph("closed_already"), ...account()];
     if (panel) {
-      return [heading(survey.title[language]), subheading(say("already_round", { round: figure(round) })), ...account(), ...upcoming()];
+      return [title, subheading(say("already_round", { round: figure(round) })), ...account(), ...upcoming()];
     }
-    return [...notice("already"), survey.links ? null : buttons(button("someone_else", forget))];
+    const isShared = !survey.links && shut === ""; // somebody else may answer
+    return [...notice("already"), isShared ? buttons(button("someone_else", forget)) : null];
   }
 
   function upcoming() {
@@ -957,7 +1049,7 @@ function start(survey) {
   async function begin() {
     const own = {};
     beginning = own;
-    [answers, shown, screen] = [null, null, null];
+    [answers, shown, screen, shut] = [null, null, null, null];
     place.replaceChildren();
     const token = survey.links ? location.hash.slice(1) : "";
     if (location.protocol === "file:") return show("from_disk");
@@ -1001,9 +1093,10 @@ function start(survey) {
   window.addEventListener("storage", (event) => {
     if (event.key !== store?.name || !store.get()) return;
     const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
-    if (screen === "invitation" || screen === "questions" || waits) {
+    if (screen === "invitation" || screen === "moment" || screen === "questions" || waits) {
       answers = null; // another tab of this person has drawn, and sends
       show("already");
+      if (shut === null) checkOpen();
     }
   });
   begin();
