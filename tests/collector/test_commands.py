@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -17,6 +18,7 @@ from bruit.cli.app import app
 from bruit.collector import open_store
 from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.serving import Listening
 from bruit.errors import DataError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -139,6 +141,7 @@ def test_mistakes_say_the_corrected_spelling(here) -> None:
     assert "--name my-survey" in run("open", "alcohol.toml", "--no-serve", "--name", "My Survey", code=2)
     assert "--certificate" in run("open", "alcohol.toml", "--host", "0.0.0.0", code=2)
     assert "https://" in run("open", "alcohol.toml", "--address", "http://example.org", code=2)
+    assert "--port must be" in run("open", "alcohol.toml", "--port", "70000", code=2)
     run("open", "alcohol.toml", "--no-serve")
     assert "Did you mean 'alcohol'?" in run("results", "alcohl", code=2)
     assert ".sqlite" in run("results", "alcohol", "--store", "alcohol.toml", code=2)
@@ -169,6 +172,28 @@ def test_open_serves_until_it_is_asked_to_end(here) -> None:
     assert "Traceback" not in errors
     assert body.decode() not in errors
     assert sorted(path.name for path in here.iterdir()) == ["alcohol.toml", "surveys.sqlite"]
+
+
+def test_a_port_that_is_taken_is_named_with_another_one(here) -> None:
+    with contextlib.closing(Listening(port=0).bind()) as listener:
+        port = listener.getsockname()[1]
+        listener.listen()
+        output = run("open", "alcohol.toml", "--port", str(port), code=2)
+    assert f"Another program uses port {port}; try --port {port + 1 if port < 65535 else 8001}." in output
+
+
+def test_an_interrupt_of_open_says_where_the_answers_are(here, monkeypatch) -> None:
+    run("open", "alcohol.toml", "--no-serve")
+    answer(3)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("uvicorn.Server.run", interrupted)
+    output = run("open", "alcohol.toml", "--port", "0", code=130)
+    assert "Stopped. 3 answers are kept in surveys.sqlite; the same command goes on." in output
+    assert "let people answer one after another on this computer" in output
+    assert "nothing half-written" not in output
 
 
 def test_the_demo_works(tmp_path, monkeypatch) -> None:
