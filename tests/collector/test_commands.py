@@ -102,7 +102,7 @@ def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> 
     output = run("results", "alcohol")
     assert "Estimate of drinks" in output
     assert "1 more answer waiting: results move in steps of 10." in output
-    assert re.search(r"drinks: Of 100 people, about \d+ would say “Yes”; between \d+ and \d+\.", output)
+    assert re.search(r"drinks: (Of|Too few answers to tell: of) 100 people like these, .* would say “Yes”", output)
     assert json.loads(run("results", "alcohol", "--json"))["answered"] == 15
     assert "bruit estimate out/tally.json --plan out/plan.json" in run("export", "alcohol", "--to", "out")
     assert "not empty" in run("export", "alcohol", "--to", "out", code=2)

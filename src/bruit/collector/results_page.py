@@ -10,7 +10,7 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
-from bruit.collector.sentences import label, sentence, text
+from bruit.collector.sentences import answers, group_caption, label, sentence, text
 from bruit.collector.wording import language_of, template, words_of
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
@@ -137,7 +137,9 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
         ]
         for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
     ]
+    beyond = bool((ends < 0).any() or (ends > 1).any())
     return {
+        "outside": words["outside_share"].format(n=answers(table.n, words)) if beyond else "",
         "heading": words["together"].format(
             first=text(results.survey, first, own), second=text(results.survey, second, own)
         ),
@@ -158,13 +160,15 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     name, numbers = series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
     change = series.difference(0, len(numbers) - 1, same_people=False)
+    rows = list(_rows(results, name, mean, words, own))
     notes = [words["over_test"].format(p=_chance(change.p_value, words))]
     if len(set(series.epochs)) == 1:
         notes.append(words["over_same"])
     return {
         "text": text(results.survey, name, own),
         "sentence": _sentence(results, name, mean, words, own),
-        "mean": list(_rows(results, name, mean, words, own)),
+        "mean": rows,
+        "outside": _outside(rows, mean, results.shown, words),
         "change": list(_rows(results, name, change, words, own, signed=True)),
         "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
         "notes": notes,
@@ -173,6 +177,7 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
 
 def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
     own = _own(results, language)
+    rows = list(_rows(results, question.name, question.answer, words, own))
     groups = [
         {
             "heading": words["groups"].format(question=text(results.survey, name, own)),
@@ -183,8 +188,10 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     return {
         "text": text(results.survey, question.name, own),
         "sentence": _sentence(results, question.name, question.answer, words, own),
-        "reports": words["reports"].format(n=question.n),
-        "rows": list(_rows(results, question.name, question.answer, words, own)),
+        # Where everybody reported on everything, the number of answers stands at the head of the page.
+        "reports": "" if question.n == results.shown else words["reports"].format(n=question.n),
+        "rows": rows,
+        "outside": _outside(rows, question.answer, question.n, words),
         "notes": list(_notes(results, question, words)),
         "groups": groups,
     }
@@ -198,11 +205,19 @@ def _parts(
     results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
 ) -> Iterator[dict[str, Any]]:
     for group in groups:
-        member = label(results.survey, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))
-        few = "too_few" if group.n < results.survey.shown_from else "hidden_too"
-        caption = f"{member} ({group.n})" if rows else f"{member}: {words[few].format(n=group.n)}"
-        yield {"caption": caption, "rows": rows}
+        yield {
+            "caption": group_caption(results.survey, question.name, group, words, own),
+            "rows": rows,
+            "outside": _outside(rows, group.answer, group.n, words),
+        }
+
+
+def _outside(rows: list[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:
+    """That a table has numbers beyond its scale, where it has."""
+    if not any(row.below or row.above for row in rows):
+        return ""
+    return words["outside_mean" if _is_number(answer) else "outside_share"].format(n=answers(n, words))
 
 
 def _notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
