@@ -97,16 +97,22 @@ def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> 
     assert "token=" in run("open", "alcohol.toml", "--no-serve", "--new-token")
     assert "from 10 answers on" in run("results", "alcohol")
     answer(14)
-    assert "14 answered, 0 refused" in run("results", "alcohol")
+    assert "alcohol (open): 14 answers." in run("results", "alcohol")
     answer(1)
     output = run("results", "alcohol")
     assert "Estimate of drinks" in output
-    assert "1 more answer waiting: results move in steps of 10." in output
+    assert "1 more answer is waiting: results move in steps of 10, so that" in output
     assert re.search(r"drinks: (Of|Too few answers to tell: of) 100 people like these, .* would say “Yes”", output)
+    assert "close alcohol --all" not in output
+    assert re.search(r"drinks by class: A: 7 answers, too few to show", output)
+    assert "If 1 of these 14 answers were forged, a share could be off by up to" in output
     assert json.loads(run("results", "alcohol", "--json"))["answered"] == 15
     assert "bruit estimate out/tally.json --plan out/plan.json" in run("export", "alcohol", "--to", "out")
     assert "not empty" in run("export", "alcohol", "--to", "out", code=2)
-    assert "14 are in the results" in run("close", "alcohol")
+    output = run("close", "alcohol")
+    assert "14 are in the results" in output
+    assert "1 answer came after the last step and is left out, to protect whoever sent it." in output
+    assert "bruit survey close alcohol --all. Whoever saw the results before could then compare." in output
     assert "15 are in the results" in run("close", "alcohol", "--all")
     assert "closed" in run("open", "alcohol.toml", "--no-serve", code=2)
     assert "--yes" in run("delete", "alcohol", code=2)
@@ -131,7 +137,7 @@ def test_a_backup_is_a_store(here) -> None:
     run("open", "alcohol.toml", "--no-serve")
     answer(10)
     run("backup", "copy.sqlite")
-    assert "10 answered" in run("results", "alcohol", "--store", "copy.sqlite")
+    assert "alcohol (open): 10 answers." in run("results", "alcohol", "--store", "copy.sqlite")
     assert Path("copy.sqlite").stat().st_mode & 0o077 == 0
     run("backup", "copy.sqlite", code=2)
 

@@ -148,9 +148,17 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
     assert ("is no mistake: with 10 answers, the noise has not averaged out" in text) == outside
     assert text.index("No sign of forged answers") > text.index("The bar is an interval")
     assert "1 more answer is waiting: results move in steps of 10, so that nobody’s answer" in send(1)
-    assert "5 more answers are waiting: results move in steps of 10" in send(4)
+    text = send(4)
+    assert "5 more answers are waiting: results move in steps of 10" in text
+    assert "bruit survey close" not in text
     store.close("alcohol")
-    assert "The survey is closed; “bruit survey close alcohol --all” includes them." in send(0)
+    text = send(0)
+    assert "waiting" not in text
+    assert "5 answers came after the last step and are left out, to protect the people who sent them." in text
+    assert "To include all answers anyway: bruit survey close alcohol --all." in text
+    public = page(results(store, desk), public=True).decode()
+    assert "5 answers came after the last step" in public
+    assert "bruit survey close" not in public
     store.close("alcohol", whole=True)
     assert "estimated from" not in send(0)
     store.disconnect()

@@ -15,7 +15,7 @@ from bruit.collector.wording import language_of, template, words_of
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 
-__all__ = ["page"]
+__all__ = ["held_back", "notes", "page"]
 
 #: How wide a figure is drawn, and its mark.
 _WIDTH, _MARK = 1000, 6
@@ -51,13 +51,15 @@ class Row(NamedTuple):
     zero: int = 0
 
 
-def page(results: Results) -> bytes:
+def page(results: Results, *, public: bool = False) -> bytes:
     """The page.
 
     Parameters
     ----------
     results
         What is shown.
+    public
+        Whether everybody may see it, and not only whoever runs the survey.
     """
     survey = results.survey
     language = language_of(survey.languages)
@@ -80,7 +82,7 @@ def page(results: Results) -> bytes:
         over_heading=words["over"].format(count=len(results.rounds)),
         rounds=rounds,
         cut=any(row.below or row.above for row in _every(rounds, over)),
-        held_back=_held_back(results, words),
+        held_back=held_back(results, words, for_asker=not public),
         guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
             epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
         ),
@@ -97,15 +99,24 @@ def _every(rounds: list[dict[str, Any]], over: list[dict[str, Any]]) -> Iterator
         yield from (row for group in question["groups"] for part in group["parts"] for row in part["rows"])
 
 
-def _held_back(results: Results, words: Mapping[str, str]) -> str:
-    """How many answers are not included, and why; nothing where all are, or nothing is shown."""
+def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) -> str:
+    """How many answers are not included, and why; nothing where all are, or nothing is shown.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    words
+        The texts of the page.
+    for_asker
+        Whether whoever runs the survey reads it, and may be shown the command that includes them.
+    """
     if not results.held_back or not results.rounds:
         return ""
-    kind = "held_one" if results.held_back == 1 else "held_many"
-    step = results.survey.shown_from
-    lines = [words[kind].format(held=results.held_back, step=step)]
-    lines.append(words["held_closed" if results.closed else "held_open"].format(name=results.name))
-    return " ".join(lines)
+    number = "one" if results.held_back == 1 else "many"
+    line = words[f"{'left_out' if results.closed else 'held'}_{number}"]
+    line = line.format(held=results.held_back, step=results.survey.shown_from)
+    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.closed and for_asker else line
 
 
 def _own(results: Results, language: str) -> str:
@@ -161,9 +172,9 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     mean = series.mean(same_people=False)
     change = series.difference(0, len(numbers) - 1, same_people=False)
     rows = list(_rows(results, name, mean, words, own))
-    notes = [words["over_test"].format(p=_chance(change.p_value, words))]
+    remarks = [words["over_test"].format(p=_chance(change.p_value, words))]
     if len(set(series.epochs)) == 1:
-        notes.append(words["over_same"])
+        remarks.append(words["over_same"])
     return {
         "text": text(results.survey, name, own),
         "sentence": _sentence(results, name, mean, words, own),
@@ -171,7 +182,7 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
         "outside": _outside(rows, mean, results.shown, words),
         "change": list(_rows(results, name, change, words, own, signed=True)),
         "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
-        "notes": notes,
+        "notes": remarks,
     }
 
 
@@ -192,7 +203,7 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
         "reports": "" if question.n == results.shown else words["reports"].format(n=question.n),
         "rows": rows,
         "outside": _outside(rows, question.answer, question.n, words),
-        "notes": list(_notes(results, question, words)),
+        "notes": list(notes(results, question, words)),
         "groups": groups,
     }
 
@@ -220,7 +231,16 @@ def _outside(rows: list[Row], answer: Any, n: int, words: Mapping[str, str]) -> 
     return words["outside_mean" if _is_number(answer) else "outside_share"].format(n=answers(n, words))
 
 
-def _notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+def notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+    """How far the estimate of a question can be trusted: its uncertainty, what was expected, and forged answers.
+
+    Parameters
+    ----------
+    results, question
+        What is shown, and of which question.
+    words
+        The texts of the page.
+    """
     share = not _is_number(question.answer)
     if question.now is not None:
         yield words["now"].format(now=_amount(question.now, share, words))
