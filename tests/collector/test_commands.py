@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bruit.cli.app import app
-from bruit.collector import open_store
+from bruit.collector import demo, open_store
 from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.serving import Listening
@@ -206,3 +206,18 @@ def test_the_demo_works(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "The demo works: 40 simulated people" in run("demo", "--check", "--people", "40")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_says_the_truth_of_its_people_and_expects_as_many_as_it_has(tmp_path, monkeypatch) -> None:
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bruit.cli.survey.demo.time.sleep", interrupted)
+    monkeypatch.setattr("bruit.collector.demo.running", lambda *_: contextlib.nullcontext(8000))
+    monkeypatch.setattr("bruit.collector.demo.respond", lambda *_: None)
+    output = run("demo", "--people", "40", code=130)
+    assert "Of the 40 simulated people 14 truly say yes (35 of 100)" in output
+    assert "Stopped; nothing was kept." in output
+    store = open_store(tmp_path / "surveys.sqlite")
+    assert demo.opened(store, tmp_path, 15).survey.expected == 15
+    store.disconnect()
