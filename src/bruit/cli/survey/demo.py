@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from pathlib import Path
@@ -53,9 +54,8 @@ def _show(link: str, secret: str, people: int, truth: int) -> None:
         "compare the results with that."
     )
     console.note("Ctrl-C ends it, and nothing is kept.")
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         while True:
             time.sleep(3600)
-    except KeyboardInterrupt:
-        console.note("Stopped; nothing was kept.")
-        raise typer.Exit(console.Exit.INTERRUPTED) from None
+    console.note("Stopped; nothing was kept.")
+    raise typer.Exit(console.Exit.INTERRUPTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,11 +84,11 @@ def open_survey(
                     "people answer one after another on this computer."
                 )
             console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
-            try:
+            with contextlib.suppress(KeyboardInterrupt):
                 server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
-            except KeyboardInterrupt:
-                _say_stopped(keeper, store)
-                raise typer.Exit(console.Exit.INTERRUPTED) from None
+                return
+            _say_stopped(keeper, store)
+            raise typer.Exit(console.Exit.INTERRUPTED)
     finally:
         if listener is not None:
             listener.close()
