@@ -7,6 +7,9 @@ def test_a_new_survey_is_checked_and_becomes_a_page(run, tmp_path):
     assert "next: bruit survey check class.toml" in run("survey", "new", "class.toml").out
     shown = run("survey", "check", "class.toml").out
     assert "88 of 100" in shown
+    assert "± 17 %" in shown
+    assert "1.2 people" in shown
+    assert "unwise" not in shown
     assert "can come to think 89 % at most" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
     written = run("survey", "page", "class.toml", "-o", "class.html").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -14,9 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bruit.cli.app import app
-from bruit.collector import open_store
+from bruit.collector import demo, open_store
 from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.serving import Listening
 from bruit.errors import DataError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -95,16 +97,22 @@ def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> 
     assert "token=" in run("open", "alcohol.toml", "--no-serve", "--new-token")
     assert "from 10 answers on" in run("results", "alcohol")
     answer(14)
-    assert "14 answered, 0 refused" in run("results", "alcohol")
+    assert "alcohol (open): 14 answers." in run("results", "alcohol")
     answer(1)
     output = run("results", "alcohol")
     assert "Estimate of drinks" in output
-    assert "1 more answer waiting: results move in steps of 10." in output
-    assert re.search(r"drinks: Of 100 people, about \d+ would say “Yes”; between \d+ and \d+\.", output)
+    assert "1 more answer is waiting: results move in steps of 10, so that" in output
+    assert re.search(r"drinks: (Of|Too few answers to tell: of) 100 people like these, .* would say “Yes”", output)
+    assert "close alcohol --all" not in output
+    assert re.search(r"drinks by class: A: 7 answers, too few to show", output)
+    assert "If 1 of these 14 answers were forged, a share could be off by up to" in output
     assert json.loads(run("results", "alcohol", "--json"))["answered"] == 15
     assert "bruit estimate out/tally.json --plan out/plan.json" in run("export", "alcohol", "--to", "out")
     assert "not empty" in run("export", "alcohol", "--to", "out", code=2)
-    assert "14 are in the results" in run("close", "alcohol")
+    output = run("close", "alcohol")
+    assert "14 are in the results" in output
+    assert "1 answer came after the last step and is left out, to protect whoever sent it." in output
+    assert "bruit survey close alcohol --all. Whoever saw the results before could then compare." in output
     assert "15 are in the results" in run("close", "alcohol", "--all")
     assert "closed" in run("open", "alcohol.toml", "--no-serve", code=2)
     assert "--yes" in run("delete", "alcohol", code=2)
@@ -129,7 +137,7 @@ def test_a_backup_is_a_store(here) -> None:
     run("open", "alcohol.toml", "--no-serve")
     answer(10)
     run("backup", "copy.sqlite")
-    assert "10 answered" in run("results", "alcohol", "--store", "copy.sqlite")
+    assert "alcohol (open): 10 answers." in run("results", "alcohol", "--store", "copy.sqlite")
     assert Path("copy.sqlite").stat().st_mode & 0o077 == 0
     run("backup", "copy.sqlite", code=2)
 
@@ -139,6 +147,7 @@ def test_mistakes_say_the_corrected_spelling(here) -> None:
     assert "--name my-survey" in run("open", "alcohol.toml", "--no-serve", "--name", "My Survey", code=2)
     assert "--certificate" in run("open", "alcohol.toml", "--host", "0.0.0.0", code=2)
     assert "https://" in run("open", "alcohol.toml", "--address", "http://example.org", code=2)
+    assert "--port must be" in run("open", "alcohol.toml", "--port", "70000", code=2)
     run("open", "alcohol.toml", "--no-serve")
     assert "Did you mean 'alcohol'?" in run("results", "alcohl", code=2)
     assert ".sqlite" in run("results", "alcohol", "--store", "alcohol.toml", code=2)
@@ -171,7 +180,44 @@ def test_open_serves_until_it_is_asked_to_end(here) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["alcohol.toml", "surveys.sqlite"]
 
 
+def test_a_port_that_is_taken_is_named_with_another_one(here) -> None:
+    with contextlib.closing(Listening(port=0).bind()) as listener:
+        port = listener.getsockname()[1]
+        listener.listen()
+        output = run("open", "alcohol.toml", "--port", str(port), code=2)
+    assert f"Another program uses port {port}; try --port {port + 1 if port < 65535 else 8001}." in output
+
+
+def test_an_interrupt_of_open_says_where_the_answers_are(here, monkeypatch) -> None:
+    run("open", "alcohol.toml", "--no-serve")
+    answer(3)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("uvicorn.Server.run", interrupted)
+    output = run("open", "alcohol.toml", "--port", "0", code=130)
+    assert "Stopped. 3 answers are kept in surveys.sqlite; the same command goes on." in output
+    assert "let people answer one after another on this computer" in output
+    assert "nothing half-written" not in output
+
+
 def test_the_demo_works(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "The demo works: 40 simulated people" in run("demo", "--check", "--people", "40")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_says_the_truth_of_its_people_and_expects_as_many_as_it_has(tmp_path, monkeypatch) -> None:
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bruit.cli.survey.demo.time.sleep", interrupted)
+    monkeypatch.setattr("bruit.collector.demo.running", lambda *_: contextlib.nullcontext(8000))
+    monkeypatch.setattr("bruit.collector.demo.respond", lambda *_: None)
+    output = run("demo", "--people", "40", code=130)
+    assert "Of the 40 simulated people 14 truly say yes (35 of 100)" in output
+    assert "Stopped; nothing was kept." in output
+    store = open_store(tmp_path / "surveys.sqlite")
+    assert demo.opened(store, tmp_path, 15).survey.expected == 15
+    store.disconnect()

@@ -135,18 +135,32 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
         return page(results(store, desk)).decode()
 
     text = send(10)
-    assert "estimated from 10 of 10 answers" in text
+    assert "<b>10</b>answers counted" in text
+    assert "estimated from" not in text
+    assert "reported on this" not in text
+    assert "sent again" not in text
     assert "waiting" not in text
     (estimate,) = [question.answer for question in results(store, desk).rounds[1]]
-    sentence = re.search(r'<p class="lead">(.*?)</p>\s*<p class="soft">10 people', text)[1]
-    assert sentence.startswith(f"Of 100 people, about {round(100 * min(max(estimate.frequency[1], 0), 1))} would say")
-    assert ("V14Z" in text) == bool((estimate.interval()[:, 0] < 0).any() | (estimate.interval()[:, 1] > 1).any())
+    sentence = re.search(r'<p class="lead">(.*?)</p>', text)[1]
+    assert sentence.startswith(("Of 100 people like these, about", "Too few answers to tell: of 100 people like these"))
+    outside = bool((estimate.interval()[:, 0] < 0).any() | (estimate.interval()[:, 1] > 1).any())
+    assert ("V14Z" in text) == outside
+    assert ("is no mistake: with 10 answers, the noise has not averaged out" in text) == outside
+    assert text.index("No sign of forged answers") > text.index("The bar is an interval")
     assert "1 more answer is waiting: results move in steps of 10, so that nobody’s answer" in send(1)
-    assert "5 more answers are waiting: results move in steps of 10" in send(4)
+    text = send(4)
+    assert "5 more answers are waiting: results move in steps of 10" in text
+    assert "bruit survey close" not in text
     store.close("alcohol")
-    assert "The survey is closed; “bruit survey close alcohol --all” includes them." in send(0)
+    text = send(0)
+    assert "waiting" not in text
+    assert "5 answers came after the last step and are left out, to protect the people who sent them." in text
+    assert "To include all answers anyway: bruit survey close alcohol --all." in text
+    public = page(results(store, desk), public=True).decode()
+    assert "5 answers came after the last step" in public
+    assert "bruit survey close" not in public
     store.close("alcohol", whole=True)
-    assert "estimated from 15 of 15 answers" in send(0)
+    assert "estimated from" not in send(0)
     store.disconnect()
 
 
@@ -170,8 +184,8 @@ def test_what_one_person_sent_follows_neither_from_the_page_nor_from_the_export(
     ]  # fmt: skip
     assert question.answer.n == 30
     text = page(shown).decode()
-    assert "A: not shown (12)" in text
-    assert "C: too few answers (1)" in text
+    assert "A: 12 answers, not shown: what a smaller group" in text
+    assert "C: 1 answer, too few to show" in text
     export(shown, tmp_path / "out")
     exported = json.loads((tmp_path / "out" / "strata.json").read_text())
     assert [part["tally"]["n"] for part in exported["strata"]] == [17]

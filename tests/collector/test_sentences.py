@@ -1,4 +1,4 @@
-"""A sentence for each question: whole numbers of a hundred people, ends rounded outwards, nothing that cannot be."""
+"""A sentence for each question: whole numbers of a hundred people, rounded as in the table, nothing that cannot be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bruit.collector.sentences import sentence
+from bruit.collector.sentences import leaves_open, sentence
 from bruit.collector.wording import words_of
 from bruit.survey import Survey
 
@@ -53,25 +53,39 @@ def shares(labels, *rows):
     ("estimate", "numbers"),
     [
         ((0.3149, 0.1501, 0.4899), "about 31 would say “Yes”; between 15 and 49."),
-        ((0.3149, 0.3061, 0.3191), "about 31.5 would say “Yes”; between 30.6 and 32.0."),
-        ((-0.02, -0.09, 0.0412), "about 0 would say “Yes”; between 0 and 5."),
+        ((0.3149, 0.3061, 0.3191), "about 31.5 would say “Yes”; between 30.6 and 31.9."),
+        ((-0.02, -0.09, 0.0412), "about 0 would say “Yes”; between 0 and 4."),
         ((1.05, 0.912, 1.2), "about 100 would say “Yes”; between 91 and 100."),
         ((-0.3, -0.4, -0.1), "about 0 would say “Yes”; between 0 and 1."),
         ((1.3, 1.1, 1.4), "about 100 would say “Yes”; between 99 and 100."),
-        ((0.5, -0.2, 1.2), "about 50 would say “Yes”; between 0 and 100. The range is wide"),
+        ((0.3149, 0.31471, 0.31509), "about 31.49 would say “Yes”; between 31.47 and 31.51."),
+        ((0.7, 0.4791, 0.9781), "about 70 would say “Yes”; between 48 and 98."),
     ],
 )
 def test_numbers_are_whole_where_the_interval_is_wide_and_cut_to_what_is_possible(survey, estimate, numbers) -> None:
     value, low, high = estimate
     answer = shares(["No", "Yes"], (1 - value, 1 - high, 1 - low), estimate)
-    assert sentence(survey, "smokes", answer, words_of("en"), "en").startswith(f"Of 100 people, {numbers}")
+    assert sentence(survey, "smokes", answer, words_of("en"), "en") == f"Of 100 people like these, {numbers}"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "range_of"),
+    [((0.5, -0.2, 1.2), "0 to 100"), ((1.149, 0.479, 1.459), "48 to 100"), ((0.25, 0.0, 0.5), "0 to 50")],
+)
+def test_an_interval_of_half_the_scale_is_named_without_an_estimate(survey, estimate, range_of) -> None:
+    value, low, high = estimate
+    answer = shares(["No", "Yes"], (1 - value, 1 - high, 1 - low), estimate)
+    said = sentence(survey, "smokes", answer, words_of("en"), "en")
+    assert said == f"Too few answers to tell: of 100 people like these, anywhere from {range_of} would say “Yes”."
+    assert leaves_open(survey, "smokes", answer)
 
 
 def test_of_many_answers_the_most_frequent_are_named_in_the_language_of_the_page(survey) -> None:
     rows = [(0.2, 0.1, 0.3), (0.4, 0.3, 0.5), (0.1, 0.0, 0.2), (0.3, 0.2, 0.4)]
     answer = shares(["Vesoul", "Dole", "Gray", "Lure"], *rows)
     assert sentence(survey, "town", answer, words_of("en"), "en") == (
-        "Of 100 people, about 40 would say “Dole” (between 30 and 50); about 30 would say “Lure” (20 to 40); "
+        "Of 100 people like these, about 40 would say “Dole” (between 30 and 50); "
+        "about 30 would say “Lure” (20 to 40); "
         "about 20 would say “Vesoul” (10 to 30). The other answers are in the table."
     )
     assert "environ 40 diraient « Dole (39) »" in sentence(survey, "town", answer, words_of("fr"), "fr")
@@ -80,14 +94,15 @@ def test_of_many_answers_the_most_frequent_are_named_in_the_language_of_the_page
 @pytest.mark.parametrize(
     ("mean", "ends", "numbers"),
     [
-        (7.2345, (6.91, 7.52), "about 7.2; between 6.9 and 7.6."),
-        (7.2345, (4.9, 9.1), "about 7; between 4 and 10."),
+        (7.2345, (6.91, 7.52), "about 7.2; between 6.9 and 7.5."),
+        (7.2345, (4.9, 9.1), "about 7; between 5 and 9."),
         (7.2345, (7.21, 7.25), "about 7.23; between 7.21 and 7.25."),
-        (12.8, (-1.5, 14.0), "about 12; between 0 and 12. The range is wide"),
+        (12.8, (-1.5, 14.0), "anything from 0 to 12."),
     ],
 )
 def test_a_mean_has_as_many_decimals_as_its_interval_allows(survey, mean, ends, numbers) -> None:
     answer = SimpleNamespace(mean=mean, interval=lambda _: ends)
     said = sentence(survey, "hours", answer, words_of("en"), "en")
-    assert said.startswith(f"On average, people would say {numbers}")
+    assert said.lower().endswith(f"on average, people like these would say {numbers}")
+    assert said.startswith("Too few answers to tell") == ("anything" in numbers) == leaves_open(survey, "hours", answer)
     assert "." not in sentence(survey, "hours", answer, words_of("fr"), "fr").replace(". ", "")[:-1]

@@ -45,7 +45,12 @@ def test_with_several_questions_a_forged_report_weighs_as_many_times_more(many):
 
 WISE = ONE.replace("people = 30", "people = 1000")
 UNWISE = {
-    "few people": (WISE, "people = 1000", "people = 30", "will be known to ± 39 % .* ask 450 people"),
+    "few people": (
+        WISE,
+        "people = 1000",
+        "people = 30",
+        "will be known to ± 39 % .* ask 450 people, or take a larger epsilon, which protects",
+    ),
     "nobody knows how many": (WISE, "people = 1000", "", "does not say how many"),
     "a gate beyond all people": (WISE, "people = 1000", "people = 1000\nshown_from = 2000", "nothing would be shown"),
     "a last step that is not whole": (WISE, "people = 1000", "people = 1008", r"last 8 answers .* shown_from = 9\."),

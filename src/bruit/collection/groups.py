@@ -16,6 +16,7 @@ from bruit.collection.strata import FEW
 from bruit.domains import Attribute
 from bruit.errors import DataError, DisclosureWarning, ParameterError
 from bruit.estimation.difference import Difference, joint_level, p_text
+from bruit.estimation.support import TARGET_NOTES
 from bruit.estimation.tally import Counts
 from bruit.tables import Column, Table, counted, decimals, digits, interval_of, label
 
@@ -125,7 +126,7 @@ class Groups(Mapping[Any, Answers]):
             "simultaneous": simultaneous,
         }
         notes = [f"guarantee: {answers[0].guarantee}", f"sent in clear: {', '.join(self._by)}"]
-        notes += [f"intervals for the {answers[0].target}" + (", all together" if simultaneous else "")]
+        notes += [TARGET_NOTES[answers[0].target] + (", all together" if simultaneous else "")]
         absent = len(self) - len(present)
         notes += [f"nobody answered of {counted(absent, 'group')}"] if absent else []
         people = counted(int(self._sizes.sum()), "report") + (f", {self.refused:,} refused" if self.refused else "")
@@ -187,7 +188,7 @@ class Groups(Mapping[Any, Answers]):
         what = f"{name} = {label(changes[0].labels[place])}" if changes[0].labels != ("mean",) else f"mean of {name}"
         target = changes[0].first.target
         notes = [f"guarantee: {changes[0].first.guarantee}", f"sent in clear: {self._head}"]
-        notes.append(f"intervals for the {target}" + (", all together" if simultaneous else ""))
+        notes.append(TARGET_NOTES[target] + (", all together" if simultaneous else ""))
         about = {"name": name, "by": list(self._by), "level": level, "simultaneous": simultaneous, "target": target}
         return Table(f"Differences in {what} between groups by {self._head}", columns, notes, about, noun="difference")
 

@@ -19,7 +19,7 @@ from bruit.collector.store import Opened, Store
 from bruit.errors import BruitError
 from bruit.survey import Survey
 
-__all__ = ["Demo", "DemoError", "opened", "respond", "running", "tried"]
+__all__ = ["Demo", "DemoError", "opened", "respond", "running", "tried", "truth"]
 
 NAME = "demo"
 #: Of twenty simulated people, so many drink in each class.
@@ -49,7 +49,7 @@ class Demo:
     secret: str
 
 
-def opened(store: Store, folder: Path) -> Demo:
+def opened(store: Store, folder: Path, people: int = 200) -> Demo:
     """Open the example survey in a store.
 
     Parameters
@@ -58,10 +58,12 @@ def opened(store: Store, folder: Path) -> Demo:
         A store without it.
     folder
         Where its file is written to.
+    people
+        How many are expected.
     """
     text = resources.files("bruit.collector").joinpath("demo.toml").read_text(encoding="utf-8")
     path = folder / f"{NAME}.toml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text.replace("people = 200", f"people = {people}"), encoding="utf-8")
     survey = Survey.read(path)
     secret = token(26)
     opened = Opened(
@@ -100,12 +102,21 @@ def respond(demo: Demo, port: int, people: int) -> None:
     """
     with _connection(port) as connection:
         for person in range(people):
-            label = "AB"[person % 2]
-            drinks = "Yes" if person // 2 % 20 < _DRINKERS[label] else "No"
-            body = demo.survey.answer({"drinks": drinks, "class": label})
+            body = demo.survey.answer(_answers(person))
             _expect(_post(connection, body), 201)
             if person % 25 == 0:
                 _expect(_post(connection, body), 200)
+
+
+def truth(people: int) -> int:
+    """How many of so many simulated people truly say yes."""
+    return sum(_answers(person)["drinks"] == "Yes" for person in range(people))
+
+
+def _answers(person: int) -> dict[str, str]:
+    """What a simulated person would say; steps of nine spread those who drink over all who come."""
+    label = "AB"[person % 2]
+    return {"drinks": "Yes" if person // 2 * 9 % 20 < _DRINKERS[label] else "No", "class": label}
 
 
 def tried(demo: Demo, port: int) -> None:

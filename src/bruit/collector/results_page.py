@@ -10,12 +10,12 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
-from bruit.collector.sentences import label, sentence, text
+from bruit.collector.sentences import answers, group_caption, label, sentence, text
 from bruit.collector.wording import language_of, template, words_of
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 
-__all__ = ["page"]
+__all__ = ["held_back", "notes", "page"]
 
 #: How wide a figure is drawn, and its mark.
 _WIDTH, _MARK = 1000, 6
@@ -51,13 +51,15 @@ class Row(NamedTuple):
     zero: int = 0
 
 
-def page(results: Results) -> bytes:
+def page(results: Results, *, public: bool = False) -> bytes:
     """The page.
 
     Parameters
     ----------
     results
         What is shown.
+    public
+        Whether everybody may see it, and not only whoever runs the survey.
     """
     survey = results.survey
     language = language_of(survey.languages)
@@ -80,7 +82,7 @@ def page(results: Results) -> bytes:
         over_heading=words["over"].format(count=len(results.rounds)),
         rounds=rounds,
         cut=any(row.below or row.above for row in _every(rounds, over)),
-        held_back=_held_back(results, words),
+        held_back=held_back(results, words, for_asker=not public),
         guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
             epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
         ),
@@ -97,15 +99,24 @@ def _every(rounds: list[dict[str, Any]], over: list[dict[str, Any]]) -> Iterator
         yield from (row for group in question["groups"] for part in group["parts"] for row in part["rows"])
 
 
-def _held_back(results: Results, words: Mapping[str, str]) -> str:
-    """How many answers are not included, and why; nothing where all are, or nothing is shown."""
+def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) -> str:
+    """How many answers are not included, and why; nothing where all are, or nothing is shown.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    words
+        The texts of the page.
+    for_asker
+        Whether whoever runs the survey reads it, and may be shown the command that includes them.
+    """
     if not results.held_back or not results.rounds:
         return ""
-    kind = "held_one" if results.held_back == 1 else "held_many"
-    step = results.survey.shown_from
-    lines = [words[kind].format(held=results.held_back, step=step)]
-    lines.append(words["held_closed" if results.closed else "held_open"].format(name=results.name))
-    return " ".join(lines)
+    number = "one" if results.held_back == 1 else "many"
+    line = words[f"{'left_out' if results.closed else 'held'}_{number}"]
+    line = line.format(held=results.held_back, step=results.survey.shown_from)
+    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.closed and for_asker else line
 
 
 def _own(results: Results, language: str) -> str:
@@ -137,7 +148,9 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
         ]
         for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
     ]
+    beyond = bool((ends < 0).any() or (ends > 1).any())
     return {
+        "outside": words["outside_share"].format(n=answers(table.n, words)) if beyond else "",
         "heading": words["together"].format(
             first=text(results.survey, first, own), second=text(results.survey, second, own)
         ),
@@ -158,21 +171,24 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     name, numbers = series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
     change = series.difference(0, len(numbers) - 1, same_people=False)
-    notes = [words["over_test"].format(p=_chance(change.p_value, words))]
+    rows = list(_rows(results, name, mean, words, own))
+    remarks = [words["over_test"].format(p=_chance(change.p_value, words))]
     if len(set(series.epochs)) == 1:
-        notes.append(words["over_same"])
+        remarks.append(words["over_same"])
     return {
         "text": text(results.survey, name, own),
         "sentence": _sentence(results, name, mean, words, own),
-        "mean": list(_rows(results, name, mean, words, own)),
+        "mean": rows,
+        "outside": _outside(rows, mean, results.shown, words),
         "change": list(_rows(results, name, change, words, own, signed=True)),
         "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
-        "notes": notes,
+        "notes": remarks,
     }
 
 
 def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
     own = _own(results, language)
+    rows = list(_rows(results, question.name, question.answer, words, own))
     groups = [
         {
             "heading": words["groups"].format(question=text(results.survey, name, own)),
@@ -183,9 +199,11 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     return {
         "text": text(results.survey, question.name, own),
         "sentence": _sentence(results, question.name, question.answer, words, own),
-        "reports": words["reports"].format(n=question.n),
-        "rows": list(_rows(results, question.name, question.answer, words, own)),
-        "notes": list(_notes(results, question, words)),
+        # Where everybody reported on everything, the number of answers stands at the head of the page.
+        "reports": "" if question.n == results.shown else words["reports"].format(n=question.n),
+        "rows": rows,
+        "outside": _outside(rows, question.answer, question.n, words),
+        "notes": list(notes(results, question, words)),
         "groups": groups,
     }
 
@@ -198,14 +216,31 @@ def _parts(
     results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
 ) -> Iterator[dict[str, Any]]:
     for group in groups:
-        member = label(results.survey, group.question, group.label, own)
         rows = list(_rows(results, question.name, group.answer, words, own))
-        few = "too_few" if group.n < results.survey.shown_from else "hidden_too"
-        caption = f"{member} ({group.n})" if rows else f"{member}: {words[few].format(n=group.n)}"
-        yield {"caption": caption, "rows": rows}
+        yield {
+            "caption": group_caption(results.survey, question.name, group, words, own),
+            "rows": rows,
+            "outside": _outside(rows, group.answer, group.n, words),
+        }
 
 
-def _notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+def _outside(rows: list[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:
+    """That a table has numbers beyond its scale, where it has."""
+    if not any(row.below or row.above for row in rows):
+        return ""
+    return words["outside_mean" if _is_number(answer) else "outside_share"].format(n=answers(n, words))
+
+
+def notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+    """How far the estimate of a question can be trusted: its uncertainty, what was expected, and forged answers.
+
+    Parameters
+    ----------
+    results, question
+        What is shown, and of which question.
+    words
+        The texts of the page.
+    """
     share = not _is_number(question.answer)
     if question.now is not None:
         yield words["now"].format(now=_amount(question.now, share, words))

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from bruit.collector.results import LEVEL
+from bruit.collector.results import LEVEL, Group
 from bruit.survey import Survey
 
-__all__ = ["label", "sentence", "text"]
+__all__ = ["answers", "group_caption", "label", "leaves_open", "sentence", "text"]
 
 #: How many answers to a question a sentence names; the table has all.
 MOST = 3
-#: From this width on an interval leaves much open, as a part of all that is possible.
+#: From this width on an interval tells little, as a part of all that is possible: no estimate is named.
 WIDE = 0.5
+#: What is said in place of a sentence where the interval is that wide.
+_WIDE_TEXT = {"share_only": "share_wide", "share_first": "share_wide", "share_next": "share_next_wide"}
 #: Shares whose interval is narrower than this, in points, get a decimal.
 NARROW = 2.0
 
@@ -40,34 +42,74 @@ def sentence(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
         return _mean(survey, name, float(answer.mean), ends[0], words)
     shares = np.asarray(answer.frequency, float)
     places = _named(survey, name, shares)
+    wide = (_widths(ends[places]) >= WIDE).tolist()
     kinds = ["share_only"] if len(places) == 1 else ["share_first", *["share_next"] * (len(places) - 1)]
     parts = [
-        words[kind].format(
+        words[_WIDE_TEXT[kind] if is_wide else kind].format(
             answer=words["quoted"].format(text=label(survey, name, str(answer.labels[place]), own)),
             **_of_hundred(float(shares[place]), ends[place].tolist(), words),
         )
-        for kind, place in zip(kinds, places, strict=True)
+        for kind, place, is_wide in zip(kinds, places, wide, strict=True)
     ]
-    widths = np.diff(np.clip(ends[places], 0, 1))
-    notes = [words["share_rest"]] * (shares.size > MOST) + [words["wide"]] * bool((widths > WIDE).any())
-    return " ".join(["; ".join(parts) + ".", *notes])
+    return " ".join(["; ".join(parts) + ".", *[words["share_rest"]] * (shares.size > MOST)])
+
+
+def leaves_open(survey: Survey, name: str, answer: Any) -> bool:
+    """Whether an interval of an estimate is at least half of the scale wide, so that it tells little."""
+    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
+    if hasattr(answer, "frequency"):
+        return bool((_widths(ends) >= WIDE).any())
+    low, high = _bounds(survey, name)
+    return bool(_widths((ends - low) / (high - low))[0] >= WIDE)
+
+
+def group_caption(survey: Survey, name: str, group: Group, words: Mapping[str, str], own: str) -> str:
+    """A group of people, how many answers it has, and why it is not shown or tells little.
+
+    Parameters
+    ----------
+    survey, name
+        The survey and the attribute that is estimated.
+    group
+        The group.
+    words, own
+        As for a sentence.
+    """
+    member = label(survey, group.question, group.label, own)
+    line = f"{member}{words['colon']} {answers(group.n, words)}"
+    if group.answer is None:
+        return line + words["too_few" if group.n < survey.shown_from else "hidden_too"]
+    return f"{line}. {words['compare']}" if leaves_open(survey, name, group.answer) else line
+
+
+def answers(number: int, words: Mapping[str, str]) -> str:
+    """So many answers."""
+    return words["answers_one" if number == 1 else "answers_many"].format(n=number)
+
+
+def _widths(ends: Any) -> Any:
+    """How much of a scale from 0 to 1 each interval leaves open."""
+    return np.diff(np.clip(ends, 0, 1)).ravel()
+
+
+def _bounds(survey: Survey, name: str) -> tuple[float, float]:
+    mechanism: Any = survey.plan.mechanisms[name]
+    low, high = (float(bound) for bound in mechanism.bounds)
+    return low, high
 
 
 def _mean(survey: Survey, name: str, mean: float, ends: Any, words: Mapping[str, str]) -> str:
-    mechanism: Any = survey.plan.mechanisms[name]
-    low, high = (float(bound) for bound in mechanism.bounds)
-    first, last = max(float(ends[0]), low), min(float(ends[1]), high)
-    # As many decimals as half the interval takes to be seen; the ends are rounded outwards.
-    places = max(0, -math.floor(math.log10(max(last - first, 1e-6) / 2)))
-    scale = 10**places
-    numbers = {
-        "about": round(min(max(mean, low), high) * scale) / scale,
-        "low": math.floor(first * scale) / scale,
-        "high": math.ceil(last * scale) / scale,
-    }
+    low, high = _bounds(survey, name)
+    first, last = (min(max(float(end), low), high) for end in ends)
+    places = _decimals(last - first)
+    numbers = {"about": min(max(mean, low), high), "low": first, "high": last}
     values = {key: _written(number, places, words) for key, number in numbers.items()}
-    wide = " " + words["wide"] if last - first > WIDE * (high - low) else ""
-    return words["mean_only"].format(**values) + "." + wide
+    return words["mean_wide" if last - first >= WIDE * (high - low) else "mean_only"].format(**values) + "."
+
+
+def _decimals(width: float) -> int:
+    """As many decimals as half of an interval takes to be seen."""
+    return max(0, -math.floor(math.log10(max(width, 1e-6) / 2)))
 
 
 def _written(number: float, places: int, words: Mapping[str, str]) -> str:
@@ -88,15 +130,17 @@ def _inside(share: float) -> float:
 
 
 def _of_hundred(share: float, ends: Sequence[float], words: Mapping[str, str]) -> dict[str, str]:
-    """Numbers of a hundred people: whole ones unless the interval is narrow, with ends that are rounded outwards."""
-    low, high = ends
-    places = 1 if 100 * (high - low) < NARROW else 0
-    scale = 10**places
+    """Numbers of a hundred people: whole ones unless the interval is narrow, rounded to the nearest as in the table."""
+    low, high = (100 * end for end in ends)
+    places = _decimals(high - low) if high - low < NARROW else 0
+    least = 10.0**-places
     # An end that is not below 100, or not above 0, is the last one that leaves room for a person.
-    least = min(math.floor(100 * scale * _inside(low)), 100 * scale - 1)
-    most = max(math.ceil(100 * scale * _inside(high)), 1)
-    numbers = {"about": round(100 * scale * _inside(share)), "low": least, "high": most}
-    return {key: _written(number / scale, places, words) for key, number in numbers.items()}
+    numbers = {
+        "about": 100 * _inside(share),
+        "low": min(100 * _inside(low / 100), 100 - least),
+        "high": max(100 * _inside(high / 100), least),
+    }
+    return {key: _written(number, places, words) for key, number in numbers.items()}
 
 
 def text(survey: Survey, name: str, own: str) -> str:

@@ -426,7 +426,7 @@ def _looked(store: Store, held: _Held) -> _Look:
     shown = results(store, held.desk, last and last.results)
     if last is not None and shown.rounds is last.results.rounds and _numbers(shown) == _numbers(last.results):
         return last._replace(since=time.monotonic())
-    content = page(shown)
+    content = page(shown, public=held.desk.opened.public)
     now = time.monotonic()
     return _Look(shown, content, _policy(content), now, now - since)
 

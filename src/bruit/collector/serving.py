@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bruit import _checks
 from bruit.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from bruit.collector.store import Store
 
 __all__ = ["Listening", "check_extra", "server"]
+
+#: Why a port cannot be had, in words.
+_PORT_PROBLEMS = {
+    errno.EADDRINUSE: "Another program uses port {port}",
+    errno.EACCES: "Only an administrator may listen on port {port}",
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Listening:
     insecure_demo: bool = False
 
     def __post_init__(self) -> None:
+        _checks.integer(low=0, high=65535, **{"--port": self.port})
         if (self.certificate is None) != (self.key is None):
             raise ParameterError("https needs two files: --certificate cert.pem --key key.pem.")
         if self.address and not self.address.startswith("https://") and not self.insecure_demo:
@@ -85,9 +94,13 @@ class Listening:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((self.host, self.port))
-        except BaseException:
+        except OSError as error:
             listener.close()
-            raise
+            problem = _PORT_PROBLEMS.get(error.errno or 0)
+            if problem is None:
+                raise
+            other = self.port + 1 if 1024 <= self.port < 65535 else 8001
+            raise ParameterError(f"{problem.format(port=self.port)}; try --port {other}.") from None
         return listener
 
 

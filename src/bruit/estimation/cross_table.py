@@ -14,7 +14,7 @@ from bruit.errors import DataError, ParameterError
 from bruit.estimation import consistency, contrasts
 from bruit.estimation.estimate import Estimate, source_of, title_of
 from bruit.estimation.intervals import Floats, normal_quantile
-from bruit.estimation.support import IntervalMethod, Target
+from bruit.estimation.support import TARGET_NOTES, IntervalMethod, Target
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
 
 #: Up to so many cells dependence is tested with the whole matrix of covariances; above, as white noise.
@@ -214,7 +214,7 @@ class TableEstimate(Tabular):
             Column("standard_error", self.cells.standard_error, hidden=True),
             Column("interval", ends, interval_of(level), write=decimals(4), parts=("lower", "upper")),
         ]
-        notes = [f"guarantee: {self.cells.guarantee}", f"intervals for the {self.target}"]
+        notes = [f"guarantee: {self.cells.guarantee}", TARGET_NOTES[self.target]]
         about = {**source_of(self.cells), "names": list(self.names), "target": self.target, "level": level}
         if len(self.names) == 2:
             test = self.independence()

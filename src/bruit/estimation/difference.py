@@ -15,7 +15,7 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.estimation.intervals import Floats, normal_quantile
-from bruit.estimation.support import IntervalMethod
+from bruit.estimation.support import TARGET_NOTES, IntervalMethod
 from bruit.tables import Column, Table, Tabular, counted, decimals, digits, interval_of, label
 
 
@@ -121,7 +121,7 @@ class Difference(Tabular):
         sizes = f"{counted(self.first.n, 'report')} and {counted(self.second.n, 'report')}"
         title = f"{self.first.name}: {self.names[0]} less {self.names[1]}, from {sizes}"
         notes = [f"guarantee: {side.guarantee}" for side in _different_guarantees(self.first, self.second)]
-        notes.append(f"intervals for the {self.first.target}" + (", all together" if simultaneous else ""))
+        notes.append(TARGET_NOTES[self.first.target] + (", all together" if simultaneous else ""))
         notes.append("The two must be different people: whoever is in both makes the interval too wide or too narrow.")
         about = {
             "name": self.first.name,

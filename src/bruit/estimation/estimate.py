@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.errors import DataError, MissingExtraError, ParameterError, translated
 from bruit.estimation import consistency
-from bruit.estimation.support import IntervalMethod, Model, Target
+from bruit.estimation.support import TARGET_NOTES, IntervalMethod, Model, Target
 from bruit.estimation.tally import NO_REPORT
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
@@ -189,7 +189,7 @@ class Estimate(Tabular):
         if consistent is not None:
             columns.append(Column("consistent", self.consistent(consistent).frequency, consistent, write=decimals(4)))
         about = {**source_of(self), "target": self.target, "level": level, "consistent": consistent}
-        notes = [f"guarantee: {self.guarantee}", f"intervals for the {self.target}"]
+        notes = [f"guarantee: {self.guarantee}", TARGET_NOTES[self.target]]
         return Table(
             title_of("Estimate", self),
             columns,

@@ -17,7 +17,7 @@ from bruit.estimation.distribution import DistributionEstimate
 from bruit.estimation.estimate import source_of, title_of
 from bruit.estimation.fitting import Channel, DenseChannel, DistributionMethod, Rule
 from bruit.estimation.scores import Floats, noise_scores, score_variance
-from bruit.estimation.support import Target
+from bruit.estimation.support import TARGET_NOTES, Target
 from bruit.estimation.tally import NO_REPORT, Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, digits, interval_of, percent
@@ -238,7 +238,7 @@ class NumberEstimate(Tabular):
             Column("value", values, "estimate", write=digits(5)),
             Column("interval", ends, interval_of(level), write=digits(5), parts=("lower", "upper")),
         ]
-        notes = [f"guarantee: {self.guarantee}", f"intervals for the {self.target}"]
+        notes = [f"guarantee: {self.guarantee}", TARGET_NOTES[self.target]]
         notes += [f"bias at most {self.bias_bound:.3g}"] if self.bias_bound else []
         notes += [_remark(fitted, spread)] if quantiles else []
         return Table(title_of("Estimate", self), columns, notes, self._about(level, fitted), noun="statistic")

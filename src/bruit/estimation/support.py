@@ -20,6 +20,12 @@ from bruit.estimation.tally import Counts
 Floats: TypeAlias = NDArray[np.float64]
 #: Whom an estimate speaks of: the population that the people come from, or these very people.
 Target: TypeAlias = Literal["population", "people"]
+
+#: Of whom the intervals of a table speak, as its note says.
+TARGET_NOTES: dict[Target, str] = {
+    "population": "intervals for all people like these (the population)",
+    "people": "intervals for the people who answered",
+}
 IntervalMethod: TypeAlias = Literal["wilson", "clopper-pearson", "wald"]
 
 #: A covariance matrix has k² entries; above this k it would fill the memory.

@@ -11,7 +11,7 @@ import numpy as np
 
 from bruit.collection.odds import Share, belief, odds, person_ratio
 from bruit.estimation import intervals
-from bruit.tables import Column, Table, counted, decimals
+from bruit.tables import Column, Table, counted
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
@@ -151,7 +151,8 @@ class Check:
                 f"With {counted(self.people, 'person')} the answer to {widest.name!r} will be known to ± "
                 f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask "
                 f"{counted(needed, 'person')}, "
-                f"{'fewer questions, ' if len(self.prospects) > 1 else ''}or at a larger epsilon."
+                f"{'ask fewer questions, ' if len(self.prospects) > 1 else ''}"
+                "or take a larger epsilon, which protects each person less."
             )
         return warnings
 
@@ -200,11 +201,12 @@ class Check:
             Column("answers", [row.answers for row in rows]),
             Column("own", [_share(row.own) for row in rows], "own answer sent", "text", str),
             Column("other", [_share(row.other) for row in rows], "another", "text", str),
-            Column("half_width", [row.half_width for row in rows], "95 % interval ±", write=decimals(3)),
-            Column("votes", [row.votes for row in rows], "votes if forged", write=decimals(1)),
+            Column("half_width", [row.half_width for row in rows], hidden=True),
+            Column("", [_expected(row) for row in rows], "known to (95 % interval)", write=str),
+            Column("votes", [row.votes for row in rows], "a forged one weighs", write=lambda v: f"{v:.1f} people"),
         ]
         notes = [
-            f"guarantee: {plan.guarantee}",
+            f"protection of each person, all answers together: {plan.guarantee}",
             f"Someone who thought it 50 % likely can come to think {_percent(moved.most)} at most"
             f"{', after all rounds' if self.survey.has_rounds else ''}.",
             *self._rounds(),
@@ -255,6 +257,12 @@ def _votes_of_number(mechanism: Any, low: float, high: float) -> float:
     messages = np.arange(mechanism.law.messages).astype(mechanism.form.dtype)
     scores = mechanism.scores(messages)
     return float(max(scores.max() - low, high - scores.min()) / (high - low))
+
+
+def _expected(row: Prospect) -> str:
+    """Half of the interval: of a share in percent, of the mean of a number in its unit and as a part of its range."""
+    percent = f"{100 * row.relative:.0f} %"
+    return f"± {percent}" if row.half_width == row.relative else f"± {row.half_width:.3g} ({percent})"
 
 
 def _share(share: Share | None) -> str:

@@ -16,8 +16,9 @@ def check(
 ) -> None:
     """Say what a survey promises, what the expected people will tell, and what would be unwise.
 
-    Shown for each question: how many people of 100 send their own answer, and a given other one; the half-width of the
-    95 % interval to expect; and by how many people's worth a forged report can move the estimate.
+    Shown for each question: how many people of 100 send their own answer, and a given other one; how well the result
+    will be known (half of the 95 % interval, in percent of all that is possible); and as how many people one forged
+    report can count.
     """
     from bruit.survey import Survey
 

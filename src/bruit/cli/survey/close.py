@@ -26,6 +26,8 @@ def close(
     what these few people sent, which ε protects and the step does not.
     """
     from bruit.collector.results import results
+    from bruit.collector.results_page import held_back
+    from bruit.collector.wording import words_of
 
     keeper = _store.opened(store)
     try:
@@ -42,4 +44,4 @@ def close(
         f"{name} is closed with {counted(shown.totals.answered, 'answer')}; {shown.shown:,} are in the results."
     )
     if shown.held_back and shown.rounds:
-        console.note(f"{shown.held_back} came since the last step. To show them too: bruit survey close {name} --all")
+        console.note(held_back(shown, words_of("en"), for_asker=True))

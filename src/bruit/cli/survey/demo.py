@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from pathlib import Path
@@ -29,24 +30,32 @@ def demo(
         from bruit.collector import demo as example
         from bruit.collector.serving import Listening
 
-        opened = example.opened(keeper, Path(folder))
+        opened = example.opened(keeper, Path(folder), people)
         try:
             with example.running(keeper, Listening(port=0 if check else port)) as open_port:
                 example.respond(opened, open_port, people)
                 if check:
                     example.tried(opened, open_port)
                 else:
-                    _show(f"http://127.0.0.1:{open_port}/s/{example.NAME}", opened.secret, people)
+                    link = f"http://127.0.0.1:{open_port}/s/{example.NAME}"
+                    _show(link, opened.secret, people, example.truth(people))
         finally:
             keeper.disconnect()
     if check:
         console.say(f"The demo works: {people} simulated people were counted once, a retry again, a forgery refused.")
 
 
-def _show(link: str, secret: str, people: int) -> None:
+def _show(link: str, secret: str, people: int, truth: int) -> None:
     console.say(f"{people} simulated people have answered. Now you:")
     console.say(f"  answer:   {link}", whole=True)
     console.say(f"  results:  {link}/results?token={secret}", whole=True)
+    console.say(
+        f"Of the {people} simulated people {truth} truly say yes ({100 * truth / people:.0f} of 100): "
+        "compare the results with that."
+    )
     console.note("Ctrl-C ends it, and nothing is kept.")
-    while True:
-        time.sleep(3600)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(3600)
+    console.note("Stopped; nothing was kept.")
+    raise typer.Exit(console.Exit.INTERRUPTED)

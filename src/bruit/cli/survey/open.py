@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 from bruit.cli import console
 from bruit.cli.survey import _store
 from bruit.errors import ParameterError
+from bruit.tables import counted
 
 if TYPE_CHECKING:
     from bruit.collector import Opened, Store
@@ -53,8 +55,8 @@ def open_survey(
 
     Prints the link for respondents, with its QR code, and the link to the results, which is shown once.
 
-    The same file may be opened again, with another closing date or gate; a file with other questions or texts is
-    another survey and needs another name. Every other survey of the store is served too.
+    The same file may be opened again, with another closing date or another shown_from; a file with other questions
+    or texts is another survey and needs another name. Every other survey of the store is served too.
     """
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
@@ -77,10 +79,16 @@ def open_survey(
             _warn(listening)
             if _only_here(base):
                 console.note(
-                    "Only this computer can open these links. Phones need https: --certificate and --key, or --proxy."
+                    "Only this computer can open these links: a rehearsal. For people's phones you need a server with "
+                    "https (--certificate and --key, or --proxy).\nWithout one, use paper (bruit survey paper), or let "
+                    "people answer one after another on this computer."
                 )
             console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
-            server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
+            with contextlib.suppress(KeyboardInterrupt):
+                server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
+                return
+            _say_stopped(keeper, store)
+            raise typer.Exit(console.Exit.INTERRUPTED)
     finally:
         if listener is not None:
             listener.close()
@@ -125,6 +133,14 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
     if not links and console.out().is_terminal and not _only_here(base):
         console.out().print(qr_terminal(link), highlight=False, markup=False)
     return keeper.survey(name) or opened
+
+
+def _say_stopped(keeper: Store, store: str) -> None:
+    """Where the answers are, when Ctrl-C has ended the server; an address with "://" may have a password in it."""
+    answered = sum(keeper.totals(name).answered for name in keeper.names())
+    place = "the database" if "://" in store else store
+    verb = "is" if answered == 1 else "are"
+    console.note(f"Stopped. {counted(answered, 'answer')} {verb} kept in {place}; the same command goes on.")
 
 
 def _only_here(base: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from bruit.cli.survey import _store
 from bruit.tables import counted
 
 if TYPE_CHECKING:
-    from bruit.collector.results import Question
+    from bruit.collector.results import Question, Results
     from bruit.survey import Survey
 
 
@@ -26,6 +27,8 @@ def results(
     """
     from bruit.collector import export
     from bruit.collector.results import results as look
+    from bruit.collector.results_page import held_back, notes
+    from bruit.collector.wording import words_of
 
     keeper = _store.opened(store)
     try:
@@ -35,9 +38,11 @@ def results(
     if as_json:
         console.print_json(export.table(shown).to_json())
         return
+    words = words_of("en")
     answered, refused, repeated = shown.totals
-    state = "closed" if shown.closed else "open"
-    console.say(f"{name} ({state}): {answered:,} answered, {refused:,} refused, {repeated:,} sent again.")
+    counts = [counted(answered, "answer"), *[f"{refused:,} refused"] * bool(refused)]
+    counts += [f"{repeated:,} sent again"] * bool(repeated)
+    console.say(f"{name} ({'closed' if shown.closed else 'open'}): {', '.join(counts)}.")
     if shown.links is not None:
         console.say(
             f"{shown.links.issued:,} personal links, for {counted(shown.survey.rounds, 'round')} each."
@@ -48,36 +53,39 @@ def results(
         console.say(f"Results are shown from {counted(shown.survey.shown_from, 'answer')} on.")
         return
     if shown.held_back:
-        console.note(
-            f"{counted(shown.held_back, 'more answer')} waiting: results move in steps of {shown.survey.shown_from}. "
-            f"To close the survey and include them: bruit survey close {name} --all"
-        )
+        console.note(held_back(shown, words, for_asker=True))
     for deviation in shown.deviations:
         what = f"say {deviation.label!r}" if deviation.label else "were drawn"
         console.warn(
             f"these reports do not follow the law: {deviation.number} of {deviation.reports} on "
             f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
         )
-    for number, questions in shown.rounds.items():
-        which = f"round {number}, " if shown.survey.has_rounds else ""
-        for question in questions:
-            if question.answer is not None:
-                console.say(f"{which}{question.name}: {_sentence(shown.survey, question)}")
+    for which, question in _questions(shown):
+        if question.answer is not None:
+            for line in _lines(shown.survey, question, words):
+                console.say(which + line)
     console.show(*shown.tables)
+    for which, question in _questions(shown):
+        for line in notes(shown, question, words):
+            console.say(f"{which}{question.name}: {line}", "dim")
+
+
+def _questions(shown: Results) -> Iterator[tuple[str, Question]]:
+    """The questions of all rounds, with what says of which round each is."""
     for number, questions in shown.rounds.items():
-        which = f"round {number}, " if shown.survey.has_rounds else ""
         for question in questions:
-            if question.n and question.moved is not None:
-                console.say(
-                    f"{which}{question.name}: {question.forged} forged of {question.n} could have moved an estimate by "
-                    f"{question.moved:.3g}.",
-                    "dim",
-                )
+            yield f"round {number}, " if shown.survey.has_rounds else "", question
 
 
-def _sentence(survey: Survey, question: Question) -> str:
-    """The estimate of a question in words."""
-    from bruit.collector.sentences import sentence
-    from bruit.collector.wording import words_of
+def _lines(survey: Survey, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+    """The estimate of a question in words, and those of its groups that can be compared."""
+    from bruit.collector.sentences import group_caption, leaves_open, sentence
 
-    return sentence(survey, question.name, question.answer, words_of("en"), survey.languages[0])
+    own = survey.languages[0]
+    yield f"{question.name}: {sentence(survey, question.name, question.answer, words, own)}"
+    for group in question.groups:
+        line = f"{question.name} by {group.question}: {group_caption(survey, question.name, group, words, own)}"
+        if group.answer is None or leaves_open(survey, question.name, group.answer):
+            yield line
+        else:
+            yield f"{line}. {sentence(survey, question.name, group.answer, words, own)}"
