@@ -65,6 +65,7 @@ def test_a_query_gives_the_rows_of_its_table(kind: str, tmp_path: Path, monkeypa
         list(engines.batches(source, ["nowhere"]))
 
 
+@pytest.mark.skipif(not hasattr(pl.LazyFrame, "collect_batches"), reason="this polars has no stream of batches")
 def test_a_lazy_frame_comes_in_batches_and_is_never_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     TABLE.to_parquet(tmp_path / "trips.parquet", index=False)
     lazy = pl.scan_parquet(tmp_path / "trips.parquet")
@@ -85,7 +86,7 @@ def test_what_a_query_says_when_it_fails_is_not_shown() -> None:
         "SELECT secret FROM nowhere",
         pl.LazyFrame({"x": ["secret"]}).select(pl.col("x").cast(pl.Int64)),
     ):
-        with pytest.raises(BruitError, match="could not be run") as caught:
+        with pytest.raises(BruitError, match=r"could not be (run|collected)") as caught:
             list(engines.batches(source))
         error: Any = caught.value
         while error is not None:

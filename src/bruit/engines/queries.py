@@ -63,7 +63,8 @@ def names(source: Any) -> list[str]:
         with translated(Exception, _lazy_failed):
             return list(source.collect_schema().names())
     with translated(_duckdb().Error, _failed):
-        return list(_relation(source).columns)
+        relation, _connection = _relation(source)
+        return list(relation.columns)
 
 
 def pieces(source: Any, columns: Iterable[str] | None, missing: frozenset[str]) -> tuple[None, Iterator[Batch]]:
@@ -100,7 +101,7 @@ def _duckdb_pieces(source: Any, chosen: dict[str, int], missing: frozenset[str])
 
     errors = _duckdb().Error
     with translated(errors, _failed):
-        relation = _relation(source)
+        relation, _connection = _relation(source)
         quoted = ", ".join(f'#{place + 1} AS "c{place}"' for place in chosen.values())
         narrow = relation.project(quoted)
         # Older versions of DuckDB have the second name only.
@@ -119,20 +120,23 @@ def _duckdb_pieces(source: Any, chosen: dict[str, int], missing: frozenset[str])
         yield piece
     if empty is None:
         with translated(errors, _failed):
-            nothing = _relation(source).project(quoted).limit(0).arrow()
+            nothing = relation.project(quoted).limit(0).arrow()
             nothing = nothing.read_all() if hasattr(nothing, "read_all") else nothing
         yield arrow.batch(nothing, there, missing)
 
 
-def _relation(source: Any) -> Any:
-    """The relation that a source is, or that its text asks for."""
+def _relation(source: Any) -> tuple[Any, Any]:
+    """The relation that a source is, or that its text asks for, and its connection.
+
+    In older versions of DuckDB a relation does not keep its connection open: hold it as long as rows are read.
+    """
     if _is_relation(source):
-        return source
+        return source, None
     request = source if isinstance(source, Query) else Query(source)
     duckdb = _duckdb()
     database = request.database
     connection = duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
-    return connection.sql(request.text)
+    return connection.sql(request.text), connection
 
 
 def _is_relation(source: Any) -> bool:
