@@ -57,6 +57,10 @@ def is_query(source: Any) -> bool:
     return isinstance(source, Query) or is_lazy(source) or _is_relation(source)
 
 
+#: The name of the method that gives rows in batches, in newer and older versions of DuckDB.
+_READERS = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")
+
+
 def names(source: Any) -> list[str]:
     """The names of the columns that a query has."""
     if is_lazy(source):
@@ -104,8 +108,7 @@ def _duckdb_pieces(source: Any, chosen: dict[str, int], missing: frozenset[str])
         relation, _connection = _relation(source)
         quoted = ", ".join(f'#{place + 1} AS "c{place}"' for place in chosen.values())
         narrow = relation.project(quoted)
-        # Older versions of DuckDB have the second name only.
-        read = narrow.to_arrow_reader if hasattr(narrow, "to_arrow_reader") else narrow.fetch_record_batch
+        read = next(getattr(narrow, name) for name in _READERS if hasattr(narrow, name))
         reader = iter(read(BATCH))
     there = {name: f"c{place}" for name, place in chosen.items()}
     empty = None
