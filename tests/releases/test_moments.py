@@ -373,7 +373,7 @@ def test_means_by_group_see_their_own_records() -> None:
     assert found["a"] == pytest.approx(1, abs=0.1)
     assert found["b"] == pytest.approx(9, abs=0.1)
     assert found.interval().shape == (3, 2)
-    assert len(found.notes) == 1
+    assert len(found.notes) == 2
 
 
 def test_the_tail_of_two_laplace_variables_is_that_of_a_sample() -> None:
