@@ -125,7 +125,7 @@ class GroupStatistics:
         whole = engines.Source.of(source)
         if engines.is_spark(whole.data):
             raise ParameterError(
-                "Groups that are not declared cannot be counted on Spark: declare them, or write the rows to Parquet."
+                "Groups that are not declared cannot be summed on Spark: declare them, or write the rows to Parquet."
             )
         if self.person is None:
             tally: GroupTally = engines.fold(whole, self._tally, columns=self.columns)
