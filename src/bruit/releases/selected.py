@@ -20,8 +20,8 @@ import numpy as np
 
 from bruit import documents, engines
 from bruit.engines.people import fold_people, take
-from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataTypeError, ParameterError, in_column
+from bruit.entropy import Randomness, Words
+from bruit.errors import ParameterError, in_column
 from bruit.estimation.tally import Counts
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
@@ -29,7 +29,7 @@ from bruit.privacy.ledger import Line
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled
-from bruit.releases.selection import Groups, GroupTally
+from bruit.releases.selection import Groups, GroupTally, booked_counts
 from bruit.releases.statistic import AdditiveStatistic, LedgerLike, Statistic
 from bruit.tables import Table
 from bruit.typing import SourceLike
@@ -172,14 +172,7 @@ class GroupStatistics:
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> Results:
         """The named groups with their noisy numbers and sums, booked at once before noise; as `Release.publish`."""
-        if not isinstance(raw, GroupTally):
-            raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
-        counts = raw.reveal(design=self.digest)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "groups", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
-        words = Words.resolve(rng, "groups", self.digest)
+        counts, words = booked_counts(raw, self.digest, self.lines(label), ledger, rng)
         simulated = not words.secure
         first, *others = words.split(1 + len(self._drawn))
         labels, values = self._groups.named({name: int(numbers[0]) for name, numbers in counts.items()}, first)

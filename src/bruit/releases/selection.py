@@ -309,6 +309,20 @@ def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
     return high
 
 
+def booked_counts(
+    raw: Any, design: str, lines: Sequence[Line], ledger: LedgerLike | None, rng: Randomness
+) -> tuple[dict[str, Any], Words]:
+    """What a tally of groups holds, and the words for its noise, once the lines are booked."""
+    if not isinstance(raw, GroupTally):
+        raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
+    counts = raw.reveal(design=design)
+    if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
+        rng = Entropy.resolve(rng, "groups", design)
+    if ledger is not None:
+        ledger.book(lines)
+    return counts, Words.resolve(rng, "groups", design)
+
+
 def _added(first: Any, second: Any) -> Any:
     """The sum of two numbers, or of two vectors of them, of any size."""
     return exact_sum(first, second) if isinstance(first, np.ndarray) else first + second
@@ -484,14 +498,7 @@ class Groups:
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> Results:
         """The named groups with their noisy numbers, in the order of their labels; as `Release.publish`."""
-        if not isinstance(raw, GroupTally):
-            raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
-        counts = raw.reveal(design=self.digest)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "groups", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
-        words = Words.resolve(rng, "groups", self.digest)
+        counts, words = booked_counts(raw, self.digest, self.lines(label), ledger, rng)
         simulated = not words.secure
         return Results({"count": labelled(self.result(*self.named(counts, words), simulated), label)})
 
