@@ -100,10 +100,13 @@ class SqliteStore(SqlStore):
 
     def settle(self) -> None:
         """Empty the journal, without waiting for anybody who writes or reads: whoever counts reports would wait too."""
-        with contextlib.suppress(sqlite3.Error):
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
+        connection = self._connection
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:  # or the next commit would not wait for anybody either
+            connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
 
     # Within a transaction.
 
