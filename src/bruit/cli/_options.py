@@ -1,9 +1,11 @@
-"""Checks of options that several commands have, in one wording."""
+"""Options that several commands have, and checks of them, in one wording."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from bruit import _checks
 from bruit.cli import console
@@ -16,6 +18,17 @@ if TYPE_CHECKING:
 
 #: The names of figures, by their end.
 PICTURES = (".png", ".svg")
+
+
+#: What happens to answers outside what is declared.
+Outside = Annotated[
+    str | None,
+    typer.Option(
+        metavar="POLICY",
+        help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
+        "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
+    ),
+]
 
 
 def check_whole(**options: int | None) -> None:

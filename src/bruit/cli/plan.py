@@ -97,14 +97,7 @@ def plan(
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
-    outside: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
-            "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
-        ),
-    ] = None,
+    outside: _options.Outside = None,
     people: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the plan goes: a .json file.")] = None,
     check_compliance: Annotated[

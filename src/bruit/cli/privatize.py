@@ -51,14 +51,7 @@ def privatize(
         str | None,
         typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
     ] = None,
-    outside: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
-            "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
-        ),
-    ] = None,
+    outside: _options.Outside = None,
     memory: Annotated[
         Path | None,
         typer.Option(help="For a plan with rounds: the .json file of the memos of these people, for their eyes only."),
