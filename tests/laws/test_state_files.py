@@ -521,6 +521,16 @@ def test_a_folder_that_is_removed_while_somebody_waits_for_it_is_made_anew(real:
     assert got == [folder.stat().st_ino]
 
 
+@pytest.mark.parametrize("kind", ["a file", "a link to nothing"])
+def test_results_that_are_no_folder_are_refused_before_anything_is_booked(kind: str, real: Path) -> None:
+    _start_publication(real)
+    results = real.with_name(f"{real.name}.results")
+    results.touch() if kind == "a file" else results.symlink_to("nowhere")
+    with pytest.raises(BruitError, match="must be the folder of results"):
+        _publication(real)
+    assert Ledger.open(real).entries == ()
+
+
 # The same with processes, again and again.
 
 RACER = """

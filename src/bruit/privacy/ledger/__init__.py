@@ -342,7 +342,7 @@ class Ledger(_Shared):
     @property
     def results(self) -> Path | None:
         """The folder beside the ledger's file itself in which results are kept; None for a ledger in memory."""
-        return self._file and self._file.path.with_name(f"{self._file.path.name}.results")
+        return self._file.path.with_name(f"{self._file.path.name}.results") if self._file else None
 
     @property
     def spent(self) -> Guarantee:

@@ -150,16 +150,16 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def _locked_folder(folder: Path) -> int:
+    rule = f"{folder.name} must be the folder of results, and is none: move it away."
     while True:
         try:
-            folder.mkdir(exist_ok=True)
+            with translated(FileExistsError, lambda _: LedgerError(rule)):
+                folder.mkdir(exist_ok=True)
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
             if not folder.parent.is_dir():
                 raise
             continue  # an empty one, which was just removed
-        except FileExistsError:
-            raise LedgerError(f"{folder.name} must be the folder of results, and is none: move it away.") from None
         try:
             _lock(handle, exclusive=True)
             with contextlib.suppress(FileNotFoundError):
