@@ -6,16 +6,22 @@ the file can also compute the digest again, so it does not detect forgery.
 
 Files are written beside their final name and moved there when whole, so that a full disk or a kill leaves
 either the old file or none, never half of one.
+
+A *state file* is read, changed and written again, by several programs and for years: a ledger, a series, a memory. One
+that has two names must not have two locks, nor become two files. So whoever opens one asks `state_file` for the file
+itself, keeps that path, and changes the file within `alone_with` that path.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
 import secrets
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +36,9 @@ except ImportError:  # Windows
 
 #: The largest integer that every JSON reader keeps exactly; beyond, integers are written as strings.
 SAFE_INTEGER = 2**53 - 1
+#: Opening a file that is there, and not what a link points to; some systems have no such flags.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_AS_IT_IS = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 #: More digits than any whole number in a document has: the time to read a number grows with their square.
 _MOST_DIGITS = 40
 _WHOLE = re.compile(f"-?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -156,18 +165,106 @@ def create_secret(path: Path, text: str) -> None:
         stream.write(text)
 
 
+def state_file(path: str | os.PathLike[str]) -> Path:
+    """The file itself behind one of its names, to be kept as long as it is used: absolute, and without links.
+
+    There need not be a file yet: where a link leads, it will be. A file with several hard links is refused, as is what
+    is no regular file.
+
+    >>> state_file("/nowhere/./else/../series.json").as_posix()
+    '/nowhere/series.json'
+    """
+    real = Path(os.path.realpath(path))
+    with contextlib.suppress(OSError):  # there is none, or whoever opens it will say why not
+        check_state(real, os.lstat(real), Path(path).name)
+    return real
+
+
+def check_state(path: Path, state: os.stat_result, name: str) -> None:
+    """Refuse what cannot be kept as one file with one name; `state` is what the system says of it."""
+    if stat.S_ISLNK(state.st_mode):
+        raise ParameterError(f"{name} is a link that leads nowhere: name the file itself.")
+    if not stat.S_ISREG(state.st_mode):
+        raise ParameterError(f"{name} must be a file: it is a folder, a pipe or a device.")
+    if state.st_nlink > 1 and _other_names(path, state):
+        raise ParameterError(
+            f"{name} has several names on the disk (hard links), and what is kept under one of them would be missed "
+            "under the others. Remove the other names; a symbolic link (ln -s) may stand in their place."
+        )
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path that `state_file` gave if it leads elsewhere now."""
+    if state_file(path) != path:
+        raise ParameterError(f"{path.name} was moved while in use, and a link stands in its place: open it again.")
+
+
+def read_state(path: Path) -> bytes:
+    """What a state file has, by the path that `state_file` gave: a link or pipe in its place is not read."""
+    with os.fdopen(os.open(path, os.O_RDONLY | _AS_IT_IS), "rb") as stream:
+        check_state(path, os.fstat(stream.fileno()), path.name)
+        return stream.read()
+
+
 @contextlib.contextmanager
 def alone_with(path: Path) -> Iterator[None]:
-    """Alone with a file among all programs: a lock on one beside it, for the file itself is replaced."""
+    """Alone with a state file among all programs, by the path that `state_file` gave.
+
+    The lock is on a file beside it, for the file itself is replaced. What a kill left of an unfinished version is
+    removed: whoever is at work on one has the lock.
+    """
     if fcntl is None:
         raise ParameterError("A file that several programs change needs POSIX locks, which this system lacks.")
-    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    check_place(path)
+    handle = _locked(path.with_name(f".{path.name}.lock"))
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        check_place(path)
+        remove_unfinished(path)
         yield
     finally:
         fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what kills left of a file, by whoever is alone with it; what may not be removed stays."""
+    for partial in unfinished(path):
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def _other_names(path: Path, state: os.stat_result) -> bool:
+    """Whether a file has further names; a kill while it was being made may have left a hidden one, which is its own."""
+    own = 0
+    for partial in unfinished(path):
+        with contextlib.suppress(OSError):
+            own += os.path.samestat(state, os.lstat(partial))
+    try:  # after the hidden names were counted: whoever makes the file removes one meanwhile
+        return os.lstat(path).st_nlink - own > 1
+    except OSError:
+        return False
+
+
+def _locked(path: Path) -> int:
+    """The descriptor of a lock file that is ours, and still stands under its name."""
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise ParameterError(
+                f"{path.name} is a link, and a lock must be a file of its own: remove it while no program is at work."
+            ) from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle), os.lstat(path)):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # it was removed while we waited: whoever comes next would lock another
 
 
 def partial_name(path: Path) -> Path:

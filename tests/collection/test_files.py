@@ -5,7 +5,7 @@ import pytest
 
 import bruit
 from bruit import engines
-from bruit.collection import Plan
+from bruit.collection import Plan, files
 from bruit.errors import DesignError
 
 SCHEMA = {"sex": ["F", "M"], "town": bruit.Categories(k=300), "age": bruit.Grid(17, 90)}
@@ -31,3 +31,11 @@ def test_a_tally_of_another_plan_is_refused_where_it_is_read(tmp_path):
     assert other.tally(tmp_path / "t.json").n == 2
     with pytest.raises(DesignError, match="another plan"):
         plan.tally(tmp_path / "t.json")
+
+
+def test_a_link_to_a_folder_of_reports_is_removed_and_the_folder_stays(tmp_path):
+    (tmp_path / "old.parquet").mkdir()
+    (tmp_path / "old.parquet" / "part").touch()
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "old.parquet", target_is_directory=True)
+    files.remove(tmp_path / "link.parquet")
+    assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["old.parquet", "part"]

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -220,6 +221,27 @@ def test_two_at_once_publish_once(plan):
         finally:
             storage.PATIENCE = storage_patience
     assert entries(plan) == ()
+
+
+def test_two_at_once_write_the_folder_for_readers_once(plan, monkeypatch):
+    first = publish(plan)
+    shutil.rmtree(first.folder)
+    meeting, write = threading.Barrier(2), engines.write_table
+
+    def wait(*args):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait(0.3)
+        write(*args)
+
+    monkeypatch.setattr(engines, "write_table", wait)
+    shown = []
+    runs = [threading.Thread(target=lambda: shown.append(numbers(publish(plan)))) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert shown == [numbers(first)] * 2
+    assert not list(plan.parent.glob(".*partial"))
 
 
 def test_a_seed_gives_the_same_publication_and_marks_it(plan, tmp_path):

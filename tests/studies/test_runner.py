@@ -144,6 +144,18 @@ def test_results_of_another_seed_are_not_mixed(toy, tmp_path):
     assert run(toy, seed=2, workers=0, folder=tmp_path, restart=True).seed == 2
 
 
+def test_a_folder_of_results_that_is_a_link_is_begun_again_where_it_leads(toy, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "results" / "toy").mkdir(parents=True)
+    link = tmp_path / "results" / "toy" / "quick"
+    link.symlink_to(tmp_path / "disk")
+    run(toy, seed=3, workers=0, folder=tmp_path / "results")
+    run(toy, seed=4, workers=0, folder=tmp_path / "results", restart=True)
+    run(toy, seed=4, workers=0, folder=tmp_path / "plain")
+    assert link.is_symlink()
+    assert _bytes(tmp_path / "results") == _bytes(tmp_path / "plain")
+
+
 def test_results_of_another_definition_are_neither_read_nor_mixed(toy, tmp_path):
     import dataclasses
 

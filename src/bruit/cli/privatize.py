@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -150,7 +149,7 @@ def _booked(books: Ledger, plan: Plan, output: Path, privatize: Callable[[Path],
         people = privatize(hidden)
         books.spend(plan.guarantee, f"reports: {', '.join(plan.schema)}"[:200])
         if output.is_dir():
-            shutil.rmtree(output)
+            files.remove(output)
         files.plan_path(hidden).replace(files.plan_path(output))
         hidden.replace(output)
     return people

@@ -668,7 +668,7 @@ class _Place:
         """What is drawn, booked and saved, beside the ledger first; what cannot be saved is shown whole."""
         result = None
         try:
-            with _folder(self.kept and self.kept.parent), _writing(self.output) as copy:
+            with _folder(self.books), _writing(self.output) as copy:
                 with _writing(self.kept) as save:
                     result = draw(self.ledger)
                     save(content(result, self.kept))
@@ -755,16 +755,17 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
 
 
 @contextmanager
-def _folder(path: Path | None) -> Iterator[None]:
+def _folder(books: Ledger | None) -> Iterator[None]:
     """The folder of results, made if there is none; if nothing comes to stand in it, it does not stay."""
-    if path is not None:
-        path.mkdir(exist_ok=True)
+    if books is not None and books.results is not None:
+        books.results.mkdir(exist_ok=True)
     try:
         yield
     except BaseException:
-        if path is not None:
-            with suppress(OSError):
-                path.rmdir()  # only an empty one
+        if books is not None:
+            # Alone with it: a publication that is at work there has locked the folder, and not its name.
+            with suppress(OSError, BruitError), books.alone_with_results() as folder:
+                folder.rmdir()  # only an empty one
         raise
 
 

@@ -137,19 +137,19 @@ def publishing(to: Any, plan: Any) -> Iterator[Any]:
         written = folder / output.name
         yield written
         if not _is_plan(beside, plan.digest):
-            _remove(output)
+            remove(output)
             documents.write_text(beside, plan.to_json() + "\n")
         if written.is_dir():  # which takes no other's place by itself
-            _remove(output)
+            remove(output)
         written.replace(output)
         documents.sync(output.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove(output: Path) -> None:
-    """Remove reports: a file, or the folder that Spark wrote."""
-    if output.is_dir():
+def remove(output: Path) -> None:
+    """Remove reports: a file, the folder that Spark wrote, or a link to either, and not what it leads to."""
+    if output.is_dir() and not output.is_symlink():
         shutil.rmtree(output)
     else:
         output.unlink(missing_ok=True)

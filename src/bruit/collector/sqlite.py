@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bruit import documents
 from bruit.collector.sql import OF_A_SURVEY, TABLES, SqlStore
 from bruit.collector.store import Increments
 from bruit.errors import FormatError
@@ -57,6 +58,8 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        # SQLite follows links itself; a thread that connects after a change of folder must find the same file.
+        self._file = documents.state_file(path)
         super().__init__()
 
     def _is_alone(self) -> bool:
@@ -158,14 +161,15 @@ class SqliteStore(SqlStore):
         """The connection of this thread."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = _connected(self.path)
+            documents.check_place(self._file)
+            connection = _connected(self._file)
             self._local.connection = connection
             self._connections.append(connection)
         return connection
 
     def _create(self) -> None:
         """The tables, if the file is new; an error if it is something else."""
-        with contextlib.closing(_private(self.path)) as connection:
+        with contextlib.closing(_private(self._file)) as connection:
             _configure(connection)
             connection.execute("BEGIN IMMEDIATE")
             application = connection.execute("PRAGMA application_id").fetchone()[0]

@@ -103,6 +103,7 @@ class Memory:
 
     def __init__(self, path: str | os.PathLike[str], panel: Panel) -> None:
         self.path = Path(path)
+        self._file = documents.state_file(path)
         self.panel = _checked(panel)
         self._read()
 
@@ -110,10 +111,11 @@ class Memory:
     def create(cls, path: str | os.PathLike[str], panel: Panel) -> Self:
         """A new memory, empty; a file that is there already is not replaced."""
         _checked(panel)
-        with documents.alone_with(Path(path)):
-            if Path(path).exists():
+        file = documents.state_file(path)
+        with documents.alone_with(file):
+            if os.path.lexists(file):
                 raise ParameterError(f"{Path(path).name} exists: open it with Memory(path, panel).")
-            _write(Path(path), panel.digest, {})
+            _write(file, panel.digest, {})
         return cls(path, panel)
 
     def report(
@@ -158,7 +160,7 @@ class Memory:
             raise ParameterTypeError("person must be a text.")
         if len(set(names)) < len(names):
             raise DataError("Somebody is named twice: a person has one report in a round.")
-        with documents.alone_with(self.path):
+        with documents.alone_with(self._file):
             histories = self._read()
             kept = [
                 histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
@@ -176,7 +178,7 @@ class Memory:
                 for place, row in zip(late, _texts(self.panel.report(memos, words)), strict=True):
                     kept[place]["reports"][str(round)] = row
             if first or late:
-                _write(self.path, self.panel.digest, histories)
+                _write(self._file, self.panel.digest, histories)
             return self._rows([history["reports"][str(round)] for history in kept])
 
     def _draw_memos(
@@ -232,7 +234,7 @@ class Memory:
             f"an epoch that had begun cost {cost}."
         )
         with translated(FileNotFoundError, lambda _: ParameterError(lost)):
-            body = documents.unseal(self.path.read_bytes(), FORMAT)
+            body = documents.unseal(documents.read_state(self._file), FORMAT)
         if body.get("design") != self.panel.digest:
             raise DesignError(
                 "This memory belongs to another design: open it with the panel that made it.",

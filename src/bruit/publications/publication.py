@@ -357,7 +357,7 @@ class Publication:
     def open_ledger(self, *, start: bool = True) -> Ledger | None:
         """The ledger; started with the budget where there is none, unless that is not wanted."""
         path = self.folder / self.ledger
-        if not os.path.lexists(path):
+        if not path.exists():
             if self.budget is None:
                 amount = f"epsilon = {self.epsilon!r}" if self.rho is None else f"rho = {self.rho!r}"
                 raise ParameterError(
@@ -369,7 +369,7 @@ class Publication:
             if not start:
                 return None
         neighbours: Any = self.guarantee.neighbours
-        if self.budget is None or os.path.lexists(path):
+        if self.budget is None or path.exists():
             ledger = Ledger.open(path, neighbours=neighbours)
             if self.rho is not None and ledger.rho is None:
                 raise LedgerError(_NOT_IN_RHO)

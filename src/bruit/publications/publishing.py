@@ -275,6 +275,14 @@ def _write_files(plan: Publication, published: Published) -> Path:
     folder = plan.folder / plan.output
     if _has(folder, plan.digest):
         return folder
+    ledger: Any = plan.open_ledger()
+    with ledger.alone_with_results():  # or one run would take what another is at work on for what a kill left
+        if not _has(folder, plan.digest):
+            _write_folder(plan, published, folder)
+    return folder
+
+
+def _write_folder(plan: Publication, published: Published, folder: Path) -> None:
     for unfinished in documents.unfinished(folder):
         shutil.rmtree(unfinished, ignore_errors=True)
     partial = documents.partial_name(folder)
@@ -293,4 +301,3 @@ def _write_files(plan: Publication, published: Published) -> Path:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     documents.sync(folder.parent)
-    return folder

@@ -202,18 +202,19 @@ class ContinualCount:
         secure = Words.resolve(rng, "continual", self.digest).secure
         name = f"{(label or 'running total')[:180]} ({secrets.token_hex(4)})"
         state = _State(self, name, simulated=not secure, booked=ledger is None, days=[], counts=[], noisy=[])
-        series = ContinualSeries(state, None if path is None else Path(path))
-        if path is not None:
-            with documents.alone_with(Path(path)):
-                if os.path.lexists(path):
+        file = None if path is None else documents.state_file(path)
+        series = ContinualSeries(state, file)
+        if file is not None:
+            with documents.alone_with(file):
+                if os.path.lexists(file):
                     raise ParameterError("This file exists, and may hold a series: take another name, or open it.")
                 series._write(state)
         if ledger is not None:
             try:
                 series.book(ledger)
             except BruitError:  # refused: nothing is spent, and nothing stays
-                if path is not None and not series.booked:
-                    Path(path).unlink(missing_ok=True)
+                if file is not None and not series.booked:
+                    file.unlink(missing_ok=True)
                 raise
         return series
 
@@ -311,7 +312,8 @@ class ContinualSeries:
         path
             The file that `ContinualCount.start` wrote.
         """
-        return cls(_read(Path(path)), Path(path))
+        file = documents.state_file(path)
+        return cls(_read(file, Path(path)), file)
 
     @property
     def design(self) -> ContinualCount:
@@ -456,7 +458,7 @@ class ContinualSeries:
         with self._lock:
             if self._path is not None:
                 with documents.alone_with(self._path):
-                    yield _read(self._path)
+                    yield _read(self._path, self._path)
                 return
             if os.getpid() != self._process:
                 raise LedgerError(
@@ -487,10 +489,10 @@ class ContinualSeries:
         return f"<ContinualSeries: {len(self.days)} of {counted(self.design.steps, 'day')}, {self.guarantee}{note}>"
 
 
-def _read(path: Path) -> _State:
-    rule = f"There is no series {str(path)!r}, or it may not be read."
+def _read(file: Path, name: Path) -> _State:
+    rule = f"There is no series {str(name)!r}, or it may not be read."
     with translated(OSError, lambda _: FormatError(rule)):
-        text = path.read_bytes()
+        text = documents.read_state(file)
     return _State.from_json(text)
 
 

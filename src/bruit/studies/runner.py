@@ -294,7 +294,8 @@ class Store:
     """The folder of one study at one size."""
 
     def __init__(self, folder: Path, study: Study, size: Size) -> None:
-        self.folder = folder / study.name / size
+        own = folder / study.name / size
+        self.folder = own.resolve() if own.is_symlink() else own  # a link cannot be emptied
         self.study, self.size = study, size
 
     def open(self, seed: int, *, restart: bool) -> None:

@@ -181,7 +181,7 @@ class Ledger(_Shared):
         budget = cls(**declared)._budget
         if zcdp:  # the file has what ε and δ became
             declared = {name: budget[name] for name in budget if name != "neighbours" or neighbours is not None}
-        file = storage.LedgerFile(Path(path).absolute())
+        file = storage.LedgerFile(path)
         if (epsilon is not None or rho is not None) and not os.path.lexists(file.path):
             storage.create(file.path, storage.header_line(budget))
         with file.locked(write=False) as handle:
@@ -305,7 +305,6 @@ class Ledger(_Shared):
         folder = self.results
         if folder is None:
             raise LedgerError("A ledger in memory keeps no results. Use Ledger.open(path, epsilon=...).")
-        folder.mkdir(exist_ok=True)
         with storage.locked_folder(folder):
             yield folder
 
@@ -337,13 +336,13 @@ class Ledger(_Shared):
 
     @property
     def path(self) -> Path | None:
-        """The ledger's file; None for a ledger in memory."""
-        return self._file.path if self._file else None
+        """The ledger's file, by the name it was opened by; None for a ledger in memory."""
+        return self._file.name if self._file else None
 
     @property
     def results(self) -> Path | None:
-        """The folder beside the ledger's file in which results are kept; None for a ledger in memory."""
-        return self.path and self.path.with_name(f"{self.path.name}.results")
+        """The folder beside the ledger's file itself in which results are kept; None for a ledger in memory."""
+        return self._file.path.with_name(f"{self._file.path.name}.results") if self._file else None
 
     @property
     def spent(self) -> Guarantee:
@@ -490,7 +489,7 @@ class Ledger(_Shared):
 
     @property
     def _name(self) -> str:
-        return f"Ledger {self._file.path.name}" if self._file else "Ledger"
+        return f"Ledger {self._file.name.name}" if self._file else "Ledger"
 
     def _summary(self) -> str:
         name = self._name

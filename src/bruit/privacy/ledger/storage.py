@@ -21,14 +21,13 @@ import contextlib
 import errno
 import logging
 import os
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bruit import documents
-from bruit.errors import FormatError, LedgerError, translated
+from bruit.errors import FormatError, LedgerError, ParameterError, translated
 
 try:
     import fcntl
@@ -43,10 +42,15 @@ _log = logging.getLogger("bruit")
 
 
 class LedgerFile:
-    """A path, and the proof that it is still the file that was first opened."""
+    """A ledger's file, and the proof that it is still the one that was first opened.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    `path` is where it is, without links, and `name` the absolute path that was given, which people know it by.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = Path(path).absolute()
+        with translated(ParameterError, _refused):
+            self.path = documents.state_file(path)
         self._identity: tuple[int, int] | None = None
         self._seen = 0
 
@@ -58,6 +62,8 @@ class LedgerFile:
             _lock(handle, exclusive=write)
             try:
                 self._check_same(handle)
+                if write:
+                    documents.remove_unfinished(self.path)
                 yield handle
             finally:
                 # Closing is not enough: a fork in another thread may hold a copy of the descriptor.
@@ -99,59 +105,86 @@ class LedgerFile:
                 "Use Ledger(epsilon=...) in memory, or another system."
             )
         try:
-            return os.open(self.path, flags)
+            # Neither a link that was put there meanwhile is followed, nor a pipe waited for.
+            return os.open(self.path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             raise LedgerError(
-                f"The ledger {self.path.name} does not exist, or no longer. Restore it, or give "
+                f"The ledger {self.name.name} does not exist, or no longer. Restore it, or give "
                 "a budget to start a new one: Ledger.open(path, epsilon=1.0)."
             ) from None
         except OSError as error:
-            raise LedgerError(f"The ledger {self.path.name} cannot be opened ({_reason(error)}).") from None
+            raise LedgerError(f"The ledger {self.name.name} cannot be opened ({_reason(error)}).") from None
 
     def _check_same(self, handle: int) -> None:
         """Refuse a file that was moved away, replaced, or cut shorter than what was read."""
         opened = os.fstat(handle)
         try:
-            named = self.path.stat()
+            named = os.lstat(self.path)
         except OSError:
             named = None
         identity = (opened.st_dev, opened.st_ino)
         moved = named is None or not os.path.samestat(opened, named)
         if moved or (self._identity or identity) != identity:
             raise LedgerError(
-                f"The ledger {self.path.name} was moved or replaced while in use. Open it again, "
+                f"The ledger {self.name.name} was moved or replaced while in use. Open it again, "
                 "after making sure that no entry was lost."
             )
         if opened.st_size < self._seen:
             raise LedgerError(
-                f"The ledger {self.path.name} lost entries that were already read. Restore it from a copy."
+                f"The ledger {self.name.name} lost entries that were already read. Restore it from a copy."
             )
+        with translated(ParameterError, _refused):
+            documents.check_state(self.path, opened, self.name.name)
         self._identity = identity
 
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Alone with a folder, among those who ask so; a kill frees it."""
-    handle = os.open(folder, os.O_RDONLY)
+    """Alone with a folder, made if there is none, among those who ask so; a kill frees it."""
+    handle = _locked_folder(folder)
     try:
-        _lock(handle, exclusive=True)
-        try:
-            yield
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)
+        yield
     finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
+
+
+def _locked_folder(folder: Path) -> int:
+    rule = f"{folder.name} must be the folder of results, and is none: move it away."
+    while True:
+        try:
+            with translated(FileExistsError, lambda _: LedgerError(rule)):
+                folder.mkdir(exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            if not folder.parent.is_dir():
+                raise
+            continue  # an empty one, which was just removed
+        try:
+            _lock(handle, exclusive=True)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle), folder.stat()):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # it was removed while we waited: whoever comes next would lock another
 
 
 def create(path: Path, header: bytes) -> None:
     """Start a ledger at `path`, whole or not at all; if somebody else just did, leave theirs."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    partial = documents.partial_name(path)
     try:
         try:
             _write_new(partial, header)
-            with contextlib.suppress(FileExistsError):
+            try:
                 # Unlike a rename, a link never takes the place of an existing file.
                 os.link(partial, path)
+            except FileExistsError:
+                pass
+            except FileNotFoundError:  # whoever wrote to somebody else's ledger has removed what was unfinished
+                if not path.exists():
+                    raise
         finally:
             partial.unlink(missing_ok=True)
         documents.sync(path.parent)
@@ -238,6 +271,10 @@ def _write(handle: int, content: bytes) -> None:
     """One write: what a full disk cut short is an error, not something to continue later."""
     if os.write(handle, content) != len(content):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _refused(error: Exception) -> LedgerError:
+    return LedgerError(f"The ledger cannot be used: {error}")
 
 
 def _reason(error: OSError) -> str:
