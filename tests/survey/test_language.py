@@ -50,5 +50,5 @@ def test_no_text_was_left_in_english() -> None:
 @pytest.mark.parametrize("content", [b"yes = 'J\xe4'", b"\xff\xfe", b"[" * 5000])
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path, survey: Survey, content: bytes) -> None:
     (tmp_path / "de.toml").write_bytes(content)
-    with pytest.raises(FormatError, match=r"de\.toml must be TOML, encoded in UTF-8"):
+    with pytest.raises(FormatError, match=r"de\.toml.*: texts must be TOML, encoded in UTF-8"):
         Survey.read(tmp_path / "class.toml")
