@@ -42,6 +42,8 @@ _AS_IT_IS = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 #: More digits than any whole number in a document has: the time to read a number grows with their square.
 _MOST_DIGITS = 40
 _WHOLE = re.compile(f"-?[0-9]{{1,{_MOST_DIGITS}}}")
+#: A key of TOML with more parts than a person writes: the time to read one grows with the square of their number.
+_LONG_KEY = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){50}""")
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -99,7 +101,11 @@ def unseal(text: str | bytes, name: str) -> dict[str, Any]:
 
 def read_toml(path: Path, rule: str) -> dict[str, Any]:
     """A TOML file that a person wrote; what cannot be read is an error with its line, and the rule."""
-    text = path.read_bytes()
+    return parse_toml(path.read_bytes(), path.name, rule)
+
+
+def parse_toml(text: bytes, name: str, rule: str) -> dict[str, Any]:
+    """The same of the content of a file, with the name that errors give it."""
 
     def explain(error: Exception) -> FormatError:
         lines = text.decode(errors="replace").split("\n")
@@ -107,16 +113,19 @@ def read_toml(path: Path, rule: str) -> dict[str, Any]:
         place = f", line {where[1]}, column {where[2]}" if where else ""
         twice = re.match(r"Cannot declare \('(\w+)',\) twice", str(error))
         if twice is not None:
-            name = twice[1]
+            table = twice[1]
             return FormatError(
-                f"{path.name}{place}: [{name}] stands there a second time. Write [[{name}]], in double brackets, where "
+                f"{name}{place}: [{table}] stands there a second time. Write [[{table}]], in double brackets, where "
                 "there are several."
             )
         quotes = " Texts need quotes." if where and _is_bare(lines, int(where[1]), int(where[2])) else ""
-        return FormatError(f"{path.name}{place}: {rule}{quotes}")
+        return FormatError(f"{name}{place}: {rule}{quotes}")
 
-    with translated((tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError), explain):
-        return tomllib.loads(text.decode())
+    with translated((ValueError, RecursionError), explain):  # TOML and text that is none, and numbers without end
+        decoded = text.decode()
+        if _LONG_KEY.search(decoded):
+            raise ValueError
+        return tomllib.loads(decoded)
 
 
 def _is_bare(lines: Sequence[str], line: int, column: int) -> bool:

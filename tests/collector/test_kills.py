@@ -132,7 +132,7 @@ def check(address: str, desk: Desk, acknowledged: list[bytes], sent: list[bytes]
         keys = [desk.read(body).entry.id for body in acknowledged]
         with store._transaction():
             assert len(store._bodies("alcohol", keys)) == len(keys)
-            ids = store._run("SELECT id FROM {ids}").fetchall()
+            ids = store._run("SELECT id FROM {ids}")
             answered = store.totals("alcohol").answered
             tallies = store.tallies("alcohol", desk.survey.plan.digest, 2, shown=False)
         assert answered == len(ids) == sum(tally.n for tally in tallies.values())

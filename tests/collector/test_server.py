@@ -28,7 +28,7 @@ from bruit.collector import results as results_module
 from bruit.collector import server as server_module
 from bruit.collector.demo import running
 from bruit.collector.desk import Desk, link_hash
-from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit, _network
+from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit, network
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
@@ -411,7 +411,7 @@ def test_addresses_of_ipv6_share_a_limit_in_a_network_of_64_bits() -> None:
     limit = AddressLimit(1)
     assert [limit.allows("2001:db8::1"), limit.allows("2001:db8::ffff:0:0:1")] == [True, False]
     near = ["2001:db8:0:1::1", "fe80::1%eth0", "::ffff:192.0.2.1", "192.0.2.2", "no::address"]
-    assert len({_network(address) for address in [*near, "2001:db8::1", "192.0.2.1"]}) == 6
+    assert len({network(address) for address in [*near, "2001:db8::1", "192.0.2.1"]}) == 6
 
 
 def test_the_key_of_the_address_limit_is_thrown_away_with_its_counters() -> None:

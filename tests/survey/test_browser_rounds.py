@@ -12,7 +12,12 @@ from .test_browser import choose, page_of, send, take_part, text, violations
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
 LINK = "abcdefghijklmnop-_Z9"
-TIMES = ["2026-01-05T09:00:00+01:00", "2026-01-12T09:00:00+01:00", "2026-01-19T09:00:00+01:00"]
+TIMES = [
+    "2026-01-05T09:00:00+01:00",
+    "2026-01-12T09:00:00+01:00",
+    "2026-01-19T09:00:00+01:00",
+    "2026-01-26T09:00:00+01:00",
+]
 STORED = "() => JSON.stringify({ ...localStorage })"
 
 
@@ -105,6 +110,23 @@ def test_a_link_whose_memo_is_lost_draws_nothing_and_waits_for_the_next_epoch(an
     later = answer(3, other.context)
     first_round(later)
     assert panel.parse(collector.bodies[-1]).round == 3
+
+
+def test_in_the_last_epoch_another_device_is_sent_back_to_the_first_which_alone_reads_that_all_is_over(
+    answer, collector
+):
+    tab = answer(3)
+    first_round(tab)
+    collector.answers = [403]  # as the collector answers to the claim of another device
+    other = answer(3, quiet=False)
+    take_part(other)
+    other.get_by_role("heading", name="This browser has no note for this link").wait_for()
+    assert "open the link there" in text(other)
+    assert "The browser that you used before can answer in the rounds that are left." in text(other)
+    assert "There is no further round" not in text(other)  # there is one, for the first device
+    last = answer(4, tab.context)
+    again(last)
+    assert "There is no further round." in text(last)
 
 
 def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answer, panel, collector):

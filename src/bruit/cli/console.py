@@ -105,12 +105,21 @@ def err() -> Console:
 
 def note(text: str) -> None:
     """A remark that is not a result."""
-    err().print(text, style="dim", soft_wrap=True)
+    err().print(harmless(text), style="dim", soft_wrap=True)
 
 
 def warn(text: str) -> None:
     """A remark that a person should not miss."""
-    err().print(f"Warning: {text}", style="yellow", soft_wrap=True)
+    err().print(f"Warning: {harmless(text)}", style="yellow", soft_wrap=True)
+
+
+def harmless(text: str) -> str:
+    r"""A text of several lines without characters that could steer a terminal: it may quote a stranger's file.
+
+    >>> harmless("two\nlines \x1b[2J")
+    'two\nlines \\x1b[2J'
+    """
+    return "\n".join(map(shown, text.split("\n")))
 
 
 @contextmanager

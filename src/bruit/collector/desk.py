@@ -6,9 +6,8 @@ import hashlib
 import itertools
 import json
 import math
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -18,10 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import documents
 from bruit.collector.store import REPORTS, Entry, Increments, Opened
 from bruit.engines.form import Parsed
-from bruit.errors import DataError, FormatError
+from bruit.errors import BruitError, DataError, FormatError, translated
 from bruit.survey import Report, Survey
+from bruit.survey.reading import parse
 
 __all__ = ["Arrival", "Columns", "Desk", "document"]
 
@@ -56,7 +57,8 @@ class Desk:
 
     def __init__(self, opened: Opened, *, insecure_demo: bool = False) -> None:
         self.opened = opened
-        survey = _read(opened.document)
+        with translated(BruitError, lambda error: FormatError(f"{opened.name} in the store is no survey. {error}")):
+            survey = _read(opened.document)
         self.survey = replace(survey, opening=f"{opened.name} {opened.opening}") if opened.opening else survey
         self._insecure_demo = insecure_demo
         if self.survey.digest != opened.digest:
@@ -163,20 +165,30 @@ class Desk:
         return tuple(reversed(places))
 
 
+#: The name of the survey file among the texts of an opened survey.
+_SURVEY = "survey.toml"
+
+
 def document(path: Path) -> str:
     """A survey file, with the texts of other languages that stand beside it, as one text for the store."""
     own = Survey.read(path).own_wording
-    files = {"survey.toml": path, **{f"{language}.toml": path.parent / f"{language}.toml" for language in own}}
+    files = {_SURVEY: path, **{f"{language}.toml": path.parent / f"{language}.toml" for language in own}}
     return json.dumps({name: file.read_text(encoding="utf-8") for name, file in files.items()}, ensure_ascii=False)
 
 
 def _read(text: str) -> Survey:
-    """The inverse of `document`."""
-    files: Mapping[str, str] = json.loads(text)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            (Path(folder) / name).write_text(content, encoding="utf-8")
-        return Survey.read(Path(folder) / "survey.toml")
+    """The inverse of `document`, in memory: whoever made the store chose the names in it, so none is a path."""
+    files = documents.parsed(text, "survey")
+    if not isinstance(files, dict) or not all(isinstance(content, str) for content in files.values()):
+        raise FormatError("It must be texts by the names of their files.")
+    with translated(UnicodeEncodeError, lambda _: FormatError("Its texts must be whole characters.")):
+        contents = {name: content.encode() for name, content in files.items()}
+    if _SURVEY not in contents:
+        raise FormatError(f"It must have a text {_SURVEY}.")
+    survey = parse(contents[_SURVEY], contents.get)
+    if set(contents) != {_SURVEY, *(f"{language}.toml" for language in survey.own_wording)}:
+        raise FormatError("It must have the texts of its languages, and no others.")
+    return survey
 
 
 def link_hash(token: str) -> bytes:

@@ -48,7 +48,7 @@ class AddressLimit:
         """Count a request, and say whether it is within the limit."""
         if self._clock() - self._since >= LIFETIME:
             self._renew()
-        digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=2).digest()
+        digest = hashlib.blake2b(network(address).encode(), key=self._key, digest_size=2).digest()
         place = int.from_bytes(digest, "big")
         self._counts[place] = min(self._counts[place] + 1, self._most + 1)
         return self._counts[place] <= self._most
@@ -59,10 +59,10 @@ class AddressLimit:
         self._since = self._clock()
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
     """What shares a limit: an address of IPv4, in the form of IPv6 too, or the first 64 bits of one of IPv6.
 
-    >>> _network("192.0.2.1"), _network("::ffff:192.0.2.1"), _network("2001:db8::1") == _network("2001:db8::2:0:0:1")
+    >>> network("192.0.2.1"), network("::ffff:192.0.2.1"), network("2001:db8::1") == network("2001:db8::2:0:0:1")
     ('192.0.2.1', '192.0.2.1', True)
     """
     if ":" not in address:

@@ -1,16 +1,23 @@
-"""Where the server listens, and over what: https by certificate files, https by a proxy, or this machine alone."""
+"""Where the server listens, and over what: https by certificate files, https by a proxy, or this machine alone.
+
+Nobody holds a connection without end, and nobody holds all. A connection on which nothing goes on for as long as
+`_HEAD_TIME`, `_BODY_TIME` or `_ANSWER_TIME` says is closed; asyncio closes one whose TLS does not begin in a minute.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.util
 import ipaddress
 import socket
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
+from bruit.collector.limits import network
 from bruit.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,6 +27,19 @@ if TYPE_CHECKING:
     from bruit.collector.store import Store
 
 __all__ = ["Listening", "check_extra", "server"]
+
+#: How long the head of a request, its body, and taking an answer may last, in seconds. A page over a slow network
+#: takes half a minute. The server itself answers to a body that is late, before its connection is closed.
+_HEAD_TIME = 20.0
+_BODY_TIME = 30.0
+_ANSWER_TIME = 120.0
+#: How long a connection may wait for the next request, and how often each is looked at, in seconds.
+_KEEP_ALIVE = 20
+_LOOK = 1.0
+#: The most connections at once, of all and of one address; a process may often have 1,024 files, and the store needs
+#: some. A school may stand behind one address.
+_MOST = 900
+_MOST_OF_ADDRESS = 600
 
 #: Why a port cannot be had, in words.
 _PORT_PROBLEMS = {
@@ -89,8 +109,7 @@ class Listening:
     def bind(self) -> socket.socket:
         """A socket that listens there."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # asyncio sends small answers at once only where the protocol is named; others wait for 40 milliseconds.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = _Listener(family, _MOST if self.proxy else _MOST_OF_ADDRESS)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((self.host, self.port))
@@ -102,6 +121,36 @@ class Listening:
             other = self.port + 1 if 1024 <= self.port < 65535 else 8001
             raise ParameterError(f"{problem.format(port=self.port)}; try --port {other}.") from None
         return listener
+
+
+class _Listener(socket.socket):
+    """A socket that takes so many connections at once, and of one address so many; others are closed at once.
+
+    They are counted here, where TLS has not begun: whoever never begins it holds a connection too. An address is held
+    as long as its connection.
+    """
+
+    def __init__(self, family: int, most_of_address: int) -> None:
+        # asyncio sends small answers at once only where the protocol is named; others wait for 40 milliseconds.
+        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._most_of_address = most_of_address
+        self._networks: weakref.WeakKeyDictionary[socket.socket, str] = weakref.WeakKeyDictionary()
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """A connection; the error of one that was given up where there are too many, which asyncio expects."""
+        connection, address = super().accept()
+        own = network(address[0])
+        if self._is_full(own):
+            connection.close()
+            raise ConnectionAbortedError
+        self._networks[connection] = own
+        return connection, address
+
+    def _is_full(self, own: str) -> bool:
+        if len(self._networks) < min(_MOST, self._most_of_address):
+            return False
+        networks = [known for connection, known in self._networks.items() if connection.fileno() >= 0]
+        return len(networks) >= _MOST or networks.count(own) >= self._most_of_address
 
 
 def is_local(host: str) -> bool:
@@ -146,7 +195,8 @@ def server(store: Store, listening: Listening, limits: Limits | None = None) -> 
         proxy_headers=listening.proxy is not None,
         forwarded_allow_ips=listening.proxy,
         h11_max_incomplete_event_size=16 * 1024,
-        timeout_keep_alive=20,
+        loop="asyncio",  # others accept connections without the listener
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=10,
         backlog=4096,
         **files,
@@ -155,12 +205,40 @@ def server(store: Store, listening: Listening, limits: Limits | None = None) -> 
 
 
 def _protocol() -> type[asyncio.Protocol]:
-    """The protocol by h11, which is strict and needs no further dependency, with one write for an answer, not two."""
+    """The protocol by h11, which is strict and needs no further dependency, with one write for an answer, not two.
+
+    uvicorn bounds the time between two requests, and neither that of a head nor that of a body. So each connection is
+    looked at again and again, and closed if what it is about has not changed for too long.
+    """
+    import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Protocol(H11Protocol):
         def connection_made(self, transport: Any) -> None:
             super().connection_made(_Buffered(transport, self.loop))  # type: ignore[arg-type]
+            self._state: tuple[Any, ...] = ()
+            self._since = self.loop.time()
+            self._look()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._next_look.cancel()
+            super().connection_lost(exc)
+
+        def _look(self) -> None:
+            state, now = (self.cycle, self.conn.their_state, self.conn.our_state), self.loop.time()
+            if state != self._state:
+                self._state, self._since = state, now
+            self._next_look = self.loop.call_later(_LOOK, self._look)
+            if now - self._since > self._patience():
+                self.transport.abort()
+
+        def _patience(self) -> float:
+            """How long the connection may stay as it is."""
+            if self.conn.their_state is h11.SEND_BODY:
+                return _BODY_TIME
+            if (self.cycle and not self.cycle.response_complete) or self.transport.get_write_buffer_size():
+                return _ANSWER_TIME
+            return _HEAD_TIME + _KEEP_ALIVE if self.cycle else _HEAD_TIME
 
     return Protocol
 
@@ -198,7 +276,5 @@ class _Buffered:
 
 def check_extra() -> None:
     """An error that says what to install, where the server's dependencies are not."""
-    import importlib.util
-
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "jinja2")):
         raise MissingExtraError("The collector", "collector")

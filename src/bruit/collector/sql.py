@@ -12,7 +12,22 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from bruit.collector.store import ANSWERED, WHOLE, Links, Opened, Store, StoreInUse, Totals, same_survey
+from bruit.collector import rows
+from bruit.collector.store import (
+    ANSWERED,
+    FORMS,
+    MOST_DOCUMENT,
+    REPEATED,
+    REPORTS,
+    WHOLE,
+    Links,
+    Opened,
+    Store,
+    StoreInUse,
+    Totals,
+    same_survey,
+)
+from bruit.errors import FormatError, ParameterError, translated
 
 __all__ = ["SqlStore"]
 
@@ -42,6 +57,13 @@ CREATE TABLE {shown} (
 OF_A_SURVEY = ("ids", "links", "tallies", "shown")
 
 
+#: A survey, of which no value is read further than one that bruit writes is long.
+_SURVEY = (
+    "SELECT name, substr(digest, 1, 65), substr(document, 1, ?), links, public, substr(token, 1, 33), closed, whole, "
+    "substr(day, 1, 11), substr(opening, 1, 65) FROM {surveys} WHERE name = ?"
+)
+
+
 class SqlStore(Store):
     """A store in a database that speaks SQL."""
 
@@ -52,7 +74,11 @@ class SqlStore(Store):
     def __init__(self) -> None:
         self._local = threading.local()
         self._connections: list[Any] = []
-        self._create()
+        try:
+            self._create()
+        except BaseException:
+            self.disconnect()
+            raise
 
     # Surveys.
 
@@ -63,7 +89,7 @@ class SqlStore(Store):
             query = (
                 "INSERT INTO {surveys} VALUES (?, ?, ?, ?, ?, ?, FALSE, FALSE, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
             )
-            if self._run(query, *values, survey.day, survey.opening).fetchall():
+            if self._run(query, *values, survey.day, survey.opening):
                 return True
             known = self.survey(survey.name)
             if known is not None:
@@ -74,16 +100,15 @@ class SqlStore(Store):
 
     def survey(self, name: str) -> Opened | None:
         """The survey of this name."""
-        row = self._run("SELECT * FROM {surveys} WHERE name = ?", name).fetchone()
-        if row is None:
-            return None
-        name, digest, document, links, public, token, *states, day, opening = row
-        closed, whole = map(bool, states)
-        return Opened(name, digest, document, bool(links), bool(public), bytes(token), closed, whole, day, opening)
+        surveys = self._run(_SURVEY, MOST_DOCUMENT + 1, name)
+        return _opened(surveys[0]) if surveys else None
 
     def names(self) -> list[str]:
         """The names of all surveys."""
-        return sorted(name for (name,) in self._run("SELECT name FROM {surveys}").fetchall())
+        names = [name for (name,) in self._run("SELECT name FROM {surveys}")]
+        if not all(isinstance(name, str) and FORMS["name"].fullmatch(name) for name in names):
+            raise rows.damaged("name")
+        return sorted(names)
 
     def set_token(self, name: str, token: bytes) -> None:
         """Replace the hash of what the asker shows."""
@@ -126,16 +151,18 @@ class SqlStore(Store):
 
     def links(self, name: str) -> Links:
         """How many single-use links were issued and spent."""
-        query = "SELECT count(*), count(*) FILTER (WHERE spent) FROM {links} WHERE survey = ?"
-        return Links(*self._run(query, name).fetchone())
+        numbers = [0, 0]
+        for spent, number in self._run("SELECT spent, count(*) FROM {links} WHERE survey = ? GROUP BY spent", name):
+            numbers[rows.flag(spent, "spent")] += number
+        return Links(sum(numbers), numbers[True])
 
     def totals(self, name: str) -> Totals:
         """How many reports were counted, refused and repeated until now."""
         query = "SELECT cell, count FROM {tallies} WHERE survey = ? AND stratum = ?"
         totals = [0, 0, 0]
-        for cell, count in self._run(query, name, WHOLE).fetchall():
-            totals[cell] += count
-        return Totals(*totals)
+        for cell, count in self._run(query, name, WHOLE):
+            totals[rows.whole(cell, "cell", high=REPEATED)] += rows.whole(count, "count")
+        return Totals(*(rows.whole(total, "count") for total in totals))
 
     def disconnect(self) -> None:
         """Close every connection; the next call makes new ones."""
@@ -148,18 +175,19 @@ class SqlStore(Store):
 
     def _locked(self, opened: Opened) -> tuple[bool, bool] | None:
         query = "SELECT closed, links FROM {surveys} WHERE name = ? AND digest = ? AND opening = ?{share}"
-        row = self._run(query, opened.name, opened.digest, opened.opening).fetchone()
-        return None if row is None else (bool(row[0]), bool(row[1]))
+        states = self._run(query, opened.name, opened.digest, opened.opening)
+        return (rows.flag(states[0][0], "closed"), rows.flag(states[0][1], "links")) if states else None
 
     def _any_spent(self, name: str, links: Sequence[bytes]) -> bool:
         marks = ",".join("?" * len(links))
         query = f"SELECT 1 FROM {{links}} WHERE survey = ? AND spent AND link IN ({marks}) LIMIT 1"  # noqa: S608 -- marks
-        return bool(links) and self._run(query, name, *links).fetchone() is not None
+        return bool(links) and bool(self._run(query, name, *links))
 
     def _advance(self, name: str, round_number: int, step: int) -> None:
         count = "SELECT count FROM {{{}}} WHERE survey = ? AND stratum = ? AND round = ? AND cell = ?"
         query = f"SELECT ({count.format('tallies')}) - coalesce(({count.format('shown')}), 0)"
-        if self._run(query, *(name, WHOLE, round_number, ANSWERED) * 2).fetchone()[0] >= step:
+        ((since,),) = self._run(query, *(name, WHOLE, round_number, ANSWERED) * 2)
+        if rows.whole(since, "count", low=-rows.MOST) >= step:
             where = "WHERE survey = ? AND round = ?"
             self._run(f"DELETE FROM {{shown}} {where}", name, round_number)  # noqa: S608 -- texts of ours
             self._run(f"INSERT INTO {{shown}} SELECT * FROM {{tallies}} {where}", name, round_number)  # noqa: S608
@@ -172,14 +200,27 @@ class SqlStore(Store):
     def _counters(self, name: str, *, shown: bool) -> list[tuple[int, int, int, int]]:
         query = "SELECT stratum, round, cell, count FROM {shown} WHERE survey = ?"
         chosen = query if shown else query.replace("{shown}", "{tallies}")
-        rows: list[tuple[int, int, int, int]] = self._run(chosen, name).fetchall()
-        return rows
+        return [
+            (
+                rows.whole(stratum, "stratum", low=WHOLE),
+                rows.whole(number, "round"),
+                rows.whole(cell, "cell", low=REPORTS),
+                rows.whole(count, "count"),
+            )
+            for stratum, number, cell, count in self._run(chosen, name)
+        ]
 
     # The database.
 
-    def _run(self, query: str, *values: Any) -> Any:
-        """The cursor of a statement."""
-        return self._connection.execute(self.spelt(query), values)
+    def _run(self, query: str, *values: Any) -> list[Any]:
+        """The rows of a statement; none where it gives none."""
+        with self._guarded():
+            cursor = self._connection.execute(self.spelt(query), values)
+            return cursor.fetchall() if cursor.description else []
+
+    @abstractmethod
+    def _guarded(self) -> translated:
+        """Within the block, an error of the database is one of ours."""
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -206,3 +247,13 @@ class SqlStore(Store):
     @abstractmethod
     def _tidy(self) -> bool:
         """Write the tables anew, without what was deleted; whether it could be done."""
+
+
+def _opened(row: Sequence[Any]) -> Opened:
+    """A survey from its row."""
+    name, digest, document, links, public, token, closed, whole, day, opening = row
+    flags = {"links": links, "public": public, "closed": closed, "whole": whole}
+    states = {key: rows.flag(value, key) for key, value in flags.items()}
+    rule = "The store is damaged, or bruit did not write it: {}"
+    with translated(ParameterError, lambda error: FormatError(rule.format(error))):
+        return Opened(name=name, digest=digest, document=document, token=token, day=day, opening=opening, **states)

@@ -1,8 +1,13 @@
-"""The store in one file, by SQLite: journal ahead of the file (WAL), every commit on the disk before it counts."""
+"""The store in one file, by SQLite: journal ahead of the file (WAL), every commit on the disk before it counts.
+
+A file may come from anybody. Before it is used or changed, its tables are compared with those that bruit makes: with a
+view or a trigger among them, a statement of ours would do something else. No value in it may be longer than a survey.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import stat
@@ -13,9 +18,10 @@ from types import MappingProxyType
 from typing import Any
 
 from bruit import documents
+from bruit.collector import rows
 from bruit.collector.sql import OF_A_SURVEY, TABLES, SqlStore
-from bruit.collector.store import Increments
-from bruit.errors import FormatError
+from bruit.collector.store import MOST_DOCUMENT, Increments, StoreInUse
+from bruit.errors import BruitError, FormatError, translated
 
 __all__ = ["SqliteStore"]
 
@@ -28,6 +34,15 @@ _ROWS = 512
 _CHECKPOINT = "wal_autocheckpoint = 8000"
 #: How long to wait for another process that writes, in seconds.
 _PATIENCE = 30.0
+#: The most bytes of a value or of a row: a survey in characters of four bytes, and room for the rest of its row.
+_LONGEST = 4 * MOST_DOCUMENT + 10_000
+#: The end of a journal that names another file, which SQLite would delete; a store of bruit never has one.
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+#: Errors that say nothing about the file: another program has it, or it cannot be read or written.
+_PASSING = (
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT),
+)
 
 
 class SqliteStore(SqlStore):
@@ -64,13 +79,13 @@ class SqliteStore(SqlStore):
 
     def _is_alone(self) -> bool:
         """Whether a page that is written now reaches the file: not while another program reads an older one."""
-        self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+        self._run(f"PRAGMA user_version = {_VERSION}")
         return self._empty_journal()
 
     def _empty_journal(self) -> bool:
         """Copy the journal into the file and cut it; whether nobody read either meanwhile."""
         end = time.monotonic() + _PATIENCE
-        while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        while self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
             if time.monotonic() >= end:
                 return False
             time.sleep(0.05)  # SQLite waits for readers itself, but not for another who empties the journal
@@ -79,8 +94,8 @@ class SqliteStore(SqlStore):
     def _tidy(self) -> bool:
         """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
         try:
-            self._connection.execute("VACUUM")
-        except sqlite3.OperationalError:  # another program writes, or the disk is full
+            self._run("VACUUM")
+        except StoreInUse:  # or the disk is full
             return False
         return self._empty_journal()
 
@@ -88,15 +103,14 @@ class SqliteStore(SqlStore):
 
     def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
         """Keep the hashes of single-use links."""
-        with self._transaction() as connection:
-            rows = [(name, link) for link in sorted(hashes)]
-            connection.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", rows)
+        with self._transaction():
+            self._run_many("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", [(name, link) for link in sorted(hashes)])
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy as of one moment, written in the order of its keys, while reports are counted."""
         handle = _made_private(Path(path))
         try:
-            self._connection.execute("VACUUM INTO ?", (os.fspath(path),))
+            self._run("VACUUM INTO ?", os.fspath(path))
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -114,47 +128,55 @@ class SqliteStore(SqlStore):
     # Within a transaction.
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self) -> Iterator[None]:
+        self._run("BEGIN IMMEDIATE")
         try:
-            yield connection
+            yield
         except BaseException:
-            connection.execute("ROLLBACK")
+            with contextlib.suppress(sqlite3.Error):  # a full disk, or damage, has ended it already
+                self._connection.execute("ROLLBACK")
             raise
-        connection.execute("COMMIT")
+        self._run("COMMIT")
 
     def _remember(self, name: str, bodies: Mapping[bytes, bytes]) -> set[bytes]:
         known = self._bodies(name, list(bodies))
-        rows = [(name, key, body) for key, body in bodies.items() if key not in known]
-        self._connection.executemany("INSERT INTO ids VALUES (?, ?, ?)", rows)
-        return {key for _, key, _ in rows}
+        new = [(name, key, body) for key, body in bodies.items() if key not in known]
+        self._run_many("INSERT INTO ids VALUES (?, ?, ?)", new)
+        return {key for _, key, _ in new}
 
     def _bodies(self, name: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
         bodies: dict[bytes, bytes] = {}
         for some in _chunks(ids):
-            query = f"SELECT id, body FROM ids WHERE survey = ? AND id IN ({_marks(some)})"  # noqa: S608
-            bodies.update(self._connection.execute(query, (name, *some)).fetchall())
+            query = f"SELECT id, body FROM ids WHERE survey = ? AND id IN ({_places(some)})"  # noqa: S608
+            bodies.update((key, rows.hashed(body, "body")) for key, body in self._run(query, name, *some))
         return bodies
 
     def _forget(self, name: str, ids: Sequence[bytes]) -> None:
-        self._connection.executemany("DELETE FROM ids WHERE survey = ? AND id = ?", [(name, key) for key in ids])
+        self._run_many("DELETE FROM ids WHERE survey = ? AND id = ?", [(name, key) for key in ids])
 
     def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
         spent: set[bytes] = set()
         for some in _chunks(links):
-            query = f"SELECT link FROM links WHERE survey = ? AND spent = 0 AND link IN ({_marks(some)})"  # noqa: S608
-            spent.update(link for (link,) in self._connection.execute(query, (name, *some)).fetchall())
-        rows = [(name, link) for link in sorted(spent)]
-        self._connection.executemany("UPDATE links SET spent = 1 WHERE survey = ? AND link = ?", rows)
+            query = f"SELECT link FROM links WHERE survey = ? AND spent = 0 AND link IN ({_places(some)})"  # noqa: S608
+            spent.update(link for (link,) in self._run(query, name, *some))
+        keys = [(name, link) for link in sorted(spent)]
+        self._run_many("UPDATE links SET spent = 1 WHERE survey = ? AND link = ?", keys)
         return spent
 
     def _increase(self, name: str, increments: Increments) -> None:
-        rows = [(name, *key, number) for key, number in increments.items()]
+        added = [(name, *key, number) for key, number in increments.items()]
         query = "INSERT INTO tallies VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
-        self._connection.executemany(query, rows)
+        self._run_many(query, added)
 
     # The file.
+
+    def _run_many(self, query: str, values: Sequence[Any]) -> None:
+        """A statement for each row of values."""
+        with self._guarded():
+            self._connection.executemany(query, values)
+
+    def _guarded(self) -> translated:
+        return translated(sqlite3.Error, functools.partial(_explained, self.path.name))
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -168,28 +190,20 @@ class SqliteStore(SqlStore):
         return connection
 
     def _create(self) -> None:
-        """The tables, if the file is new; an error if it is something else."""
-        with contextlib.closing(_private(self._file)) as connection:
-            _configure(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not tables and not application:
-                for statement in TABLES.split(";")[:-1]:
-                    connection.execute(self.spelt(statement))
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            elif (application, version) != (_APPLICATION, _VERSION):
-                raise FormatError(f"{self.path.name} is no store of surveys, or one of another version of bruit.")
-            connection.execute("COMMIT")
-
-
-def _private(path: Path) -> sqlite3.Connection:
-    """A connection to a file that only its owner may read, made if there is none."""
-    if not path.exists():
-        os.close(_made_private(path))
-    return _connected(path)
+        """The tables, if the file is new or empty; an error if it is something else."""
+        if not self._file.exists():
+            os.close(_made_private(self._file))
+        with self._guarded(), contextlib.closing(_raw(self._file)) as connection:
+            if _is_empty(connection):
+                _configure(connection)
+                connection.execute("BEGIN IMMEDIATE")
+                if _is_empty(connection):  # or another process made the tables meanwhile
+                    for statement in _statements():
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {_VERSION}")
+                connection.execute("COMMIT")
+            _check(connection, self.path.name)
 
 
 def _made_private(path: Path) -> int:
@@ -198,29 +212,90 @@ def _made_private(path: Path) -> int:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    """A connection to a store, which is changed only after its tables are known to be those of bruit."""
+    with translated(sqlite3.Error, functools.partial(_explained, path.name)):
+        connection = _raw(path)
+        try:
+            _check(connection, path.name)
+            _configure(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _raw(path: Path) -> sqlite3.Connection:
+    """A connection to a file of which nothing is known; what it holds may be hostile."""
+    if _names_another(path.with_name(f"{path.name}-journal")):
+        raise FormatError(f"The journal of {path.name} names another file, which SQLite would delete.")
     # The store hands a connection to one thread; `disconnect` closes those of all.
     connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-    try:
-        _configure(connection)
-    except sqlite3.DatabaseError:
-        connection.close()
-        broken = True
-    else:
-        broken = False
-    if broken:
-        raise FormatError(f"{path.name} is no store of surveys: it is no file of SQLite, or damaged.")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
     return connection
 
 
+def _names_another(journal: Path) -> bool:
+    """Whether a journal ends with the name of another file."""
+    if not journal.is_file():
+        return False
+    with journal.open("rb") as file:
+        file.seek(max(0, journal.stat().st_size - len(_NAMES_ANOTHER)))
+        return file.read() == _NAMES_ANOTHER
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return not _schema(connection) and _marks(connection) == (0, 0)
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """What says that a file is a store, and of which version."""
+    application, version = (
+        connection.execute(f"PRAGMA {key}").fetchone()[0] for key in ("application_id", "user_version")
+    )
+    return application, version
+
+
+def _check(connection: sqlite3.Connection, name: str) -> None:
+    """An error unless this is a store of this version, with its own tables and nothing else."""
+    if _marks(connection) != (_APPLICATION, _VERSION):
+        raise FormatError(f"{name} is no store of surveys, or one of another version of bruit.")
+    if _schema(connection) != _own_schema():
+        raise FormatError(f"{name} is no store that bruit made: it has other tables, or views, triggers or indexes.")
+
+
+def _schema(connection: sqlite3.Connection) -> list[list[str]]:
+    """Kind, name, table and statement of all that a file declares."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100"
+    return sorted([" ".join(str(part).split()) for part in row] for row in connection.execute(query))
+
+
+@functools.cache
+def _own_schema() -> list[list[str]]:
+    """The same of a store that bruit makes."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        for statement in _statements():
+            connection.execute(statement)
+        return _schema(connection)
+
+
+def _statements() -> list[str]:
+    return [SqliteStore.spelt(statement) for statement in TABLES.split(";")[:-1]]
+
+
 def _configure(connection: sqlite3.Connection) -> None:
-    for pragma in (
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "secure_delete = ON",
-        "trusted_schema = OFF",
-        _CHECKPOINT,
-    ):
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", _CHECKPOINT):
         connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def _explained(name: str, error: Exception) -> BruitError:
+    """What an error of SQLite means; errors without a code are about texts that are none."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING:
+        return StoreInUse(
+            f"{name} cannot be used now: another program has it, the disk is full, or it may not be read or changed."
+        )
+    return FormatError(f"{name} is no store of surveys: it is no file of SQLite, or damaged.")
 
 
 def _chunks(rows: Sequence[bytes]) -> Iterator[list[bytes]]:
@@ -230,5 +305,5 @@ def _chunks(rows: Sequence[bytes]) -> Iterator[list[bytes]]:
         yield part + part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
 
 
-def _marks(values: Sequence[Any]) -> str:
+def _places(values: Sequence[Any]) -> str:
     return ",".join("?" * len(values))

@@ -9,6 +9,7 @@ connect a link with what was sent by it, and see who came before whom, until jou
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +20,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bruit.errors import BruitError, ParameterError
+from bruit.collector.rows import HASH_BYTES
+from bruit.errors import BruitError, LimitError, ParameterError
 from bruit.estimation import Tally
 
 __all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "StoreInUse", "Totals"]
@@ -31,6 +33,16 @@ Increments: TypeAlias = Mapping[tuple[int, int, int], int]
 WHOLE = -1
 #: Its cells: answered counts by round, the others in round 0.
 ANSWERED, REFUSED, REPEATED = 0, 1, 2
+#: The most characters of a survey with its texts in all languages, and the most cells of all strata together.
+MOST_DOCUMENT = 1_000_000
+MOST_CELLS = 50_000_000
+#: What the texts of an opened survey look like.
+FORMS = {
+    "name": re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?"),
+    "digest": re.compile("[0-9a-f]{64}"),
+    "day": re.compile("(?:[0-9]{4}-[0-9]{2}-[0-9]{2})?"),
+    "opening": re.compile("[0-9a-z]{0,64}"),
+}
 #: The cell of a stratum and round in which the number of reports is; the cells of the tally come behind it.
 REPORTS = -1
 
@@ -138,6 +150,16 @@ class Opened:
     whole: bool = False
     day: str = ""
     opening: str = ""
+
+    def __post_init__(self) -> None:
+        for key, form in FORMS.items():
+            value = getattr(self, key)
+            if not isinstance(value, str) or not form.fullmatch(value):
+                raise ParameterError(f"The {key} of an opened survey must have the form {form.pattern}.")
+        if not isinstance(self.document, str) or len(self.document) > MOST_DOCUMENT:
+            raise ParameterError(f"A survey with all its texts must have at most {MOST_DOCUMENT:,} characters.")
+        if not isinstance(self.token, bytes) or len(self.token) != HASH_BYTES:
+            raise ParameterError("The token of an opened survey must be a hash.")
 
 
 class Totals(NamedTuple):
@@ -284,10 +306,18 @@ class Store(ABC):
         """
         vectors: dict[tuple[int, int], Any] = {}
         for stratum, round_number, cell, count in self._counters(name, shown=shown):
-            if stratum != WHOLE:
-                vector = vectors.setdefault((stratum, round_number), np.zeros(cells + 1, np.int64))
-                if REPORTS <= cell < cells:
-                    vector[cell - REPORTS] = count
+            if stratum == WHOLE:
+                continue
+            vector = vectors.get((stratum, round_number))
+            if vector is None:
+                if (len(vectors) + 1) * (cells + 1) > MOST_CELLS:
+                    raise LimitError(
+                        f"The store counts more than {MOST_CELLS:,} cells of this survey: too many combinations of "
+                        "answers that are sent in clear."
+                    )
+                vector = vectors[stratum, round_number] = np.zeros(cells + 1, np.int64)
+            if REPORTS <= cell < cells:
+                vector[cell - REPORTS] = count
         return {
             key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
         }

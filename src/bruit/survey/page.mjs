@@ -638,7 +638,8 @@ function start(survey) {
   /** This link was used in this epoch, and its memo is not here: another one would tell more. */
   function lost() {
     const next = epochOf(round) * panel.rounds + 1;
-    return [...notice("lost"), next > panel.opens.length ? paragraph("no_more_rounds") : opening("lost_until", next)];
+    if (next <= panel.opens.length) return [...notice("lost"), opening("lost_until", next)];
+    return [...notice("lost"), words().lost_last ? paragraph("lost_last") : null]; // older translations lack it
   }
 
   function opening(name, number) {

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +26,8 @@ MOST_LABELS = 100
 MOST_QUESTIONS = 50
 MOST_LABEL = 120
 MOST_TEXT = 4_000
+#: The most people who may be expected or waited for.
+MOST_PEOPLE = 10**9
 #: How many answers results wait for, unless the file says.
 SHOWN_FROM = 10
 #: The most rounds of all epochs together.
@@ -50,12 +52,22 @@ _QUESTION_KEYS = {
 
 
 def read(path: Path) -> Survey:
-    """The survey in a file."""
-    file = _load(path)
+    """The survey in a file; texts in a language of its own stand beside it."""
+
+    def beside(name: str) -> bytes | None:
+        file = path.parent / name
+        return file.read_bytes() if file.is_file() else None
+
+    return parse(path.read_bytes(), beside, path.name)
+
+
+def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "survey.toml") -> Survey:
+    """The survey in the content of a file; `beside` gives the content of another file, as in ``de.toml``, or None."""
+    file = _load(content, name)
     _checks.known_keys(file, _SURVEY_KEYS)
     languages = _languages(file)
     own = tuple(language for language in languages if wording.shipped(language) is None)
-    words = {language: wording.shipped(language) or wording.beside(path.parent, language) for language in languages}
+    words = {language: wording.shipped(language) or wording.own(language, beside) for language in languages}
     questions = _questions(file, words)
     plan = _plan(file, questions)
     return Survey(
@@ -72,9 +84,9 @@ def read(path: Path) -> Survey:
     )
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(content: bytes, name: str) -> dict[str, Any]:
     rule = 'must be TOML in UTF-8: lines such as title = "Alcohol at school", and [[question]] before each question.'
-    return documents.read_toml(path, f"a survey {rule}")
+    return documents.parse_toml(content, name, f"a survey {rule}")
 
 
 # Texts.
@@ -136,8 +148,8 @@ def _text(value: Any, what: str, most: int) -> str:
 
 
 def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
-    expected = None if "people" not in file else _checks.integer(low=1, people=file["people"])
-    gate = _checks.integer(low=2, shown_from=file.get("shown_from", SHOWN_FROM))
+    expected = None if "people" not in file else _checks.integer(low=1, high=MOST_PEOPLE, people=file["people"])
+    gate = _checks.integer(low=2, high=MOST_PEOPLE, shown_from=file.get("shown_from", SHOWN_FROM))
     return {"expected": expected, "shown_from": gate}
 
 

@@ -23,6 +23,8 @@ Address = Annotated[
 ]
 Name = Annotated[str, typer.Argument(help="The survey's name, as in its link /s/NAME.")]
 
+#: How many of the surveys in a store a message names.
+_MOST_NAMES = 200
 _NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -44,7 +46,7 @@ def desk(store: Store, name: str) -> Desk:
 
     survey = store.survey(name)
     if survey is None:
-        names = store.names()
+        names = store.names()[:_MOST_NAMES]
         known = f" There are {', '.join(names)}." if names else " There are none."
         raise ParameterError(f"The store has no survey {name!r}.{_checks.suggestion(name, names)}{known}")
     return Desk(survey)
