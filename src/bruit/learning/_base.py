@@ -31,6 +31,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
@@ -76,7 +77,7 @@ class Read(NamedTuple):
     names: tuple[str, ...] | None
 
 
-class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
     """A scikit-learn estimator that learns from noisy sums and books what it spends.
 
     A subclass has at least the parameters `epsilon`, `bounds`, `neighbours`, `ledger`, `rng` and `random_state`.

@@ -24,6 +24,7 @@ from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
 from bruit.learning._base import check_epsilon, is_mapping, seed_of, with_targets
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
 from bruit.privacy.ledger import Line
@@ -34,7 +35,7 @@ Floats = NDArray[np.float64]
 MOST_CELLS = 1024
 
 
-class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+class LocalNaiveBayes(ReadableDocstring, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
     """Classify records of categories and numbers, learnt from private reports of class and feature (LDP naive Bayes).
 
     Parameters
