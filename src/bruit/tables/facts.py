@@ -23,8 +23,9 @@ class Described:
     __slots__ = ()
 
     def _facts(self) -> Mapping[str, Any]:
-        shown_fields = [field.name for field in fields(self) if field.repr] if is_dataclass(self) else []
-        facts = {name: getattr(self, name) for name in shown_fields}
+        if not is_dataclass(self):
+            return {}
+        facts = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
         return {name: value for name, value in facts.items() if value is not None}
 
     def _repr_html_(self) -> str:
