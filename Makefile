@@ -1,4 +1,4 @@
-# Every target makes the environment it needs; Python 3.11 or newer, pip and make are enough.
+# Every target makes the environment it needs; Python 3.11 or newer with venv, and make, are enough.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -35,9 +35,21 @@ OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWar
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+# An environment with pip in the folder $(1). Where Python cannot make one, a message says why and no new folder stays:
+# Debian's Python without python3-venv would leave one in which nothing can be installed.
+define environment
+	@$(PYTHON) -c '' || { echo 'Python was not found: make PYTHON=/path/to/python3 names it.' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "bruit needs Python 3.11 or newer, and $(PYTHON) is older: make PYTHON=/path/to/python3.11 names another." >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo '$(NO_VENV)' >&2; exit 1; }
+	@test -e $(1) && before=1 || before=; $(PYTHON) -m venv $(1) || { \
+		test "$$before" || rm -rf $(1); echo '$(NO_VENV)' >&2; exit 1; }
+	$(1)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+endef
+NO_VENV := Python cannot make environments: on Debian, sudo apt install python3-venv.
+
 $(VENV)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(call environment,$(VENV))
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 
@@ -58,8 +70,7 @@ test: $(VENV)/.ready  ## The test suite, under 8 minutes on 2 cores
 	@$(if $(ARGS),$(SUITE),$(BESIDE))
 
 $(VENVS)/oldest/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENVS)/oldest
-	$(VENVS)/oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(call environment,$(VENVS)/oldest)
 	$(VENVS)/oldest/bin/python tools/floors.py > $(VENVS)/oldest/floors.txt
 	$(VENVS)/oldest/bin/python -m pip install --quiet --editable . --group oldest --constraint $(VENVS)/oldest/floors.txt
 	touch $@
@@ -68,8 +79,7 @@ test-oldest: $(VENVS)/oldest/.ready  ## Half of the suite with the lowest versio
 	$(VENVS)/oldest/bin/python -m pytest -m "not audit" -n $(WORKERS) $(OLD_WARNINGS) $(or $(ARGS),$(OLDEST))
 
 $(VENVS)/minimal/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENVS)/minimal
-	$(VENVS)/minimal/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(call environment,$(VENVS)/minimal)
 	$(VENVS)/minimal/bin/python -m pip install --quiet --editable . --group minimal
 	touch $@
 
@@ -77,8 +87,7 @@ test-minimal: $(VENVS)/minimal/.ready  ## Half of the suite without any extra
 	$(VENVS)/minimal/bin/python -m pytest -m "not audit" -n $(WORKERS) $(or $(ARGS),$(MINIMAL))
 
 $(VENVS)/spark/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENVS)/spark
-	$(VENVS)/spark/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(call environment,$(VENVS)/spark)
 	$(VENVS)/spark/bin/python -m pip install --quiet --editable ".[spark]" --group spark
 	touch $@
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -30,6 +30,7 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 from bruit.randomizer import Randomizer
+from bruit.tables import Described
 from bruit.typing import ColumnLike
 
 __all__ = ["LocalMechanism"]
@@ -40,7 +41,7 @@ Gives: TypeAlias = Literal["frequency", "mean"]
 FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
 
-class LocalMechanism(Randomizer):
+class LocalMechanism(Described, Randomizer):
     """A value that turns people's values into reports, and reports into a tally."""
 
     #: The most values that a card has room for.
@@ -60,6 +61,10 @@ class LocalMechanism(Randomizer):
     def size(self) -> int:
         """How many values are told apart, one for missing values included where they are a category."""
         return self.domain.size
+
+    def _facts(self) -> Mapping[str, Any]:
+        """For a notebook: name, parameters, and what they promise."""
+        return {"mechanism": self.name, **super()._facts(), "guarantee": self.guarantee}
 
     # What a person does.
 

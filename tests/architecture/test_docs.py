@@ -294,6 +294,15 @@ def test_the_first_page_has_three_pictures_and_a_part_for_each_reader() -> None:
     ]
 
 
+def test_a_newcomer_is_led_by_commands_that_do_all_set_up() -> None:
+    # An externally managed Python, such as Debian's, refuses `pip install` outside an environment.
+    wanted = ["make tour", "make test", "python3 -m venv env", "env/bin/pip install '.[all]'", "env/bin/bruit tour"]
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        blocks = re.findall(r"^```text\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        lines = "".join(blocks).replace("&&", "\n").splitlines()
+        assert [line.partition("#")[0].strip() for line in lines][: len(wanted)] == wanted, page.name
+
+
 def test_the_readme_is_read_in_two_minutes_and_has_one_picture() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     prose = _FENCE.sub("", text)

@@ -51,6 +51,7 @@ UPWARD: dict[tuple[str, str, str], str] = {
     ("estimation", "figures", "plot"): "answer.plot() loads matplotlib's home when it is called",
     ("analysis", "figures", "plot"): "a regression's plot() does too",
     ("releases", "figures", "plot"): "so does that of a continual series",
+    ("oracles", "figures", "plot"): "and that of what choose and compare rank",
 }
 
 #: Where a dependency may be imported.

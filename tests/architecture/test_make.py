@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -49,3 +55,62 @@ def test_the_versions_of_python_that_are_tried_are_those_that_are_declared() -> 
     tried = re.search(r"python: \[(.*)]", (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
     assert tried is not None
     assert [version.strip('"') for version in tried[1].split(", ")] == declared
+
+
+#: Pythons that cannot make an environment: what `PYTHON -c` and `PYTHON -m venv FOLDER` do in each of them.
+BROKEN = {
+    "Debian's without python3-venv": (
+        'case "$1 $2" in "-c "*ensurepip*) exit 1;; "-m venv") mkdir -p "$3/bin"; exit 1;; esac',
+        "Python cannot make environments: on Debian, sudo apt install python3-venv.",
+    ),
+    "one whose environments fail half-way": (
+        'case "$1 $2" in "-m venv") mkdir -p "$3/bin"; exit 1;; esac',
+        "Python cannot make environments: on Debian, sudo apt install python3-venv.",
+    ),
+    "an old one": ('case "$2" in *version_info*) exit 1;; esac', "bruit needs Python 3.11 or newer"),
+    "none": ("exit 127", "Python was not found"),
+}
+
+
+def run_make(folder: Path, script: str, target: str) -> subprocess.CompletedProcess[str]:
+    """Make a target in a folder that has nothing but pyproject.toml, with a Python that is this script."""
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    python.chmod(0o755)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    command = ["make", "--no-print-directory", "-f", str(ROOT / "Makefile"), f"PYTHON={python}", target]
+    # Without the options of a make that runs these tests.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("target", ["tour", "test-oldest", "test-minimal", ".venvs/spark/.ready"])
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_python_that_cannot_make_environments_is_told_plainly_and_leaves_none(
+    broken: str, target: str, tmp_path: Path
+) -> None:
+    script, message = BROKEN[broken]
+    run = run_make(tmp_path, script, target)
+    assert run.returncode != 0
+    assert message in run.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.name != ".venvs") == ["pyproject.toml", "python"]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_an_environment_that_was_there_before_survives_a_python_that_fails(tmp_path: Path) -> None:
+    kept = tmp_path / ".venv" / "kept"
+    kept.parent.mkdir()
+    kept.touch()
+    assert run_make(tmp_path, BROKEN["one whose environments fail half-way"][0], "tour").returncode != 0
+    assert kept.exists()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_a_python_that_can_make_environments_gets_to_install(tmp_path: Path) -> None:
+    # The control: the same checks let a good Python through, up to pip, which this environment does not have.
+    script = f'''case "$1" in -m) mkdir -p "$3/bin"; exit 0;; esac; exec "{sys.executable}" "$@"'''
+    run = run_make(tmp_path, script, "tour")
+    assert run.returncode != 0
+    assert "-m pip install" in run.stdout
+    assert "Python" not in run.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import itertools
 import json
@@ -25,7 +26,7 @@ from bruit.cli.app import app
 from bruit.cli.tour import TourResult, glimpses, run_tour
 from bruit.cli.tour.facts import EPSILONS
 
-FILES = ["marital-status.svg", "marital-status.png", "beliefs.svg", "beliefs.png", "tour.html"]
+FILES = ["marital-status.csv", "marital-status.svg", "marital-status.png", "beliefs.svg", "beliefs.png", "tour.html"]
 
 
 def take_tour(folder: Path, seed: int | None = 7, *, page: bool = True) -> tuple[TourResult, str]:
@@ -160,7 +161,7 @@ def test_text_and_tables_fit_eighty_columns(text: str) -> None:
 def test_all_files_are_written_and_named(result: TourResult, text: str) -> None:
     assert [file.name for file in result.files] == FILES
     for file in result.files:
-        assert file.stat().st_size > 1000
+        assert file.stat().st_size > 500
         assert str(file) in text
     assert sorted(file.name for file in result.files[0].parent.iterdir()) == sorted(FILES)
 
@@ -244,7 +245,18 @@ def test_without_the_extra_the_text_is_told_and_the_remedy_named(module: str, tm
     assert run.returncode == 0, run.stderr
     assert "Married-civ-spouse" in run.stdout
     assert "pip install 'bruit[figures]'" in " ".join(run.stderr.split())
-    assert list(tmp_path.iterdir()) == []
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["marital-status.csv", "tour.txt"]
+    text = (tmp_path / "tour.txt").read_text(encoding="utf-8")
+    assert run.stdout.startswith(text), "the file has what the terminal has"
+    assert str(tmp_path / "tour.txt") in "".join(run.stderr.split())
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "marital-status.csv").read_text(encoding="utf-8"))))
+    assert len(rows) == 7
+
+
+def test_the_results_file_has_what_the_tour_tells(result: TourResult) -> None:
+    rows = list(csv.DictReader(io.StringIO(result.files[0].read_text(encoding="utf-8"))))
+    estimates = {row["label"]: float(row["frequency"]) for row in rows}
+    assert estimates == pytest.approx({row.label: row.estimate for row in result.facts.rows})
 
 
 def test_the_commands_it_proposes_work(result: TourResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

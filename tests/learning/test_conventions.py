@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from bruit import Entropy, Grid, Ledger, Schema
+from bruit import Entropy, Grid, Ledger, Schema, learning
 from bruit.errors import BudgetError, DataError, LedgerError, ParameterError, ParameterTypeError, RandomnessError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
@@ -122,7 +122,8 @@ def test_the_same_noise_twice_would_be_seen(noises):
 def test_a_search_books_every_fit(model):
     ledger = Ledger(epsilon=100.0)
     search = GridSearchCV(made(model, ledger=ledger), {"epsilon": [0.5, 2.0]}, cv=3)
-    search.fit(X, Y)
+    with pytest.warns(UserWarning, match="is fitted by a search"):
+        search.fit(X, Y)
     assert len(ledger) == 7
     assert ledger.spent.epsilon == pytest.approx(3 * 2.5 + search.best_params_["epsilon"])
 
@@ -132,6 +133,14 @@ def test_processes_that_share_a_ledger_in_a_file_book_all(tmp_path):
     for model in SETTINGS:
         cross_val_score(made(model, ledger=ledger), X, Y, cv=4, n_jobs=2)
     assert len(ledger) == 4 * len(SETTINGS)
+    # A search that fits its budget exactly, with the processes that are there already.
+    exact = Ledger.open(tmp_path / "exact.ledger", epsilon=3.5)
+    search = learning.GridSearchCV(made(NaiveBayes, ledger=exact), {"epsilon": [0.7, 0.7]}, cv=2, n_jobs=2)
+    with pytest.warns(UserWarning, match="Every fit of this search is booked: 5 fits") as caught:
+        search.fit(X, Y)
+    assert len(caught) == 1
+    assert len(exact) == 5
+    assert exact.remaining.epsilon == 0
 
 
 @MODELS

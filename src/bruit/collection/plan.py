@@ -50,6 +50,7 @@ from bruit.numbers import Number
 from bruit.oracles import Memory, Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
+from bruit.tables import Column, Table
 from bruit.typing import ColumnLike, SourceLike
 
 #: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
@@ -862,6 +863,19 @@ class Plan(Randomizer):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: every question with how many answers it has, and what is promised."""
+        private, clear = list(self.schema.values()), list(self.public.values())
+        columns = [
+            Column("question", [item.name for item in (*private, *clear)], kind="label", write=str),
+            Column("answers", [item.size for item in (*private, *clear)]),
+        ]
+        if clear:
+            sent = ["randomised"] * len(private) + ["in clear"] * len(clear)
+            columns.append(Column("sent", sent, kind="text", write=str))
+        notes = [f"method: {self.method}", *(f"{unit}: {promise}" for unit, promise in self.guarantees.items())]
+        return Table("Plan", columns, notes, noun="question")._repr_html_()
 
     def __repr__(self) -> str:
         questions = ", ".join(f"{name!r}" for name in self.schema)

@@ -156,6 +156,14 @@ class Dataset:
     def __len__(self) -> int:
         return len(next(iter(self._table.values())))
 
+    def _repr_html_(self) -> str:
+        """For a notebook: the columns as they are declared, and the terms; no row is shown."""
+        table = self.schema.table()
+        size = f"{counted(len(self), 'row')}, {counted(len(self.columns), 'column')}"
+        notes = [self.title, f"licence: {self.licence}", f"source: {self.source}"]
+        part = "" if self.part == "all" else f", {self.part}"
+        return replace(table, title=f"{self.name}{part}: {size}", notes=notes)._repr_html_()
+
     def __repr__(self) -> str:
         part = "" if self.part == "all" else f", {self.part}"
         size = f"{counted(len(self), 'row')}, {counted(len(self.columns), 'column')}"

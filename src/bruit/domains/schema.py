@@ -32,6 +32,7 @@ from bruit.errors import (
     in_column,
     translated,
 )
+from bruit.tables import Column, Table
 from bruit.tables.table import frame
 from bruit.typing import ColumnLike, Frame, Label, SourceLike
 
@@ -302,9 +303,28 @@ class Schema(Mapping[str, Attribute]):
     def __hash__(self) -> int:
         return hash(documents.canonical(self.to_list()))
 
+    def table(self) -> Table:
+        """Every attribute with its kind of domain, how many values it has, and whether it is public."""
+        attributes = list(self.values())
+        columns = [
+            Column("attribute", list(self), kind="label", write=str),
+            Column("domain", [type(item.domain).__name__ for item in attributes], kind="text", write=str),
+            Column("values", [item.size for item in attributes]),
+        ]
+        if any(item.public for item in attributes):
+            columns.append(Column("public", [item.public for item in attributes], kind="text", write=_yes_or_no))
+        return Table("Schema", columns, noun="attribute")
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def __repr__(self) -> str:
         inner = ", ".join(f"{name!r}: {attribute.size} values" for name, attribute in self.items())
         return f"Schema({{{inner}}})"
+
+
+def _yes_or_no(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _as_attributes(declared: Any) -> list[Attribute]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError, LimitError, translated
+from bruit.tables import Described
 
 Counts = NDArray[np.int64]
 
@@ -31,7 +32,7 @@ _BEYOND = "The sum of these tallies does not fit 64-bit integers."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tally:
+class Tally(Described):
     """Counts of reports, ready to be added to others of the same design and estimated from.
 
     Parameters
@@ -143,6 +144,11 @@ class Tally:
 
     def _header(self) -> dict[str, Any]:
         return {"design": self.design, "n": self.n, "refused": self.refused, "simulated": self.simulated}
+
+    def _facts(self) -> dict[str, Any]:
+        """For a notebook: how many reports there are; their counts are no picture of people's answers."""
+        facts = {"reports": f"{self.n:,}", "refused": f"{self.refused:,}", "cells": f"{self.counts.size:,}"}
+        return {**facts, "design": f"{self.design[:8]}…", **({"simulated": "yes"} if self.simulated else {})}
 
     def __repr__(self) -> str:
         mark = ", simulated" if self.simulated else ""

@@ -10,6 +10,7 @@ from bruit.figures.continual import plot_continual
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
+from bruit.figures.ranking import plot_ranking
 from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
 from bruit.figures.series import plot_loss, plot_series
@@ -22,6 +23,7 @@ __all__ = [
     "plot_estimate",
     "plot_leak",
     "plot_loss",
+    "plot_ranking",
     "plot_regression",
     "plot_result",
     "plot_series",

@@ -12,15 +12,20 @@ if TYPE_CHECKING:
     from bruit.learning.local_naive_bayes import LocalNaiveBayes
     from bruit.learning.naive_bayes import NaiveBayes
     from bruit.learning.privatizer import LocalPrivatizer
+    from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
+    "GridSearchCV",
     "KMeans",
     "LinearRegression",
     "LocalNaiveBayes",
     "LocalPrivatizer",
     "NaiveBayes",
+    "RandomizedSearchCV",
+    "SearchCost",
     "honest_split",
     "randomize_labels",
+    "search_cost",
 ]
 
 
@@ -33,9 +38,9 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer
+    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search
 
-    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer)
+    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search)
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 

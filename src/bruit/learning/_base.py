@@ -7,12 +7,16 @@ sums, so nothing fitted shows more than they do.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import copy
 import functools
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+import weakref
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +31,11 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger import Ledger, Line
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import cut
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
@@ -41,6 +47,28 @@ Counts = NDArray[np.int64]
 Count = Callable[[Rows, Any], Counts]
 
 
+#: Models that are clones, and whether the cost of their search was said. scikit-learn's searches clone their model
+#: and then fit clones of that clone; those may be made in another thread.
+_clones: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
+#: Whether whoever clones has told what all fits cost, or makes none that is booked.
+_announced: contextvars.ContextVar[bool] = contextvars.ContextVar("announced", default=False)
+_SEARCH = (
+    "{model} is fitted by a search: each of its fits is booked, and the refit too{state}. "
+    "bruit.learning.search_cost(search, X, y) says the total before. bruit.learning.GridSearchCV and "
+    "RandomizedSearchCV refuse before the first fit if the ledger cannot pay for all."
+)
+
+
+@contextlib.contextmanager
+def announced() -> Iterator[None]:
+    """Clones that are made in the block, and clones of these, do not warn of a search."""
+    token = _announced.set(True)
+    try:
+        yield
+    finally:
+        _announced.reset(token)
+
+
 class Read(NamedTuple):
     """What a fold found: the exact sums, how many columns X has, and their names if it has names."""
 
@@ -49,7 +77,7 @@ class Read(NamedTuple):
     names: tuple[str, ...] | None
 
 
-class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
     """A scikit-learn estimator that learns from noisy sums and books what it spends.
 
     A subclass has at least the parameters `epsilon`, `bounds`, `neighbours`, `ledger`, `rng` and `random_state`.
@@ -244,9 +272,15 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     def _book(self, guarantee: Guarantee, sums: Counts, features: Features) -> Entropy:
         """Book the spend, or be refused; then the stream of the noise."""
         if self.ledger is not None:
-            rho = epsilon_to_rho(guarantee.epsilon, guarantee.delta) if guarantee.delta else None
-            self.ledger.spend(guarantee, type(self).__name__, rho=rho)
+            self.ledger.spend(guarantee, type(self).__name__, rho=_rho(guarantee))
         return self._entropy(sums, features)
+
+    def _line(self) -> Line:
+        """What a fit books, whatever the data are; parameters that a fit refuses are refused here."""
+        copied = copy.copy(self)  # the check takes away what is fitted
+        copied._declared()
+        guarantee = copied._promised(getattr(copied, "delta", 0.0))
+        return Line(guarantee, type(self).__name__, _rho(guarantee))
 
     def _promise(self, guarantee: Guarantee, features: Features, entropy: Entropy) -> None:
         """Say what the fit promises. Last of all: with this the model counts as fitted."""
@@ -277,10 +311,22 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc] # scikit-learn carries 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
 
+    def __sklearn_clone__(self) -> Self:
+        """A copy with the same parameters and ledger; the clone of a clone that has a ledger warns of a search."""
+        copied: Self = super().__sklearn_clone__()
+        priced = _announced.get() or _clones.get(self) == "priced"
+        if self.ledger is not None and _clones.get(self) == "unpriced" and not priced:
+            _clones[self] = "priced"
+            state = f" ({'; '.join(self.ledger.amounts)})" if isinstance(self.ledger, Ledger) else ""
+            warnings.warn(_SEARCH.format(model=type(self).__name__, state=state), UserWarning, stacklevel=2)
+        _clones[copied] = "priced" if priced else "unpriced"
+        return copied
+
 
 def watched_fit(model: PrivateModel, X: Any, y: Any, watching: Observer, seed: int) -> None:
     """Fit a copy, without its ledger and with a seed, while somebody sees its releases; for audits."""
-    copied = clone(model).set_params(ledger=None, rng=Entropy(seed), random_state=None)
+    with announced():
+        copied = clone(model).set_params(ledger=None, rng=Entropy(seed), random_state=None)
     token = observer.set(watching)
     try:
         with warnings.catch_warnings():
@@ -288,6 +334,11 @@ def watched_fit(model: PrivateModel, X: Any, y: Any, watching: Observer, seed: i
             copied.fit(X, y)
     finally:
         observer.reset(token)
+
+
+def _rho(guarantee: Guarantee) -> float | None:
+    """The ρ that a fit proves of itself: that of its Gaussian noise; for Laplace noise the ledger knows it."""
+    return epsilon_to_rho(guarantee.epsilon, guarantee.delta) if guarantee.delta else None
 
 
 def check_epsilon(model: Any) -> None:

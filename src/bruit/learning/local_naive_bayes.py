@@ -24,8 +24,10 @@ from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
 from bruit.learning._base import check_epsilon, is_mapping, seed_of, with_targets
 from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
+from bruit.privacy.ledger import Line
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
 Floats = NDArray[np.float64]
@@ -33,7 +35,7 @@ Floats = NDArray[np.float64]
 MOST_CELLS = 1024
 
 
-class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+class LocalNaiveBayes(ReadableDocstring, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
     """Classify records of categories and numbers, learnt from private reports of class and feature (LDP naive Bayes).
 
     Parameters
@@ -173,6 +175,11 @@ class LocalNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
                 'This model takes columns by name, as in bounds={"smokes": ["no", "yes"], "age": (17, 90)}.'
             )
         return features
+
+    def _line(self) -> Line:
+        """What a fit asks of each person, whatever the data are."""
+        plan = self._plan(self._declared(), declared_classes(self.classes).size)
+        return Line(plan.guarantee, type(self).__name__)
 
     def _plan(self, features: Features, classes: int) -> Plan:
         schema = Schema({name: Categories(k=classes * size) for name, size in _sizes(features, self.cells).items()})

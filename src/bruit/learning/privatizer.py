@@ -30,6 +30,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DisclosureWarning, MissingError, ParameterError, in_column, translated
 from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, column_of, schema_of, two_dimensional
+from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import validated
 from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
@@ -45,7 +46,7 @@ _DECLARE = (
 )
 
 
-class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
+class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn carries no types
     """Randomise every attribute of every record, each person by themselves, so that any model can learn from it.
 
     Parameters

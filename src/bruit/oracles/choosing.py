@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, overl
 import numpy as np
 
 from bruit import _checks
-from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
+from bruit.errors import DataError, DataTypeError, LimitError, MissingExtraError, ParameterError
 from bruit.estimation import intervals
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import oracle
@@ -89,6 +90,14 @@ class Ranking(Tabular, Sequence[Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the 95 % interval that each would have, the shortest first; needs matplotlib."""
+        try:
+            figures = importlib.import_module("bruit.figures")
+        except ImportError as error:
+            raise MissingExtraError("plot()", "figures") from error
+        return figures.plot_ranking(self, ax=ax)
 
     def _field(self, name: str) -> list[Any]:
         return [getattr(row, name) for row in self]

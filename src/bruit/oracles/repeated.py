@@ -37,6 +37,7 @@ from bruit.oracles.named import from_dict
 from bruit.oracles.series import Series
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import Described
 from bruit.typing import ColumnLike
 
 #: The most rounds of an epoch whose ε is computed from whole numbers; what more cost is at most that of the epoch.
@@ -65,7 +66,7 @@ class RefreshedLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Repeated(Described):
     """Ask the same people again: each report is one of `oracle`, and all of an epoch tell at most `epoch`.
 
     A person draws a memo from the value at the first report of an epoch, stores it, and uses it in every round of that

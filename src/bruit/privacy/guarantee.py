@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from bruit import _checks
 from bruit.errors import BruitError, FormatError, ParameterError, translated
+from bruit.tables import Described, at_most
 
 #: The neighbouring relation of a guarantee.
 Neighbours = Literal[
@@ -37,7 +38,7 @@ _MEANING: dict[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarantee:
+class Guarantee(Described):
     """A bound on what an output reveals about a person, and its neighbouring relation.
 
     For every pair of neighbours x, x' and every set S of outputs,
@@ -105,6 +106,11 @@ class Guarantee:
         rule = "A guarantee must have epsilon, delta and neighbours."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
             return cls(epsilon=body["epsilon"], delta=body["delta"], neighbours=body["neighbours"])
+
+    def _facts(self) -> dict[str, Any]:
+        """For a notebook: ε, δ and neighbours, and what a belief of one half can become where that is stated."""
+        belief = {} if self.delta else {"a belief of 50 % becomes at most": at_most(self.belief(0.5)[1])}
+        return {"ε": f"{self.epsilon:.7g}", "δ": f"{self.delta:.3g}", "neighbours": _MEANING[self.neighbours], **belief}
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:.3g}" if self.delta else ""

@@ -49,7 +49,7 @@ from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import VALUES, LedgerLike, Statistic
-from bruit.tables import Table
+from bruit.tables import Described, Table
 from bruit.typing import SourceLike
 
 __all__ = ["Release", "release"]
@@ -60,7 +60,7 @@ Statistics = Statistic | Sequence[Statistic] | Mapping[str, Statistic]
 _LABEL = 200
 
 
-class Release:
+class Release(Described):
     """Statistics of one table, and the groups for which they are published.
 
     Parameters
@@ -341,6 +341,11 @@ class Release:
     def digest(self) -> str:
         """32 hexadecimal digits that identify this release; raw tallies carry it."""
         return documents.digest(self.to_dict())
+
+    def _facts(self) -> dict[str, Any]:
+        """For a notebook: what is published, for which groups, and what it promises."""
+        by = {} if self._by is None else {"by": tuple(self._by)}
+        return {"statistics": tuple(self._statistics), **by, "guarantee": self.guarantee}
 
     def __repr__(self) -> str:
         by = "" if self._by is None else f", by {', '.join(self._by)}"

@@ -35,7 +35,7 @@ from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
-from bruit.tables import number
+from bruit.tables import Described, number
 from bruit.typing import SourceLike
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Change(NamedTuple):
     l2_squared: int
 
 
-class Statistic(ABC):
+class Statistic(Described, ABC):
     """A statistic of raw records that is published with noise.
 
     A subclass is a frozen dataclass with a `kind`, and has `size`, `count` and `publish`; those of bruit, and every
@@ -147,7 +147,7 @@ class Statistic(ABC):
         """
         return Change(2, 2) if neighbours == "replace" else Change(1, 1)
 
-    def check_rows(self) -> None:  # noqa: B027 -- most statistics have nothing to refuse
+    def check_rows(self) -> None:  # most statistics have nothing to refuse
         """Refuse what has no meaning where a row is a person of its own, so that the number of rows may be public."""
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:

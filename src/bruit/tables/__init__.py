@@ -1,5 +1,6 @@
 """The one table that every result gives, and how texts, numbers and counts are written in it and elsewhere."""
 
+from bruit.tables.facts import Described
 from bruit.tables.labels import exact
 from bruit.tables.table import SHOWN_ROWS, Column, Table, Tabular
 from bruit.tables.text import (
@@ -23,6 +24,7 @@ from bruit.tables.text import (
 __all__ = [
     "SHOWN_ROWS",
     "Column",
+    "Described",
     "Table",
     "Tabular",
     "at_least",

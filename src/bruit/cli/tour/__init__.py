@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,7 +39,7 @@ class TourResult:
     files
         What was written, in order.
     missing
-        Why figures and page were not written; empty if they were.
+        Why figures and page were not written, and what was instead; empty if they were.
     """
 
     facts: Facts
@@ -53,7 +54,7 @@ class TourResult:
 
 
 def tour(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for figures and page.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for results, figures and page.")] = Path(
         "bruit-tour"
     ),
     seed: Annotated[int | None, typer.Option(help="Make the run repeatable.", min=0)] = None,
@@ -70,15 +71,14 @@ def tour(
 
 
 def run_tour(folder: Path, *, seed: int | None = None, console: Console, page: bool = True) -> TourResult:
-    """Do the surveys, tell about them on `console`, and write figures and page to `folder`.
+    """Do the surveys, tell about them on `console`, and write results, figures and page to `folder`.
 
-    The folder is tried first, so that nothing is told that cannot be kept. Without matplotlib or jinja2 the text is
-    told all the same.
+    The folder is tried first, so that nothing is told that cannot be kept. Without matplotlib or jinja2 a file of text
+    stands in for figures and page.
     """
     _prepare(folder)
     facts = Facts(seed)
-    console.print(story.TITLE, style="bold", markup=False)
-    _say(console, story.lead(facts))
+    _tell_title(console, facts)
     blocks = []
     for step in story.STEPS:
         blocks.append(step(facts))
@@ -101,18 +101,22 @@ def _prepare(folder: Path) -> None:
 
 
 def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tuple[tuple[Path, ...], str]:
-    """Files written, or why none were."""
+    """Files written, and why figures and page are not among them."""
+    results = folder / "marital-status.csv"
+    documents.write_text(results, facts.marital.to_csv())
     try:
         from bruit import figures
         from bruit.figures import page as pages
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
             raise
-        return (), str(MissingExtraError("The page of the tour", "figures"))
+        documents.write_text(folder / "tour.txt", _text(facts, blocks))
+        missing = f"{MissingExtraError('The page of the tour', 'figures')} Its text is in {folder / 'tour.txt'}."
+        return (results, folder / "tour.txt"), missing
 
     answers = figures.plot_estimate(facts.marital, truth=facts.marital_truth)
     beliefs = figures.plot_beliefs(answer.guarantee for answer in facts.surveys.values())
-    files = []
+    files = [results]
     for name, ax in (("marital-status", answers), ("beliefs", beliefs)):
         figures.save(ax, folder / name)
         files += [folder / f"{name}.svg", folder / f"{name}.png"]
@@ -121,6 +125,18 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
         documents.write_text(folder / "tour.html", pages.render(_page(facts, blocks, pictures)))
         files.append(folder / "tour.html")
     return tuple(files), ""
+
+
+def _text(facts: Facts, blocks: list[Block]) -> str:
+    """The tour as the terminal has it, without colours."""
+    from rich.console import Console
+
+    file = io.StringIO()
+    console = Console(file=file, width=WIDTH, color_system=None, force_terminal=False)
+    _tell_title(console, facts)
+    for block in blocks:
+        _tell(console, block)
+    return file.getvalue()
 
 
 def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Page:
@@ -149,6 +165,11 @@ def _unbroken(text: str) -> str:
     return text.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
+def _tell_title(console: Console, facts: Facts) -> None:
+    console.print(story.TITLE, style="bold", markup=False)
+    _say(console, story.lead(facts))
+
+
 def _tell(console: Console, block: Block) -> None:
     console.print()
     console.print(block.heading, style="bold", markup=False)
@@ -163,8 +184,6 @@ def _tell(console: Console, block: Block) -> None:
 
 
 def _tell_files(console: Console, files: tuple[Path, ...]) -> None:
-    if not files:
-        return
     console.print()
     console.print("Written", style="bold")
     for file in files:
