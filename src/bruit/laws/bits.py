@@ -10,9 +10,9 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import NEGLIGIBLE_BITS, exp_floor
 from bruit.laws.sets import Subset
 from bruit.laws.words import WORD_BITS, WORDS, Words
+from bruit.rounding import NEGLIGIBLE_BITS, exp_floor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,11 +28,11 @@ from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
-from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
 from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
 from bruit.oracles.refreshing import refresh_messages, simulate_messages
+from bruit.rounding import log_ceiling
 from bruit.typing import Label, Labels
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.

@@ -32,12 +32,12 @@ from bruit.estimation.support import SupportModel, Target
 from bruit.estimation.tally import NO_REPORT, Counts, Tally
 from bruit.kernels import hash_family
 from bruit.laws import Hash, Itself, TwoLevelLaw
-from bruit.laws.rounding import exp_floor
 from bruit.oracles.base import Joint, Masses, Oracle, SupportOracle
 from bruit.oracles.local_hashing.lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles.local_hashing.pool import SeedPool
 from bruit.oracles.local_hashing.pool_error import PooledModel, PoolError
 from bruit.oracles.refreshing import refresh_messages
+from bruit.rounding import exp_floor
 
 Kind = Literal["OLH", "BLH", "LH"]
 
