@@ -145,12 +145,9 @@ class RandomizedResponse(MessageReports, SupportOracle):
         """The best guess is the report itself, right with probability p."""
         return float(self.p)
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(report | value), exactly: one row per value, one column per report."""
+    def _check_matrix(self) -> None:
         if self.size > MATRIX_LIMIT:
             raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} values; p and q say the same.")
-        p, q = self.p, self.q
-        return [[p if y == x else q for y in range(self.size)] for x in range(self.size)]
 
     @cached_property
     def law(self) -> TwoLevelLaw:

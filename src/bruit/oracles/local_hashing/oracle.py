@@ -234,14 +234,10 @@ class LocalHashing(SupportOracle):
         frequency.flags.writeable = False
         return Consistent(method="em", frequency=frequency, labels=self.domain.names)
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(seed and bucket | value), exactly, for a small pool: one row per value, one column per seed and bucket."""
-        pool = self._small_pool()
+    def _check_matrix(self) -> None:
+        self._small_pool()
         if self.size > ROW_LIMIT:
             raise LimitError(f"matrix() is made for at most {ROW_LIMIT:,} values; p and q say the same.")
-        high, low = self.p / pool.size, self._other / pool.size
-        rows = pool.buckets(self._words).tolist()
-        return [[high if bucket == own else low for own in row for bucket in range(self.g)] for row in rows]
 
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """The column of a report: seed·g + bucket."""
