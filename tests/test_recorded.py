@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.resources
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,8 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit import Plan, numbers, releases
-from bruit.oracles import NAMES
+from bruit import Ledger, Plan, numbers, releases
+from bruit.oracles import NAMES, Memory
 
 RECORD = Path(__file__).with_name("recorded.json")
 SEED = 7
@@ -25,7 +28,30 @@ LABELS = ["never", "once", "often", "daily", "ever"]
 METHODS = ("SPL[GRR]", "SMP[OUE]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[OUE-r]", "RS+RFD[GRR]")
 #: Grids that people's files have: labels, whole numbers, real numbers.
 SCHEMA = {"smokes": LABELS, "sex": ["F", "M"], "works": ["no", "yes", "retired"]}
+SCHOOLS = {"school": ["A", "B", "C"]}
+ZONES = [f"zone {i}" for i in range(9)]
+#: What no two ledgers share: when and with which random words a line was written.
+_CHANCE = ("time", "digest", "previous", "id")
 PRIOR = {"smokes": [3, 2, 2, 2, 1], "sex": [1, 1], "works": [2, 5, 1]}
+BUDGETS = {"smokes": 0.5, "sex": 0.25, "works": 0.25}
+WEIGHTS = {"smokes": 1, "sex": 2, "works": 3}
+PAIRS = [("sex", "smokes"), ("smokes", "works")]
+PLANS: dict[str, Callable[[], Plan]] = {
+    "TAB[GRR]": lambda: Plan(SCHEMA, 1.0, "TAB[GRR]"),
+    "TAB[ADP]": lambda: Plan(SCHEMA, 1.0, "TAB[ADP]"),
+    "SMP2[GRR]": lambda: Plan(SCHEMA, 1.0, "SMP2[GRR]"),
+    "SMPk[ADP]": lambda: Plan(SCHEMA, 1.0, "SMPk[ADP]"),
+    "SMP[ADP]": lambda: Plan(SCHEMA, 1.0, "SMP[ADP]"),
+    "budgets": lambda: Plan(SCHEMA, 1.0, "SPL[GRR]", budgets=BUDGETS),
+    "weights": lambda: Plan(SCHEMA, 1.0, "SMP[ADP]", weights=WEIGHTS),
+    "bases": lambda: Plan(SCHEMA, 1.0, "SPL[GRR]", bases={"works": "OUE"}),
+    "tables": lambda: Plan(SCHEMA, 1.0, "TAB[ADP]", tables=PAIRS),
+    "neyman": lambda: Plan(SCHEMA, 1.0, "TAB[ADP]", tables=PAIRS, weights="neyman"),
+    "attribute": lambda: Plan(SCHEMA, 1.0, "RS+FD[ADP]", unit="attribute"),
+    "published": lambda: Plan.as_published(SCHEMA, 1.0, "RS+FD[ADP]"),
+    "public": lambda: Plan(SCHEMA, 1.0, "SMP[GRR]", public=SCHOOLS),
+    "one": lambda: Plan({"smokes": LABELS}, 1.0),
+}
 
 
 def _answers(labels: list[str]) -> list[str]:
@@ -60,8 +86,110 @@ def _plan(method: str) -> dict[str, str]:
     }
 
 
+def _of_plan(planned: Callable[[], Plan], table: Any = None) -> dict[str, str]:
+    """Everything that both sides of a collection share: the document, the card, reports and their tally."""
+    plan = planned()
+    table = {name: _answers(labels) for name, labels in {**SCHEMA, **SCHOOLS}.items()} if table is None else table
+    reports = plan.privatize(table, rng=SEED)
+    return {
+        "document": hashlib.sha256(plan.to_json().encode()).hexdigest()[:16],
+        "digest": plan.digest[:16],
+        "card": "none" if "SMP2" in plan.method else plan.card().digest[:16],
+        "reports": _digest(*(reports[name] for name in sorted(reports))),
+        "tally": _digest(plan.tally(reports).counts),
+        "guarantees": str({unit: guarantee.epsilon for unit, guarantee in plan.guarantees.items()}),
+    }
+
+
+def _panel() -> dict[str, str]:
+    """Rounds of the same people: by memos in memory, and by a file of memos."""
+    plan = Plan({"works": SCHEMA["works"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2)
+    table = {"id": [f"person {i}" for i in range(200)], "works": _answers(SCHEMA["works"])[:200]}
+    memos = plan.memoize(table, rng=SEED)
+    answers = plan.answer(memos, rng=SEED)
+    with tempfile.TemporaryDirectory() as folder:
+        memory = Memory.create(Path(folder) / "memory.json", plan)
+        by_file = [plan.privatize(table, rng=SEED, memory=memory, round=number, person="id") for number in (1, 2, 4)]
+    return {
+        "document": hashlib.sha256(plan.to_json().encode()).hexdigest()[:16],
+        "card": plan.card().digest[:16],
+        "memos": _digest(memos["works"]),
+        "answers": _digest(answers["works"]),
+        "rounds": _digest(*(reports["works"] for reports in by_file)),
+    }
+
+
+def _people() -> dict[str, list[Any]]:
+    """A table in which people have many rows, some in several groups."""
+    rider = [(i * i + 3 * i) % 400 for i in range(3000)]
+    return {
+        "rider": rider,
+        "zone": [f"zone {(i * 7 + rider[i]) % 9}" for i in range(3000)],
+        "fare": [(i * 37) % 51 for i in range(3000)],
+    }
+
+
+def _rows(*, with_people: bool) -> dict[str, list[Any]]:
+    return {name: column for name, column in _people().items() if with_people or name != "rider"}
+
+
+def _results(results: Any) -> dict[str, str]:
+    values = results.items() if isinstance(results, Mapping) else [("values", results)]
+    return {
+        name: f"{_digest(np.asarray(result.values))} {hashlib.sha256(str(result.labels).encode()).hexdigest()[:8]}"
+        for name, result in values
+    }
+
+
+def _ledger_lines() -> dict[str, str]:
+    """The lines of a ledger without what time and chance put into them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.jsonl"
+        ledger = Ledger.open(path, epsilon=10.0, delta=1e-5)
+        fares = releases.Sum("fare", bounds=(0, 50), epsilon=1.0)
+        rows = _rows(with_people=False)
+        releases.release(rows, releases.Count(epsilon=1.0), ledger=ledger, rng=SEED)
+        releases.release(rows, {"fares": fares}, by={"zone": ZONES}, ledger=ledger, rng=SEED, label="fares")
+        releases.release(rows, releases.Count(epsilon=1.0, delta=1e-6), by="zone", ledger=ledger, rng=SEED)
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    kept = [{key: value for key, value in line.items() if key not in _CHANCE} for line in lines]
+    return {"lines": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]}
+
+
+def _page() -> dict[str, str]:
+    """Script and style of the page on which a person answers."""
+    folder = importlib.resources.files("bruit.survey")
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in ("page.mjs", "page.css")}
+
+
 def _release(kind: Callable[..., Any], data: Any, **options: Any) -> dict[str, str]:
     return {"values": _digest(np.asarray(releases.release(data, kind(epsilon=1.0, **options), rng=SEED).values))}
+
+
+def _tables() -> dict[str, str]:
+    table = {name: _answers(labels)[:4000] for name, labels in SCHEMA.items()}
+    return _results(releases.release(table, releases.Tables(SCHEMA, epsilon=1.0), rng=SEED))
+
+
+def _releases() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """What is released of rows and of people, for groups that are declared or selected."""
+    fares: dict[str, Any] = {"bounds": (0, 50), "step": 1.0, "epsilon": 1.0}
+    several = {"count": releases.Count(epsilon=1.0), "mean": releases.Mean("fare", **fares)}
+    count = releases.Count(epsilon=1.0, delta=1e-6)
+    few = releases.Person("rider", groups=2, rows_per_group=2)
+    one = releases.Person("rider", groups=2, rows_per_group=1)
+    return {
+        "declared groups": (several, {"by": {"zone": ZONES}}),
+        "person": (several, {"person": releases.Person("rider", rows=3)}),
+        "person and declared groups": (several, {"by": {"zone": ZONES}, "person": few}),
+        "selected groups": (count, {"by": "zone"}),
+        "selected groups and sums": ([count, releases.Sum("fare", **fares)], {"by": "zone"}),
+        "selected groups of a person": ([count, releases.Sum("fare", **fares)], {"by": "zone", "person": one}),
+    }
+
+
+def _of_release(what: Any, options: dict[str, Any]) -> dict[str, str]:
+    return _results(releases.release(_rows(with_people="person" in options), what, rng=SEED, **options))
 
 
 def _cases() -> dict[str, Callable[[], dict[str, str]]]:
@@ -77,6 +205,16 @@ def _cases() -> dict[str, Callable[[], dict[str, str]]]:
         )
     for method in METHODS:
         cases[f"plan {method}"] = lambda method=method: _plan(method)
+    for name, plan in PLANS.items():
+        cases[f"plan {name}"] = partial(_of_plan, plan)
+    numbers_of = {"age": _numbers()}
+    cases["plan number"] = lambda: _of_plan(lambda: Plan({"age": bruit.Grid(0, 1, cells=64)}, 1.0), numbers_of)
+    cases["plan rounds"] = _panel
+    cases["ledger"] = _ledger_lines
+    cases["page"] = _page
+    for name, (what, options) in _releases().items():
+        cases[f"release {name}"] = partial(_of_release, what, options)
+    cases["release tables"] = _tables
     cases["release count"] = lambda: _release(releases.Count, _numbers())
     cases["release histogram"] = lambda: _release(releases.Histogram, _answers(LABELS), domain=LABELS)
     cases["release sum"] = lambda: _release(releases.Sum, _numbers(), bounds=(0, 1))

@@ -156,9 +156,13 @@ class LocalMechanism(Described, Randomizer):
         """What is promised to each person: ε is the logarithm of the law's largest ratio, rounded up."""
         return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
-    @abstractmethod
     def matrix(self) -> list[list[Fraction]]:
-        """P(message | value), exactly: one row per value, one column per message."""
+        """P(message | value), exactly, from the law: one row per value, one column per message."""
+        self._check_matrix()
+        return [self.law.row(code) for code in range(self.size)]
+
+    def _check_matrix(self) -> None:
+        """Refuse a matrix that is too large to be made; mechanisms whose messages are many have a limit."""
 
     @abstractmethod
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from sources import SOURCE, sources
 ORDER: list[set[str]] = [
     {"errors", "typing"},
     {"_checks"},
-    {"documents", "registry"},
+    {"documents", "registry", "rounding"},
     {"tables"},
     {"entropy"},
     {"kernels"},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bruit.collection import Plan, guarantees
 from bruit.collection.guarantees import Extremes, Odds
-from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.rounding import exp_floor, log_ceiling
 
 SHAPES = [(2, 2), (2, 3), (3, 4), (2, 2, 3)]
 FAKES = [

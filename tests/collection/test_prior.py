@@ -8,10 +8,10 @@ import pytest
 import bruit
 from bruit.collection import Plan, learnt_prior, prior
 from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterTypeError
-from bruit.laws.rounding import log_ceiling
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
 from bruit.releases import Histogram, release
+from bruit.rounding import log_ceiling
 
 SCHEMA = {"a": ["x", "y"], "b": ["u", "v", "w"]}
 PEOPLE = {"a": ["x"] * 900 + ["y"] * 100, "b": ["u"] * 1000}

@@ -14,7 +14,7 @@ import bruit
 from bruit.collection import Plan
 from bruit.collection.sample import _from_rows
 from bruit.errors import DataError, LimitError, ParameterError
-from bruit.laws.rounding import log_ceiling
+from bruit.rounding import log_ceiling
 
 SHAPE = (2, 3, 2)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bruit.errors import BruitError
 from bruit.laws import Itself, Subset, TwoLevelLaw, Window
-from bruit.laws.rounding import exp_floor, log_ceiling
+from bruit.rounding import exp_floor, log_ceiling
 
 mpmath.mp.dps = 80
 

@@ -15,9 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from bruit import Entropy, Grid, Ledger, Plan, Schema, datasets
 from bruit.errors import BudgetError, DataError, ParameterTypeError
-from bruit.laws.rounding import log_ceiling
 from bruit.learning import LocalPrivatizer, honest_split, randomize_labels
 from bruit.oracles import RandomizedResponse
+from bruit.rounding import log_ceiling
 
 N = 500
 X = np.column_stack([np.linspace(0, 1, N), np.linspace(1, 0, N)])

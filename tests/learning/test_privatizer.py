@@ -22,9 +22,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from bruit import Categories, Entropy, Grid, Guarantee, Ledger, Plan, Schema
 from bruit.errors import BudgetError, DataError, DisclosureWarning, LedgerError, ParameterError, RandomnessError
-from bruit.laws.rounding import log_ceiling
 from bruit.learning import LocalPrivatizer
 from bruit.learning.privatizer import feature_columns
+from bruit.rounding import log_ceiling
 
 SCHEMA = Schema({"town": ["Dole", "Dijon", "Metz"], "age": Grid(18, 90), "income": Grid(0.0, 9.0)})
 PEOPLE = {

@@ -15,10 +15,10 @@ from bruit import audit
 from bruit.entropy import Words
 from bruit.errors import BruitError, FormatError, ParameterError
 from bruit.laws import LeaningLaw, Listed, TwoLevelLaw
-from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORDS, bernoulli
 from bruit.oracles import Oracle, RandomizedResponse, Repeated, SetOracle, SubsetSelection, UnaryEncoding
 from bruit.oracles.refreshing import decide, refresh_messages
+from bruit.rounding import log_ceiling
 
 NAMES = ["GRR", "SUE", "OUE", "SS", "PGR", "HR", "OLH", "BLH"]
 SMALL = [

@@ -35,8 +35,9 @@ from bruit.errors import (
 )
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, accounts, storage
-from bruit.privacy.ledger.accounts import decimal, shown_down, shown_up
+from bruit.privacy.ledger.accounts import shown_down, shown_up
 from bruit.privacy.zcdp import pure_rho
+from bruit.rounding import decimal
 
 SECRET = "a label nobody should quote"
 

@@ -7,10 +7,10 @@ import pytest
 
 from bruit.errors import BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy import Ledger
-from bruit.privacy.ledger.accounts import decimal
 from bruit.privacy.zcdp import rho_to_epsilon
 from bruit.publications import Publication, publish
 from bruit.releases import Release
+from bruit.rounding import decimal
 
 HEAD = 'title = "T"\ntable = "t.csv"\nepsilon = 1.0\nledger = "t.ledger"\n'
 COUNT = '[[statistic]]\nname = "people"\nkind = "count"\n'

@@ -13,8 +13,8 @@ from scipy import stats
 
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from bruit.laws.rounding import exp_floor, log_ceiling
-from bruit.releases.exponential import BITS, Exponential, below, decay
+from bruit.releases.exponential import BITS, Exponential, below
+from bruit.rounding import exp_ceiling, exp_floor, log_ceiling
 
 STEPS = [Fraction(1, 2), Fraction(1, 18), Fraction(3), Fraction(20), Fraction(1, 4000)]
 
@@ -46,7 +46,7 @@ def test_neighbouring_weights_differ_by_at_most_e_to_the_step_in_high_precision(
         assert all(a <= b * bound for a, b in itertools.pairwise(weights))
     # and they fall by nearly that factor while they are large
     assert weights[0] == 2**BITS
-    assert weights[1] <= weights[0] * decay(step) // 2**192 + 1
+    assert weights[1] <= weights[0] * exp_ceiling(step, 2**192) // 2**192 + 1
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -61,7 +61,7 @@ def test_the_factor_is_never_below_the_true_one() -> None:
     with mpmath.workdps(120):
         for step in STEPS:
             true = mpmath.exp(-mpmath.mpf(step.numerator) / step.denominator) * 2**192
-            assert true <= decay(step) <= true + 2
+            assert true <= exp_ceiling(step, 2**192) <= true + 2
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
@@ -103,7 +103,7 @@ def test_scores_that_all_move_one_way_may_use_twice_the_step() -> None:
 def test_weights_rounded_down_break_the_promise() -> None:
     weights = [2**BITS]
     while len(weights) < 300:
-        weights.append(weights[-1] * decay(Fraction(1, 2)) >> 192)
+        weights.append(weights[-1] * exp_ceiling(Fraction(1, 2), 2**192) >> 192)
     ratios = [Fraction(a, b) for a, b in itertools.pairwise(weights) if b]
     assert not holds(max(ratios), 0.5)
 

@@ -17,11 +17,11 @@ from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import RawTally
 from bruit.kernels import extreme_variance
-from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
 from bruit.releases import InverseSensitivity, release
 from bruit.releases import lengths as closed
 from bruit.releases.lengths import Axis, LengthFunction, MeanLength, QuantileLength, VarianceLength
+from bruit.rounding import exp_floor, log_ceiling
 
 Table = tuple[int, ...]
 

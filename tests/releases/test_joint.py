@@ -19,12 +19,12 @@ from bruit.entropy import Entropy
 from bruit.errors import LimitError
 from bruit.estimation import RawTally
 from bruit.kernels import joint_quantiles as kernels
-from bruit.laws.rounding import exp_floor
 from bruit.releases import Quantiles
 from bruit.releases.quantiles import joint as _joint
 from bruit.releases.quantiles.joint import Chain, JointLaw, Weights
 from bruit.releases.quantiles.points import Points
 from bruit.releases.statistic import CentralNeighbours
+from bruit.rounding import exp_floor
 
 mpmath.mp.dps = 60
 

@@ -20,7 +20,6 @@ from bruit import documents
 from bruit.domains import Dates, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import BudgetError, DesignError, FormatError, ParameterError, ParameterTypeError
-from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.ledger import Ledger
 from bruit.releases import HistogramQuantiles, Median, Quantiles, Result, Results, release
 from bruit.releases.quantiles import tree as trees
@@ -29,6 +28,7 @@ from bruit.releases.quantiles.points import Part, Points
 from bruit.releases.quantiles.ranked import MOST_CELLS
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.statistic import CentralNeighbours
+from bruit.rounding import exp_floor, log_ceiling
 
 DECILES = [i / 10 for i in range(1, 10)]
 THIRDS = (Fraction(1, 3), Fraction(2, 3))

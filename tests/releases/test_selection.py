@@ -17,10 +17,10 @@ import bruit
 from bruit.engines import people as engine
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, MissingError, ParameterError
-from bruit.laws.rounding import exp_floor
 from bruit.privacy import Ledger
 from bruit.releases import Count, Groups, Mean, Person, Release, SelectionNoise
 from bruit.releases.selection import GaussianSelection, _gaussian_delta
+from bruit.rounding import exp_floor
 
 
 def _law(noise: SelectionNoise, people: int, *, above: int) -> dict[int | None, int]:

@@ -16,9 +16,9 @@ import bruit
 from bruit import Ledger
 from bruit.domains import Categories
 from bruit.domains.schema import as_domain
-from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases import Count, Exponential, Release, Result, Results, Statistic
+from bruit.rounding import log_ceiling
 from bruit.testing import check_release, check_release_after_booking
 
 

@@ -15,8 +15,8 @@ from numbers import Rational
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
-from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.privacy.guarantee import Guarantee
+from bruit.rounding import exp_floor, log_ceiling
 from bruit.tables import Column, Table, Tabular
 
 

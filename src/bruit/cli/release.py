@@ -7,7 +7,6 @@ finds it again; so nothing here needs to be run twice.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import re
 import secrets
@@ -25,6 +24,7 @@ from bruit import _checks, documents
 from bruit.cli import _engine, _options, console
 from bruit.cli.ledger import open_ledger
 from bruit.errors import BruitError, BudgetError, DataError, LedgerError, MissingError, ParameterError, translated
+from bruit.rounding import decimal_share
 from bruit.tables import exact
 
 if TYPE_CHECKING:
@@ -458,10 +458,10 @@ class _Request:
             _checks.one_of(get_args(Outside), **{"--outside": self.outside})
         self._refuse_idle(texts)
         many = len(texts) + self.count + bool(self.cross.columns)
-        share = _share(_checks.positive(**{"--epsilon": self.epsilon}), many)
+        share = decimal_share(_checks.positive(**{"--epsilon": self.epsilon}), many)
         privacy: dict[str, Any] = {"epsilon": share, "neighbours": self.neighbours}
         if _checks.fraction(**{"--delta": self.delta}):
-            privacy["delta"] = _share(self.delta, many)
+            privacy["delta"] = decimal_share(self.delta, many)
             if {"median", "quantiles"} & {kind for kind, _ in texts}:
                 raise ParameterError("--median and --quantiles have no δ: publish them in a command without --delta.")
         _checks.one_of(("refuse", "group"), **{"--no-group": self.no_group})
@@ -513,7 +513,7 @@ class _Request:
             )
         person = self.person.read(rows_per_group=1)
         neighbours: Any = self.neighbours
-        share = _share(self.epsilon or 0.0, 1 + len(texts))
+        share = decimal_share(self.epsilon or 0.0, 1 + len(texts))
         named = Groups(list(groups), epsilon=share, delta=self.delta, neighbours=neighbours, person=person)
         privacy = {"epsilon": share, "neighbours": neighbours}
         statistics = [self._statistic(kind, text, privacy) for kind, text in texts]
@@ -560,14 +560,6 @@ class _Request:
             raise ParameterError("--missing is of no use here: leave it out.")
         if self.outside is not None and not self.by and not kinds - {"bounds"} and not self.weight:
             raise ParameterError("--outside is of no use here: leave it out.")
-
-
-def _share(epsilon: float, many: int) -> float:
-    """An equal share of ε, of which so many sum to no more than ε in the decimals that a ledger adds."""
-    share = epsilon / many
-    while Fraction(repr(share)) * many > Fraction(repr(epsilon)):
-        share = math.nextafter(share, 0.0)
-    return share
 
 
 def quantile_list(text: str) -> list[float]:

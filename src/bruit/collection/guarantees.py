@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from bruit import _checks
-from bruit.laws.rounding import log_ceiling
+from bruit.rounding import log_ceiling
 
 
 class Odds(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any
 
 from bruit import _checks
 from bruit.errors import ParameterError
-from bruit.laws.rounding import exp_floor
 from bruit.laws.words import WORDS
+from bruit.rounding import exp_floor
 
 #: A share is said of a hundred, or of as many times ten more as it takes not to call it none or all.
 HUNDRED = 100

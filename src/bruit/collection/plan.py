@@ -44,12 +44,12 @@ from bruit.errors import (
 )
 from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
 from bruit.estimation.tally import Counts
-from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import LocalMechanism, whole_counts
 from bruit.numbers import Number
 from bruit.oracles import Memory, Oracle, Series
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
+from bruit.rounding import log_ceiling
 from bruit.tables import Column, Table
 from bruit.typing import ColumnLike, SourceLike
 

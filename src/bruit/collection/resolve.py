@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bruit import _checks
+from bruit import _checks, rounding
 from bruit.collection import criterion, cross_tables, guarantees, mechanisms
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Design, Unit
@@ -19,7 +19,7 @@ from bruit.collection.prior import Weights, clean_prior, prior_frequencies
 from bruit.collection.sample import Sample, clean_weights
 from bruit.collection.several import SeveralSampled
 from bruit.collection.single import Single
-from bruit.collection.split import Split, clean_budgets, even_budget
+from bruit.collection.split import Split, clean_budgets
 from bruit.domains import Schema
 from bruit.domains.schema import clean_tables
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
@@ -242,7 +242,7 @@ def _several_sampled(request: PlanRequest, sampled: int) -> Resolved:
             if d > 2
             else f"{request.method} draws {sampled} of 2 attributes: take SMP[{base}], or SPL[{base}] for both."
         )
-    part = even_budget(request.epsilon, sampled) if request.unit == "person" else request.epsilon
+    part = rounding.share(request.epsilon, sampled) if request.unit == "person" else request.epsilon
     chosen = {name: request.mechanism(name, part) for name in request.schema}
     return Resolved(
         SeveralSampled(request.schema, chosen, sampled),

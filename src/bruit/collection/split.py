@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit import _checks
+from bruit import _checks, rounding
 from bruit.collection.columns import ColumnDesign
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Reports, Unit, variance_of
@@ -72,18 +72,10 @@ class Split(ColumnDesign):
             mechanism._randomize(codes[name], own.stream(), out[name])
 
 
-def even_budget(epsilon: float, d: int) -> float:
-    """The largest double that d times is not above ε."""
-    part = epsilon / d
-    while Fraction(part) * d > Fraction(epsilon):
-        part = math.nextafter(part, 0.0)
-    return part
-
-
 def clean_budgets(budgets: Any, schema: Schema, epsilon: float, unit: Unit) -> dict[str, float]:
     """Budgets per attribute whose sum (for a person) or maximum (for an attribute) is ε, and never above it."""
     if budgets is None:
-        part = even_budget(epsilon, len(schema)) if unit == "person" else epsilon
+        part = rounding.share(epsilon, len(schema)) if unit == "person" else epsilon
         return dict.fromkeys(schema, part)
     if not isinstance(budgets, Mapping):
         raise ParameterTypeError("budgets must be a mapping from attribute to its part of ε.")

@@ -10,9 +10,9 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import NEGLIGIBLE_BITS, exp_floor
 from bruit.laws.sets import Subset
 from bruit.laws.words import WORD_BITS, WORDS, Words
+from bruit.rounding import NEGLIGIBLE_BITS, exp_floor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,14 +128,14 @@ class BitsLaw(Loss):
 
     def row(self, code: int | None) -> list[Fraction]:
         """P(message | value) for all messages, exactly; of bits of which none is anybody's own where `code` is None."""
-        chances = [self.p if value == code else self.q for value in range(self.sets.values)]
-        return [
-            math.prod(
-                (chance if message >> value & 1 else 1 - chance for value, chance in enumerate(chances)),
-                start=Fraction(1),
-            )
-            for message in self.sets.messages()
-        ]
+        # The probability depends on the own bit and on how many others are set.
+        rest = self.sets.values - (code is not None)
+        others = [self.q**ones * (1 - self.q) ** (rest - ones) for ones in range(rest + 1)]
+        if code is None:
+            return [others[message.bit_count()] for message in self.sets.messages()]
+        by_bit = [[chance * other for other in others] for chance in (1 - self.p, self.p)]
+        own_bits = ((message, message >> code & 1) for message in self.sets.messages())
+        return [by_bit[own][message.bit_count() - own] for message, own in own_bits]
 
     def sample(self, code: int | None, words: Words) -> int:
         """The message of one person: one word for the bit of each value, in their order; set if it is below p or q.

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.laws.words import WORD_BITS, WORDS, Words, uniform
+from bruit.rounding import exp_floor, log_ceiling
 
 Floats: TypeAlias = NDArray[np.float64]
 WordArray: TypeAlias = NDArray[np.uint64]

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Protocol
 
-from bruit.laws.rounding import log_ceiling
 from bruit.laws.sets import Sets
 from bruit.laws.words import Words
+from bruit.rounding import log_ceiling
 
 
 class Law(Protocol):

@@ -9,8 +9,8 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import LimitError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import exp_floor
 from bruit.laws.words import WORDS, Words, below
+from bruit.rounding import exp_floor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,9 @@ from typing import ClassVar
 from bruit import _checks
 from bruit.errors import LimitError
 from bruit.laws.law import Loss
-from bruit.laws.rounding import NEGLIGIBLE_BITS, exp_floor
 from bruit.laws.sets import Sets
 from bruit.laws.words import WORDS, Words, below
+from bruit.rounding import NEGLIGIBLE_BITS, exp_floor
 
 
 @dataclass(frozen=True, kw_only=True)

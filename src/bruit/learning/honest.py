@@ -21,9 +21,9 @@ from bruit.domains import Schema
 from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
-from bruit.laws.rounding import log_ceiling
 from bruit.learning.privatizer import LocalPrivatizer, _digest, _usual, check_plan, feature_columns
 from bruit.privacy.guarantee import Guarantee
+from bruit.rounding import log_ceiling
 from bruit.typing import ColumnLike, SourceLike
 
 

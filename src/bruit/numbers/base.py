@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
@@ -233,11 +232,9 @@ class Number(MessageReports):
         """The most that one person's report adds to the variance of a sum: for the number of most noise."""
         return float(self._moments(self.message_scores)[1].max()) + self._rounding_noise
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(message | cell), exactly: one row per cell, one column per message."""
+    def _check_matrix(self) -> None:
         if self.cells * self.messages > MATRIX_LIMIT:
             raise LimitError("matrix() is made for at most 1,024 cells; use fewer cells.")
-        return [self.law.row(cell) for cell in range(self.cells)]
 
     # Identity.
 

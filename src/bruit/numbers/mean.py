@@ -18,9 +18,9 @@ from typing import ClassVar
 
 from bruit.errors import LimitError
 from bruit.laws import LeaningLaw, MixedLaw, TwoLevelLaw, Window
-from bruit.laws.rounding import exp_floor
 from bruit.laws.words import WORDS
 from bruit.numbers.affine import AffineNumber
+from bruit.rounding import exp_floor
 
 #: From this many cells per e^{ε/2} on, the grid costs less than 3 % of variance.
 FINE_ENOUGH = 17

@@ -124,21 +124,12 @@ class MessageOracle(MessageReports, Oracle):
         weight = covered * law.inside + (law.outcomes - covered) * law.outside
         return float(Fraction(weight, law.total * self.size))
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(message | value), exactly: one row per value, one column per message."""
-        law = self.law
-        if self.size * law.outcomes > MATRIX_LIMIT:
+    def _check_matrix(self) -> None:
+        if self.size * self.law.outcomes > MATRIX_LIMIT:
             raise LimitError(
                 f"matrix() is made for at most {MATRIX_LIMIT:,} entries, values times messages; "
                 "guarantee and variance say what it would."
             )
-        inside, outside = law.probability(inside=True), law.probability(inside=False)
-        rows = [[outside] * law.outcomes for _ in range(self.size)]
-        numbers = np.arange(law.members)
-        for code, row in enumerate(rows):
-            for message in self._members(np.full(law.members, code), numbers).tolist():
-                row[message] = inside
-        return rows
 
     def decode_steps(self, n: int) -> float:
         """About how many elementary steps it takes to count n reports and decode them by a fast transform."""

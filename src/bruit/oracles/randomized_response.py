@@ -28,11 +28,11 @@ from bruit.errors import LimitError, ParameterError
 from bruit.estimation.support import ExclusiveSupportModel
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Itself, TwoLevelLaw
-from bruit.laws.rounding import log_ceiling
 from bruit.laws.words import WORD_BITS
 from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
 from bruit.oracles.refreshing import refresh_messages, simulate_messages
+from bruit.rounding import log_ceiling
 from bruit.typing import Label, Labels
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
@@ -145,12 +145,9 @@ class RandomizedResponse(MessageReports, SupportOracle):
         """The best guess is the report itself, right with probability p."""
         return float(self.p)
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(report | value), exactly: one row per value, one column per report."""
+    def _check_matrix(self) -> None:
         if self.size > MATRIX_LIMIT:
             raise LimitError(f"matrix() is made for at most {MATRIX_LIMIT:,} values; p and q say the same.")
-        p, q = self.p, self.q
-        return [[p if y == x else q for y in range(self.size)] for x in range(self.size)]
 
     @cached_property
     def law(self) -> TwoLevelLaw:

@@ -30,13 +30,13 @@ from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Tally
-from bruit.laws.rounding import log_ceiling
 from bruit.mechanism import whole_counts
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import from_dict
 from bruit.oracles.series import Series
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
+from bruit.rounding import log_ceiling
 from bruit.tables import Described
 from bruit.typing import ColumnLike
 

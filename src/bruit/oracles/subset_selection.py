@@ -155,15 +155,6 @@ class SubsetSelection(PackedOracle):
         drawn = generator.binomial(people, float(self.p)) + generator.binomial(n - people, float(self.q))
         return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(report | value), exactly: one row per value, one column per subset.
-
-        Subsets are in the order of the whole numbers whose binary digits they are, value v being the digit of 2^v.
-        """
-        subsets = self._subsets
-        inside, outside = self._subset_probabilities()
-        return [[inside if held else outside for held in column] for column in subsets.T.tolist()]
-
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """The column of `matrix` that each report is, or −1 for a report that is none."""
         from bruit.kernels import subset_selection as kernel

@@ -172,25 +172,16 @@ class UnaryEncoding(PackedOracle):
         right = p * -math.expm1(k * clear) / (k * q)
         return right + float(1 - self.p) * math.exp((k - 1) * clear) / k
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(report | value), exactly: one row per value, one column per report, by the number that its bits write."""
-        self._check_small("matrix()")
-        # The probability depends on the own bit and on how many others are set.
-        others = [self.q**ones * (1 - self.q) ** (self.size - 1 - ones) for ones in range(self.size)]
-        table = [[(1 - self.p) * other for other in others], [self.p * other for other in others]]
-        return [
-            [table[own][y.bit_count() - own] for y in range(2**self.size) for own in [y >> x & 1]]
-            for x in range(self.size)
-        ]
-
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """The number that the bits of a report write: value v counts 2^v."""
-        self._check_small("message()")
+        self._check_matrix()
         return reports.astype(np.int64) @ (1 << 8 * np.arange(reports.shape[1]))
 
-    def _check_small(self, what: str) -> None:
+    def _check_matrix(self) -> None:
         if self.size > MATRIX_LIMIT:
-            raise LimitError(f"{what} is made for at most {MATRIX_LIMIT} values; p and q say the same.")
+            raise LimitError(
+                f"matrix() and message() are made for at most {MATRIX_LIMIT} values; p and q say the same."
+            )
 
     @cached_property
     def law(self) -> BitsLaw:

@@ -30,7 +30,8 @@ from bruit.privacy import loss_distribution
 from bruit.privacy.composition import _same_neighbours
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger.accounts import Account, Books, Entry
-from bruit.privacy.zcdp import above, rho_to_epsilon
+from bruit.privacy.zcdp import rho_to_epsilon
+from bruit.rounding import above
 
 __all__ = ["Method", "Totals", "total"]
 

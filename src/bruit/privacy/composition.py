@@ -8,12 +8,12 @@ Tighter accounts of many releases, at the price of a δ and of floating-point ar
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 
 from bruit.errors import ParameterError
 from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.rounding import above
 
 
 def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
@@ -92,13 +92,4 @@ def _same_neighbours(guarantees: Iterable[Guarantee]) -> tuple[list[Guarantee], 
 def _together(epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Guarantee:
     if delta > 1:
         raise ParameterError("The δ of these guarantees exceed 1 together: they promise nothing.")
-    return Guarantee(epsilon=_up(epsilon), delta=_up(delta), neighbours=neighbours)
-
-
-def _up(exact: Fraction) -> float:
-    """The smallest double that is not below `exact`."""
-    try:
-        nearest = float(exact)
-    except OverflowError:
-        raise ParameterError("The ε of these guarantees exceed every double together.") from None
-    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+    return Guarantee(epsilon=above(epsilon), delta=above(delta), neighbours=neighbours)

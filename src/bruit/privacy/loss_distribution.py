@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import ParameterError
-from bruit.privacy.ledger.accounts import decimal
+from bruit.rounding import decimal
 
 Floats = NDArray[np.float64]
 

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from bruit import _checks
 from bruit.errors import LimitError
+from bruit.rounding import above
 
 __all__ = ["bounded_range_rho", "epsilon_to_rho", "gaussian_rho", "pure_rho", "rho_to_delta", "rho_to_epsilon"]
 
@@ -100,15 +101,6 @@ def _squares(epsilons: Iterable[float | Fraction]) -> Fraction:
     for epsilon in epsilons:
         _checks.non_negative(epsilon=epsilon)
     return sum((Fraction(epsilon) ** 2 for epsilon in epsilons), Fraction(0))
-
-
-def above(exact: Fraction) -> float:
-    """The least double that is not below."""
-    try:
-        nearest = float(exact)
-    except OverflowError:
-        raise LimitError("The ρ of this ε exceeds every double: use a smaller ε.") from None
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def _root(increasing: Callable[[float], float]) -> float:

@@ -25,7 +25,6 @@ from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, Pa
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import USUAL_AT
-from bruit.privacy.ledger.accounts import decimal, down, up
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.bundle import Bundle
 from bruit.releases.declared import QUARTILES, declared
@@ -34,6 +33,7 @@ from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
 from bruit.releases.release import Release
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import CentralNeighbours, Statistic
+from bruit.rounding import decimal, down, up
 from bruit.tables import Table, counted
 
 __all__ = ["Publication", "Request"]

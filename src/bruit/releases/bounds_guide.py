@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents
+from bruit import _checks, documents, rounding
 from bruit.engines import Source
 from bruit.engines.people import KEY_BYTES, fold_people, present
 from bruit.entropy import Entropy, Randomness, Words
@@ -35,7 +35,7 @@ from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import SECRET_BYTES, Person
 from bruit.releases.release import Release
-from bruit.releases.statistic import LedgerLike, shared_epsilon
+from bruit.releases.statistic import LedgerLike
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
@@ -147,13 +147,13 @@ class BoundsGuide:
     @cached_property
     def noise(self) -> DiscreteLaplace:
         """The noise on the number of people in each cell of the profile: three quarters of ε, or all without groups."""
-        share = 3 * shared_epsilon(self.epsilon, 4) if self.groups else self.epsilon
+        share = 3 * rounding.share(self.epsilon, 4) if self.groups else self.epsilon
         return DiscreteLaplace.calibrate(2 if self.count.public else 1, share)
 
     @cached_property
     def _group_noise(self) -> DiscreteLaplace:
         """The noise on the number of people of each group, if a person is in one: a quarter of ε."""
-        return DiscreteLaplace.calibrate(2 if self.count.public else 1, shared_epsilon(self.epsilon, 4))
+        return DiscreteLaplace.calibrate(2 if self.count.public else 1, rounding.share(self.epsilon, 4))
 
     def bounded(self, bound: int) -> Person:
         """The person with such a bound."""

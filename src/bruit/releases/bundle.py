@@ -21,12 +21,12 @@ from bruit.errors import ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
-from bruit.privacy.ledger.accounts import decimal, up
 from bruit.releases.person import BoundedParts, Person
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results, named_by
 from bruit.releases.selection import Groups, GroupTally
 from bruit.releases.statistic import LedgerLike
+from bruit.rounding import decimal, up
 from bruit.typing import SourceLike
 
 __all__ = ["Bundle", "BundleTally"]

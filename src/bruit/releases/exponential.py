@@ -20,7 +20,6 @@ import operator
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterTypeError
+from bruit.rounding import exp_ceiling
 
 __all__ = ["Exponential"]
 
@@ -40,11 +40,6 @@ Integers = NDArray[np.int64]
 BITS = 96
 #: Binary digits of the factor by which weights fall.
 _SHIFT = 192
-
-_EXACT = Context(prec=80)
-# exp of the decimal module is correctly rounded; 10⁻⁷⁰ covers its last digit many times over. Operators would round to
-# the 28 digits of the default context, so every operation names its context.
-_ABOVE_ONE = _EXACT.add(Decimal(1), Decimal("1e-70"))
 
 
 @dataclass(frozen=True)
@@ -187,22 +182,11 @@ def below(bound: int, entropy: Entropy) -> int:
             return drawn
 
 
-def decay(step: Fraction) -> int:
-    """⌈2¹⁹²·e^(−step)⌉, never below the true value.
-
-    >>> decay(Fraction(1)) / 2**192
-    0.36787944117144233
-    """
-    exponent = _EXACT.divide(Decimal(step.numerator), Decimal(step.denominator))
-    power = _EXACT.multiply(_EXACT.exp(_EXACT.minus(exponent)), _ABOVE_ONE)
-    return int(_EXACT.multiply(power, Decimal(2**_SHIFT)).to_integral_value(ROUND_CEILING))
-
-
 class _Table:
     """The weights of one step, made as far as they were asked for."""
 
     def __init__(self, step: Fraction) -> None:
-        self._factor = decay(step)
+        self._factor = exp_ceiling(step, 1 << _SHIFT)
         self._weights = [2**BITS]
         self._settled = False
         self._lock = threading.Lock()

@@ -24,13 +24,13 @@ from bruit.domains.outside import Outside, clamping
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
-from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases.exponential import Exponential
 from bruit.releases.laws import ChoiceLaw
 from bruit.releases.lengths import Axis, Integers, Length, MeanLength, QuantileLength, VarianceLength, length_from_dict
 from bruit.releases.result import Result
 from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of
+from bruit.rounding import log_ceiling
 from bruit.typing import Bounds
 
 __all__ = ["InverseSensitivity"]

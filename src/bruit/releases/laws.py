@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import ParameterError
-from bruit.laws.rounding import log_ceiling
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from bruit.rounding import log_ceiling
 
 if TYPE_CHECKING:
     from bruit.releases.selection import GaussianSelection, SelectionNoise

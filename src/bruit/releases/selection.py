@@ -37,13 +37,13 @@ from bruit.estimation.tally import exact_sum
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
-from bruit.releases.exponential import decay
 from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, labelled, named_by
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.rounding import exp_ceiling
 from bruit.tables import Table, counted, number
 from bruit.typing import SourceLike
 
@@ -55,7 +55,7 @@ Integers = NDArray[np.int64]
 _TOTAL_BITS = 63
 #: The largest threshold.
 MOST_THRESHOLD = 2**22
-#: What `decay` is a multiple of.
+#: Binary digits of the factor by which weights fall.
 _UNIT_BITS = 192
 #: By how much tails that are computed in double precision are enlarged.
 _MARGIN = 1e-6
@@ -106,7 +106,7 @@ class SelectionNoise:
 
     def _weights(self, bits: int) -> tuple[int, ...] | None:
         """Weights from 2^bits on; None if their total does not fit."""
-        factor = decay(self.epsilon)
+        factor = exp_ceiling(self.epsilon, 1 << _UNIT_BITS)
         weights = [1 << bits]
         total = weights[0]
         while weights[-1] * self.delta.denominator > self.delta.numerator * total:

@@ -18,8 +18,8 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
-from bruit.laws.rounding import exp_floor, log_ceiling
 from bruit.releases.noise import Noise
+from bruit.rounding import exp_floor, log_ceiling
 
 __all__ = ["StaircaseNoise"]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks
+from bruit import _checks, rounding
 from bruit.domains.domain import Domain
 from bruit.domains.outside import clamping
 from bruit.domains.schema import domain_from_dict
@@ -164,7 +164,7 @@ class Statistic(Described, ABC):
         """
         if self.delta:
             raise ParameterError(f"{self.name} with a δ cannot be released for people with several rows: use delta=0.")
-        share = shared_epsilon(self.epsilon, contribution.times)
+        share = rounding.share(self.epsilon, contribution.times)
         statistic: Statistic = self._of_rows(epsilon=share)
         return statistic
 
@@ -399,14 +399,6 @@ def codes_by(domain: Domain, values: Any) -> Integers:
     if domain.missing == "drop":
         domain = dataclasses.replace(domain, missing="category")  # type: ignore[type-var]
     return clamping(domain).encode(values).astype(np.int64)
-
-
-def shared_epsilon(epsilon: float, many: int) -> float:
-    """A share of ε, rounded down, of which so many are at most ε."""
-    share = epsilon / many
-    while Fraction(share) * many > Fraction(epsilon):
-        share = math.nextafter(share, 0.0)
-    return share
 
 
 def whole(*numbers: Any) -> Integers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.entropy import Entropy
-from bruit.laws.rounding import log_ceiling
+from bruit.rounding import log_ceiling
 from bruit.studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
 from bruit.tables import Table
 

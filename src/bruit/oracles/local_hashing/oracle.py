@@ -32,12 +32,12 @@ from bruit.estimation.support import SupportModel, Target
 from bruit.estimation.tally import NO_REPORT, Counts, Tally
 from bruit.kernels import hash_family
 from bruit.laws import Hash, Itself, TwoLevelLaw
-from bruit.laws.rounding import exp_floor
 from bruit.oracles.base import Joint, Masses, Oracle, SupportOracle
 from bruit.oracles.local_hashing.lines import Words, count_support, likelihood_step, lines_of
 from bruit.oracles.local_hashing.pool import SeedPool
 from bruit.oracles.local_hashing.pool_error import PooledModel, PoolError
 from bruit.oracles.refreshing import refresh_messages
+from bruit.rounding import exp_floor
 
 Kind = Literal["OLH", "BLH", "LH"]
 
@@ -234,14 +234,10 @@ class LocalHashing(SupportOracle):
         frequency.flags.writeable = False
         return Consistent(method="em", frequency=frequency, labels=self.domain.names)
 
-    def matrix(self) -> list[list[Fraction]]:
-        """P(seed and bucket | value), exactly, for a small pool: one row per value, one column per seed and bucket."""
-        pool = self._small_pool()
+    def _check_matrix(self) -> None:
+        self._small_pool()
         if self.size > ROW_LIMIT:
             raise LimitError(f"matrix() is made for at most {ROW_LIMIT:,} values; p and q say the same.")
-        high, low = self.p / pool.size, self._other / pool.size
-        rows = pool.buckets(self._words).tolist()
-        return [[high if bucket == own else low for own in row for bucket in range(self.g)] for row in rows]
 
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """The column of a report: seed·g + bucket."""

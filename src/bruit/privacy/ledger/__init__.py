@@ -40,15 +40,13 @@ from bruit.privacy.ledger.accounts import (
     Account,
     Books,
     Entry,
-    decimal,
-    down,
     is_result_name,
     shown_down,
     shown_up,
-    up,
 )
 from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
+from bruit.rounding import decimal, down, up
 from bruit.tables import Column, Table, digits
 
 __all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]

@@ -17,6 +17,7 @@ from bruit.errors import BruitError
 from bruit.privacy.guarantee import Guarantee, Neighbours
 from bruit.privacy.ledger.storage import damaged, read_entry
 from bruit.privacy.zcdp import pure_rho
+from bruit.rounding import decimal, down, up
 
 #: The columns of a ledger, in the order in which a person reads them.
 COLUMNS = ("index", "label", "epsilon", "delta", "rho", "group", "part", "result", "time")
@@ -153,23 +154,6 @@ def _is_kept(body: dict[str, Any]) -> bool:
 def is_result_name(name: Any) -> bool:
     """Whether this names a .json file in the ledger's folder of results, and nothing elsewhere."""
     return isinstance(name, str) and re.fullmatch(r"[^\W_][\w-]{0,99}\.json", name) is not None
-
-
-def decimal(number: float) -> Fraction:
-    """The shortest decimal that names a double, exactly: 1/10 for 0.1."""
-    return Fraction(repr(number))
-
-
-def up(exact: Fraction) -> float:
-    """The smallest double whose decimal is not below `exact`."""
-    nearest = float(exact)
-    return nearest if decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
-
-
-def down(exact: Fraction) -> float:
-    """The largest double whose decimal is not above `exact`, which is 0 or above."""
-    nearest = float(exact)
-    return nearest if decimal(nearest) <= exact else math.nextafter(nearest, 0.0)
 
 
 def shown_up(exact: Fraction, total: float) -> str:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks
+from bruit import _checks, rounding
 from bruit.domains import Grid
 from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, keep_present
@@ -147,9 +147,7 @@ class HistogramQuantiles(Statistic):
     @cached_property
     def noises(self) -> tuple[NoisePair, ...]:
         """The noise for each quantile."""
-        share = self.epsilon / len(self.quantiles)
-        if Fraction(share) * len(self.quantiles) > Fraction(self.epsilon):
-            share = math.nextafter(share, 0.0)
+        share = rounding.share(self.epsilon, len(self.quantiles))
         return tuple(self._noise_for(q, share) for q in self.fractions)
 
     def _noise_for(self, q: Fraction, share: float) -> NoisePair:

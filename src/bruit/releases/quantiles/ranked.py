@@ -34,7 +34,6 @@ from bruit.domains.outside import Outside, clamping
 from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
-from bruit.laws.rounding import log_ceiling
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases.laws import ChoiceLaw, TreeLaw
 from bruit.releases.quantiles import joint as joints
@@ -45,6 +44,7 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
+from bruit.rounding import log_ceiling
 from bruit.tables import digits
 from bruit.typing import Bounds
 
