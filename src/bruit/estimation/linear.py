@@ -45,7 +45,7 @@ class MarginPart(NamedTuple):
         even = np.full_like(rows, 1 / rows.shape[1])
         rows = margin[:, None] * np.divide(rows, sums, out=even, where=sums > 0)
         others = [size for place, size in enumerate(self.shape) if place != self.axis]
-        return np.moveaxis(rows.reshape(margin.size, *others), 0, self.axis).ravel()
+        return np.asarray(np.moveaxis(rows.reshape(margin.size, *others), 0, self.axis).ravel())
 
     def margin_covariance(self, cells: Floats, target: Target) -> Floats:
         """The covariances of the margin where the true cells are these."""
