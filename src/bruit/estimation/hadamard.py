@@ -89,11 +89,10 @@ class HadamardModel:
         """See `block_variance`, with the observed share of reports in the block, or the nearest possible.
 
         The share is far nearer to the truth than what the sum of all estimated frequencies of a block would give. It
-        cannot be below h₀ + s·f: whoever has the value is in the block.
+        cannot be below h₀, that of a block whose values nobody has.
         """
-        near = nearest_possible(frequency)
-        reach = nearest_possible(self.reach(), least=self._reach_of(near))
-        return block_variance(near, reach, self.n, self.signal, target)
+        reach = nearest_possible(self.reach(), least=self._reach_of(np.zeros(self.size)))
+        return block_variance(nearest_possible(frequency), reach, self.n, self.signal, target)
 
     def _reach_of(self, share: Floats) -> Floats:
         """The share of reports in a block where this share of the people has a value of it: h₀ + s·F."""
@@ -115,7 +114,8 @@ class HadamardModel:
         if method == "wald":
             return intervals.wald(raw, self.variance(raw, target), level)
         squared = intervals.normal_quantile(level) ** 2
-        reach = nearest_possible(self.reach(squared), least=self._reach_of(nearest_possible(raw)))
+        # h = h₀ + s·F is not below s·f.
+        reach = nearest_possible(self.reach(squared), least=self.signal * nearest_possible(raw))
         c, noise = squared / self.n, reach / self.signal**2
         if target == "people":
             half = np.sqrt(np.maximum(c * (c / 4 - raw + noise), 0.0))
@@ -140,14 +140,10 @@ class HadamardModel:
             third[columns] = frequency[here]
             matrix[here, here] += third[columns[:, None] ^ columns] / self.signal
         matrix /= self.n
-        stated = block_variance(frequency, self.reach(), self.n, self.signal, target)
-        if len(self.messages) > 1 and float(frequency.min()) >= 0:
-            # Fewer reports in a block than its frequencies need: correlations are those of a law, variances stay.
-            stated = self.variance(frequency, target)
-            needed = np.repeat(self._reach_of(block_sums(frequency, len(self.messages), self.width)), self.width)
-            lawful = np.maximum(stated, block_variance(frequency, needed[: self.size], self.n, self.signal, target))
-            matrix *= np.outer(np.sqrt(stated / lawful), np.sqrt(stated / lawful))
-        np.fill_diagonal(matrix, stated)
+        # With fewer reports in a block than its frequencies need, this would be the covariance of no law.
+        needed = np.repeat(self._reach_of(block_sums(frequency, len(self.messages), self.width)), self.width)
+        reach = np.maximum(self.reach(), needed[: self.size])
+        np.fill_diagonal(matrix, block_variance(frequency, reach, self.n, self.signal, target))
         return matrix
 
     def absent_limit(self, level: float) -> Floats:

@@ -13,6 +13,7 @@ from bruit.errors import ParameterError
 from bruit.estimation.consistency import norm_sub
 from bruit.estimation.intervals import Floats, score, wald
 from bruit.estimation.possible import nearest_possible
+from bruit.estimation.sampled import SampledModel
 from bruit.estimation.support import IntervalMethod, Model, Target
 
 
@@ -32,11 +33,11 @@ class MarginPart(NamedTuple):
         others = tuple(place for place in range(len(self.shape)) if place != self.axis)
         return np.asarray(cells.reshape(self.shape).sum(axis=others))
 
-    def moved(self, cells: Floats, margin: Floats) -> Floats:
-        """Cells with this margin of the attribute: what a value lacks is spread evenly over the cells that have it."""
-        lacking = (margin - self.summed(cells)) * (margin.size / cells.size)
-        others = tuple(place for place in range(len(self.shape)) if place != self.axis)
-        return np.asarray(cells.reshape(self.shape) + np.expand_dims(lacking, others)).ravel()
+    def possible(self, cells: Floats) -> Floats:
+        """These cells, or the nearest possible ones with the nearest possible margin."""
+        margin = self.summed(cells)
+        near = nearest_possible(margin)
+        return cells if float(cells.min()) >= 0 and np.array_equal(near, margin) else self.scaled(cells, near)
 
     def scaled(self, cells: Floats, margin: Floats) -> Floats:
         """The nearest possible cells, scaled to this margin of the attribute: none is negative if the margin is not."""
@@ -46,6 +47,11 @@ class MarginPart(NamedTuple):
         rows = margin[:, None] * np.divide(rows, sums, out=even, where=sums > 0)
         others = [size for place, size in enumerate(self.shape) if place != self.axis]
         return np.asarray(np.moveaxis(rows.reshape(margin.size, *others), 0, self.axis).ravel())
+
+    @property
+    def reported(self) -> MarginPart:
+        """The same of the people who reported on this table alone."""
+        return self._replace(model=self.model.model) if isinstance(self.model, SampledModel) else self
 
     def margin_covariance(self, cells: Floats, target: Target) -> Floats:
         """The covariances of the margin where the true cells are these."""
@@ -81,18 +87,16 @@ class MarginModel:
     def variance(self, frequency: Floats, target: Target) -> Floats:
         """The variance of each, at what each table says of it, or the nearest possible.
 
-        It is at least the least that it can be at any frequency: where tables contradict each other, the formula of
-        people who were drawn for one and not for another can give less than that.
+        It is at least that of the noise: where tables contradict each other, more could be taken off for people who are
+        not drawn twice than drawing adds.
         """
-        total = np.zeros(frequency.size)
+        total, noise = np.zeros(frequency.size), np.zeros(frequency.size)
         for part in self.parts:
-            cells = part.model.frequency()
-            near = part.moved(cells, nearest_possible(part.summed(cells)))
-            total += part.weight**2 * np.diagonal(part.margin_covariance(near, target))
+            cells = part.possible(part.model.frequency())
+            total += part.weight**2 * np.diagonal(part.margin_covariance(cells, target))
+            noise += part.weight**2 * np.diagonal(part.reported.margin_covariance(cells, "people"))
         near = nearest_possible(frequency)
-        total -= self._apart(target) * near * (1 - near)
-        constant, slope, _ = self._noise_by_frequency(target)
-        return np.maximum(total, constant + min(slope, 0.0))
+        return np.maximum(total - self._apart(target) * near * (1 - near), noise)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
         """The score interval, or with "wald" the frequency ± z standard errors; an exact one is not known.
