@@ -126,6 +126,21 @@ def test_a_survey_of_one_group_says_what_it_would_say_if_some_did_not_follow() -
     assert "if some did not follow" in repr(sensitivity(FIRST, own))
 
 
+@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_reports_that_all_agree_have_an_error_too(code: int, n: int) -> None:
+    equal = [plan.tally({plan.name: np.full(n, code, np.uint8)}) for plan in (FIRST, SECOND)]
+    result = compliance(FIRST, equal[0], SECOND, equal[1])
+    assert (np.linalg.eigvalsh(result.covariance) > 0).all()
+    assert 0 <= result.p_value <= 1
+    for low, high in result.interval().values():
+        assert low <= high
+    assert "p " in repr(result)
+    low, high = result.interval()["ignoring"]
+    assert high - low > 1 / n
+    assert all(0 <= row[2] <= row[3] <= 1 for row in sensitivity(FIRST, equal[0]).rows)
+
+
 def test_bad_input_is_refused_by_rule() -> None:
     other = Plan({"smokes": LABELS}, 0.5)
     with pytest.raises(DesignError, match="same one question"):

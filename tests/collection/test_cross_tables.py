@@ -119,7 +119,9 @@ def test_the_interval_of_a_cell_covers_as_often_as_it_says_by_enumeration(method
         assert 0.94 <= np.mean(rates) <= 0.96, (name, epsilon)
         assert min(rates) > 0.93
         assert min(ratios) >= 0.95
-        assert max(ratios) <= 1.05
+        # For a value that nobody has, half of the estimates are below 0 and have the variance at 0: r is taken too
+        # large by 0.4 standard errors on average.
+        assert max(ratios) <= 1.01 + 0.4 * math.sqrt(float(oracle.q * (1 - oracle.q)) / n) / float(oracle.q)
 
 
 def test_the_interval_of_a_cell_is_that_of_its_count() -> None:
@@ -180,7 +182,7 @@ def test_the_interval_of_a_margin_from_one_report_is_wide() -> None:
     assert (ends[:, 1] - ends[:, 0] > 1).all()
     assert (ends[:, 0] <= 0.5).all()
     assert (ends[:, 1] >= 0.5).all()
-    assert np.ptp(answers["sex"].interval(method="wald"), axis=1).max() < 1e-6  # which standard errors alone would say
+    assert (np.ptp(answers["sex"].interval(method="wald"), axis=1) > 1).all()
 
 
 @pytest.mark.audit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bruit.estimation.product import ProductModel, Side
-from bruit.oracles import RandomizedResponse, SubsetSelection, UnaryEncoding
+from bruit.oracles import LocalHashing, RandomizedResponse, SubsetSelection, UnaryEncoding
 
 TRUTH = {
     (2, 3): np.array([[0.2, 0.3, 0.1], [0.25, 0.05, 0.1]]),
@@ -145,7 +145,37 @@ def test_an_interval_covers_as_often_as_it_says_for_rare_and_for_common_cells(
         assert max(rates) <= high + 0.02
 
 
-def test_standard_errors_at_the_estimate_would_miss_a_rare_cell() -> None:
+def test_standard_errors_at_the_estimate_itself_would_miss_a_rare_cell() -> None:
+    """The control: the formula at an estimate below 0, with its estimated margins, is 0 or below half of the time."""
     pair = [UnaryEncoding(epsilon=4.0, k=4), UnaryEncoding(epsilon=4.0, k=6)]
     models, truth = surveys(pair, CELLS[0], 300, "population", 600, 1)
-    assert coverage(models, truth, "population", "wald") < 0.6
+    (own, other), (own_too, other_too) = (side.squares for side in models[0].sides)
+    values = diagonals(models, lambda model: model.frequency())
+    first, second = (
+        np.concatenate([(getattr(model, name) / model.n - float(side.q)) / float(side.p - side.q) for model in models])
+        for name, side in zip(("first", "second"), models[0].sides, strict=True)
+    )
+    variance = values * (own - other) * (own_too - other_too) + first * (own - other) * other_too
+    variance += second * other * (own_too - other_too) + other * other_too - values**2
+    half = 1.96 * np.sqrt(np.maximum(variance, 0.0) / 300)
+    assert np.mean((values - half <= truth) & (truth <= values + half)) < 0.6
+
+
+def few_reports(pair, n: int, seed: int) -> ProductModel:
+    """The supports of n people at random; all alike where the seed is 0."""
+    rng = np.random.default_rng(seed)
+    held = [rng.integers(0, 2, size=(n if seed else 1, oracle.k)).repeat(1 if seed else n, axis=0) for oracle in pair]
+    sides = tuple(Side(oracle.p, oracle.q, oracle.joint) for oracle in pair)
+    return ProductModel(held[0].T @ held[1], held[0].sum(axis=0), held[1].sum(axis=0), n, sides)
+
+
+@pytest.mark.parametrize("target", ["population", "people"])
+def test_no_reports_give_a_cell_a_variance_of_zero_or_below(target) -> None:
+    for epsilon, n, seed in itertools.product((0.5, 2.0, 8.0), (1, 2, 5, 40), range(4)):
+        pair = [UnaryEncoding(epsilon=epsilon, k=3), LocalHashing(epsilon=epsilon, k=4)]
+        model = few_reports(pair, n, seed)
+        raw = model.frequency()
+        assert (model.variance(raw, target) > 0).all()
+        for method in ("wilson", "wald"):
+            lower, upper = model.interval(0.95, method, target)
+            assert (lower < upper).all()

@@ -51,6 +51,17 @@ class _Law(NamedTuple):
             raise ParameterError("Who does not follow is seen through randomised response only: plan with method GRR.")
         return cls(float(chances.own - chances.other), float((chances.answers - 1) * chances.other))
 
+    def variance(self, share: float, n: int, ignoring: float | None = None) -> float:
+        """The variance of the share of n reports that are not safe, at the nearest share that is possible.
+
+        It is possible if people who follow, all of them or 1 − γ where γ is known, have the safe answer or another. A
+        group without any such report has the variance of one in n + 1: if nobody follows, the law itself has none.
+        """
+        following = 1.0 if ignoring is None else 1 - ignoring
+        least = self.others * following if ignoring is not None else 0.0
+        near = max(min(max(share, least), (self.own + self.others) * following), 1 / (n + 1))
+        return near * (1 - near) / n
+
 
 def second_plan(plan: Plan, epsilon: float) -> Plan:
     """The same question for a second random group, at another ε; the same ε is refused, for it would show nothing."""
@@ -117,7 +128,7 @@ class Compliance(Tabular):
         return {
             "following": (self.following - z * first, self.following + z * first),
             "ignoring": (self.ignoring - z * second, self.ignoring + z * second),
-            "prevalence": (max(0.0, self.following - z * first), min(1.0, high)),
+            "prevalence": _within(self.following - z * first, high),
         }
 
     @property
@@ -195,7 +206,7 @@ def compliance(first: Plan, first_tally: Tally, second: Plan, second_tally: Tall
     if not all(tally.n for _, tally in groups):
         raise DataError("Both groups must have reports.")
     seen = np.array([_other_share(plan, tally, place) for plan, tally in groups])
-    spread = np.array([share * (1 - share) / tally.n for share, (_, tally) in zip(seen, groups, strict=True)])
+    spread = np.array([law.variance(share, tally.n) for law, share, (_, tally) in zip(laws, seen, groups, strict=True)])
     following, obeying = inverse @ seen
     turned = np.diag([1.0, -1.0])  # from 1 − γ to γ
     covariance = turned @ inverse @ np.diag(spread) @ inverse.T @ turned
@@ -255,14 +266,18 @@ def sensitivity(
     """
     law, place = _Law.of(plan), _safe_place(plan, safe)
     seen = _other_share(plan, tally, place)
-    half = (
-        intervals.normal_quantile(_checks.probability(level=level)) * math.sqrt(seen * (1 - seen) / tally.n) / law.own
-    )
+    z = intervals.normal_quantile(_checks.probability(level=level))
     rows = []
     for share in shares:
         following = (seen - (1 - _checks.fraction(share=share)) * law.others) / law.own
-        rows.append((float(share), following, max(0.0, following - half), min(1.0, following + share + half)))
+        half = z * math.sqrt(law.variance(seen, tally.n, share)) / law.own
+        rows.append((float(share), following, *_within(following - half, following + share + half)))
     return Sensitivity(plan.name, plan.attribute.labels[place], rows, level)
+
+
+def _within(low: float, high: float) -> tuple[float, float]:
+    """Both ends cut to 0..1."""
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
 def _other_share(plan: Plan, tally: Tally, place: int) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.errors import DataError, MissingExtraError, ParameterError, translated
 from bruit.estimation import consistency
+from bruit.estimation.possible import nearest_covariance
 from bruit.estimation.support import TARGET_NOTES, IntervalMethod, Model, Target
 from bruit.estimation.tally import NO_REPORT
 from bruit.privacy.guarantee import Guarantee
@@ -85,13 +86,13 @@ class Estimate(Tabular):
 
     @cached_property
     def variance(self) -> Floats:
-        """The variance of each frequency: the exact formula, at the estimated frequency."""
+        """The variance of each frequency: the exact formula, at the possible frequency nearest to the estimate."""
         return _read_only(self.model.variance(self.frequency, self.target))
 
     @property
     def standard_error(self) -> Floats:
         """The square root of the variance."""
-        return np.sqrt(np.maximum(self.variance, 0.0))
+        return np.sqrt(self.variance)
 
     @property
     def counts(self) -> Floats:
@@ -128,8 +129,8 @@ class Estimate(Tabular):
         return subtract(self, other)  # type: ignore[no-any-return] # or NotImplemented, as Python wants it
 
     def covariance(self) -> Floats:
-        """The matrix of covariances, at the estimated frequencies; made only when asked."""
-        return self.model.covariance(self.frequency, self.target)
+        """The matrix of covariances, at the nearest possible frequencies; computed only on request."""
+        return nearest_covariance(self.model, self.frequency, self.target)
 
     def consistent(self, method: consistency.Method = "norm-sub", *, level: float = 0.95) -> Consistent:
         """Frequencies that are not negative and, for most methods, have sum one; biased, without variance.

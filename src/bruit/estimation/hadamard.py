@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import consistency, intervals
+from bruit.estimation.possible import nearest_possible
 from bruit.estimation.support import COVARIANCE_LIMIT, Floats, IntervalMethod, Target
 from bruit.estimation.tally import Counts
 
@@ -85,11 +86,19 @@ class HadamardModel:
         return np.repeat(share, self.width)[: self.size]
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
-        """See `block_variance`, with the observed share of reports in the block.
+        """See `block_variance`, with the observed share of reports in the block, or the nearest possible.
 
-        The share is far nearer to the truth than what the sum of all estimated frequencies of a block would give.
+        The share is far nearer to the truth than what the sum of all estimated frequencies of a block would give. It
+        cannot be below h₀, that of a block whose values nobody has.
         """
-        return block_variance(frequency, self.reach(), self.n, self.signal, target)
+        reach = nearest_possible(self.reach(), least=self._reach_of(np.zeros(self.size)))
+        return block_variance(nearest_possible(frequency), reach, self.n, self.signal, target)
+
+    def _reach_of(self, share: Floats) -> Floats:
+        """The share of reports in a block where this share of the people has a value of it: h₀ + s·F."""
+        if len(self.messages) == 1:
+            return np.ones_like(share)
+        return np.asarray(float(self.outside * (self.width + 1)) + self.signal * share)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
         """Ends in frequencies, not clipped to 0..1: all f that a z-test at this level would not reject.
@@ -103,9 +112,11 @@ class HadamardModel:
             )
         raw = self.frequency()
         if method == "wald":
-            return intervals.wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+            return intervals.wald(raw, self.variance(raw, target), level)
         squared = intervals.normal_quantile(level) ** 2
-        c, noise = squared / self.n, self.reach(squared) / self.signal**2
+        # h = h₀ + s·F is not below s·f.
+        reach = nearest_possible(self.reach(squared), least=self.signal * nearest_possible(raw))
+        c, noise = squared / self.n, reach / self.signal**2
         if target == "people":
             half = np.sqrt(np.maximum(c * (c / 4 - raw + noise), 0.0))
             return raw - c / 2 - half, raw - c / 2 + half
@@ -129,7 +140,10 @@ class HadamardModel:
             third[columns] = frequency[here]
             matrix[here, here] += third[columns[:, None] ^ columns] / self.signal
         matrix /= self.n
-        np.fill_diagonal(matrix, self.variance(frequency, target))
+        # With fewer reports in a block than its frequencies need, this would be the covariance of no law.
+        needed = np.repeat(self._reach_of(block_sums(frequency, len(self.messages), self.width)), self.width)
+        reach = np.maximum(self.reach(), needed[: self.size])
+        np.fill_diagonal(matrix, block_variance(frequency, reach, self.n, self.signal, target))
         return matrix
 
     def absent_limit(self, level: float) -> Floats:

@@ -75,6 +75,35 @@ def score_people(frequency: Any, n: int, *, p: Any, q: Any, gap: float, level: f
     return centre + shift - half, centre + shift + half
 
 
+def score(
+    centre: Floats, stated: Floats, noise: tuple[Floats | float, float, float], level: float
+) -> tuple[Floats, Floats]:
+    """All frequencies f that a z-test at this level would not reject, where Var = constant + slope·f + drawn·f(1 − f).
+
+    Where it rejects all of 0..1, the ends are the estimate ± z standard errors: the formula says nothing of impossible
+    frequencies.
+
+    Parameters
+    ----------
+    centre, stated
+        The estimates and their stated variances.
+    noise
+        The constant, the slope and what is drawn.
+    level
+        How often the interval should cover the truth.
+    """
+    constant, slope, drawn = noise
+    square = normal_quantile(level) ** 2
+    leading = 1 + square * drawn
+    middle = centre + square * (slope + drawn) / 2
+    inner = middle**2 - leading * (centre**2 - square * constant)
+    half = np.sqrt(np.maximum(inner, 0.0))
+    lower, upper = (middle - half) / leading, (middle + half) / leading
+    apart = wald(centre, stated, level)
+    rejected = (inner <= 0) | (lower > 1) | (upper < 0)
+    return np.where(rejected, apart[0], lower), np.where(rejected, apart[1], upper)
+
+
 def exceeded_limit(trials: Any, success: Any, tail: float) -> NDArray[np.int64]:
     """The least count that a binomial variable exceeds with probability at most `tail`, for each entry."""
     from scipy import special

@@ -14,6 +14,7 @@ import numpy as np
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
+from bruit.estimation.possible import nearest_possible
 from bruit.estimation.support import COVARIANCE_LIMIT, Floats, IntervalMethod, Target
 from bruit.estimation.tally import Counts
 
@@ -65,7 +66,7 @@ class Mixture:
         scale = n * self.gap**2
         if target == "population":
             share = self.other + frequency * self.gap
-            return np.asarray(np.clip(share * (1 - share), 0.0, None) / scale)
+            return np.asarray(share * (1 - share) / scale)
         own, other = self.own, self.other
         return np.asarray((frequency * own * (1 - own) + (1 - frequency) * other * (1 - other)) / scale)
 
@@ -101,13 +102,13 @@ class MixtureModel:
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
         """See `Mixture.variance`."""
-        return self.law.variance(frequency, self.n, target)
+        return self.law.variance(nearest_possible(frequency), self.n, target)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
         """Ends in frequencies, not clipped to 0..1."""
         raw = self.frequency()
         if method == "wald":
-            return intervals.wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+            return intervals.wald(raw, self.variance(raw, target), level)
         if target == "people":
             if method == "clopper-pearson":
                 raise ParameterError(
@@ -143,7 +144,7 @@ class MixtureModel:
             mixed = np.outer(frequency, other)
             matrix = matrix - np.outer(other, other) - law.gap * (mixed + mixed.T)
         matrix /= self.n * law.gap**2
-        np.fill_diagonal(matrix, self.variance(frequency, target))
+        np.fill_diagonal(matrix, law.variance(frequency, self.n, target))
         return matrix
 
     def absent_limit(self, level: float) -> Floats:

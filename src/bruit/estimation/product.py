@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bruit.errors import LimitError, ParameterError
-from bruit.estimation.intervals import Floats, normal_quantile, wald
+from bruit.estimation.intervals import Floats, score, wald
+from bruit.estimation.possible import nearest_possible
 from bruit.estimation.support import COVARIANCE_LIMIT, IntervalMethod, Target
 from bruit.estimation.tally import Counts
 
@@ -86,10 +87,14 @@ class ProductModel:
         return np.asarray((raw / (self.n * float((left.p - left.q) * (right.p - right.q)))).ravel())
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
-        """The exact variance where the true table is this one."""
-        table = frequency.reshape(self.both.shape)
+        """The exact variance where the true table is this one, or the share of a cell and its margins the nearest.
+
+        A margin is at least as large as the cell.
+        """
+        raw = frequency.reshape(self.both.shape)
         (own, other), (own_too, other_too) = (side.squares for side in self.sides)
-        rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
+        table = nearest_possible(raw)
+        rows, columns = (nearest_possible(raw.sum(axis=axis, keepdims=True), least=table) for axis in (1, 0))
         squares = (
             table * own * own_too
             + (rows - table) * own * other_too
@@ -104,20 +109,17 @@ class ProductModel:
             raise ParameterError('method "clopper-pearson" is for one count; for a product of reports use "wilson".')
         raw = self.frequency()
         if method == "wald":
-            return wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
-        # n·Var = constant + slope·F, less F² for the population: (F̂ − F)² = c·n·Var, solved for F.
+            return wald(raw, self.variance(raw, target), level)
+        # n·Var = constant + (slope − 1)·F, and F(1 − F) more for the population.
         constant, slope = self._noise_by_share()
-        c = normal_quantile(level) ** 2 / self.n
-        square = 1 + c if target == "population" else 1.0
-        middle = raw + c * (slope if target == "population" else slope - 1) / 2
-        half = np.sqrt(np.maximum(middle**2 - square * (raw**2 - c * constant), 0.0))
-        return (middle - half) / square, (middle + half) / square
+        drawn = 1 / self.n if target == "population" else 0.0
+        return score(raw, self.variance(raw, target), (constant / self.n, (slope - 1) / self.n, drawn), level)
 
     def _noise_by_share(self) -> tuple[Floats, float]:
         """E[(g·h)²] of every cell as a constant and a multiple of the cell's share, at the estimated margins."""
         (own, other), (own_too, other_too) = (side.squares for side in self.sides)
         shares = [
-            np.clip((counts / self.n - float(side.q)) / float(side.p - side.q), 0.0, 1.0)
+            nearest_possible((counts / self.n - float(side.q)) / float(side.p - side.q))
             for counts, side in zip((self.first, self.second), self.sides, strict=True)
         ]
         rows, columns = shares[0][:, None], shares[1]

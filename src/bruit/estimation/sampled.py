@@ -43,7 +43,7 @@ class SampledModel:
         return self.model.frequency()
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
-        """The variance of the estimate where the true frequencies are these."""
+        """The variance of the estimate where the true frequencies are the nearest possible to these."""
         return self._mixed(self.model.variance, frequency, target)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
@@ -52,7 +52,7 @@ class SampledModel:
             return self.model.interval(level, method, target)
         raw = self.frequency()
         if method == "wald":
-            return wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+            return wald(raw, self.variance(raw, target), level)
         near = self.model.interval(level, method, "people")
         far = self.model.interval(level, method, "population")
         lower, upper = (

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
+from bruit.estimation.possible import nearest_possible
 from bruit.estimation.tally import Counts
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Model(Protocol):
         ...
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
-        """The variance of the estimate where the true frequencies are these."""
+        """The variance of the estimate where the true frequencies are the nearest possible to these."""
         ...
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
@@ -99,13 +100,17 @@ class SupportModel:
 
     def variance(self, frequency: Floats, target: Target) -> Floats:
         """See `support_variance`."""
+        return self.variance_at(nearest_possible(frequency), target)
+
+    def variance_at(self, frequency: Floats, target: Target) -> Floats:
+        """The formula itself."""
         return support_variance(frequency, self.n, self.p, self.q, target)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
         """Ends in frequencies, not clipped to 0..1."""
         if method == "wald":
             raw = self.frequency()
-            return intervals.wald(raw, np.maximum(self.variance(raw, target), 0.0), level)
+            return intervals.wald(raw, self.variance(raw, target), level)
         if target == "people":
             if method == "clopper-pearson":
                 raise ParameterError(
@@ -131,7 +136,7 @@ class SupportModel:
             pair = frequency[:, None] + frequency
             matrix -= pair * float(self.p * self.q - self.q**2) + float(self.q**2)
         matrix /= self.n * self.gap**2
-        np.fill_diagonal(matrix, self.variance(frequency, target))
+        np.fill_diagonal(matrix, self.variance_at(frequency, target))
         return matrix
 
     def _both(self, frequency: Floats) -> Floats:
@@ -186,7 +191,6 @@ def support_variance(frequency: Floats, n: int, p: Fraction, q: Fraction, target
     scale = n * float(p - q) ** 2
     if target == "population":
         share = float(q) + frequency * float(p - q)
-        # At an estimate whose count is 0 or n, rounding may leave the share a hair outside of 0..1.
-        return np.asarray(np.clip(share * (1 - share), 0.0, None) / scale)
+        return share * (1 - share) / scale
     own, other = float(p * (1 - p)), float(q * (1 - q))
     return (frequency * own + (1 - frequency) * other) / scale

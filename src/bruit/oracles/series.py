@@ -20,6 +20,7 @@ from bruit import _checks
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import intervals
 from bruit.estimation.estimate import Estimate
+from bruit.estimation.possible import nearest_possible
 from bruit.estimation.support import IntervalMethod, Target
 from bruit.estimation.tally import Tally
 from bruit.oracles.base import Oracle
@@ -283,11 +284,11 @@ class Series(Tabular):
     def _shares(self) -> dict[int, Floats]:
         """The frequencies of each epoch at which variances are computed: the mean of its rounds, within 0..1."""
         epochs = np.array(self.epochs)
-        return {e: np.clip(self.frequency[epochs == e].mean(axis=0), 0.0, 1.0) for e in set(self.epochs)}
+        return {e: nearest_possible(self.frequency[epochs == e].mean(axis=0)) for e in set(self.epochs)}
 
     def _share(self, place: int) -> Floats:
         """The frequencies of a round at which variances are computed; where values change, its own."""
-        return np.clip(self.frequency[place], 0.0, 1.0) if self.follow_changes else self._shares[self.epochs[place]]
+        return nearest_possible(self.frequency[place]) if self.follow_changes else self._shares[self.epochs[place]]
 
     def _variance(self, place: int, target: Target) -> Floats:
         return self.oracle.variance(self._share(place), self.tallies[place].n, target)

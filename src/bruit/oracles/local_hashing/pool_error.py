@@ -75,9 +75,9 @@ class PooledModel(SupportModel):
     error: PoolError = field(kw_only=True)
     likelihood: Callable[[], Step] = field(kw_only=True)
 
-    def variance(self, frequency: Floats, target: Target) -> Floats:
+    def variance_at(self, frequency: Floats, target: Target) -> Floats:
         """The variance without a pool where the frequency is this, and what the pool adds at the estimated ones."""
-        return super().variance(frequency, target) + self._added(target)
+        return super().variance_at(frequency, target) + self._added(target)
 
     def interval(self, level: float, method: IntervalMethod, target: Target) -> tuple[Floats, Floats]:
         """The interval without a pool, each half of it made longer by what the pool adds: √(half² + z²·added)."""
