@@ -12,6 +12,7 @@ import typer
 from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli.console import Exit
+from bruit.cli.exits import ended
 from bruit.errors import ParameterError, StudyError
 from bruit.tables import Column, Table, counted, typeset
 
@@ -282,3 +283,14 @@ def _facts(study: Study) -> dict[str, Any]:
         "claims": [claim.id for claim in study.claims],
         "figures": [plot.name for plot in study.plots],
     }
+
+
+app = typer.Typer(
+    help="Run the experiments of the literature again, and judge its claims.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("list")(ended(list_studies))
+app.command("show", short_help="Show a claim, or those of a study, and the verdict.")(ended(show))
+app.command("run")(ended(run))
+app.command("report", short_help="Make one page of results, with the verdict on each claim.")(ended(report))
