@@ -407,7 +407,14 @@ class ContinualSeries:
             place = len(state.days)
             words = Words.resolve(rng, "continual", f"{self.design.digest} {state.label[-10:]} {place}")
             if words.secure == state.simulated:
-                raise ParameterError("A series is simulated, with a seed on every day, or secure on every day.")
+                if state.simulated:
+                    raise ParameterError(
+                        "This series was started with a seed, and every day needs the same: add --seed 7 (rng=7 in "
+                        "Python), with its number."
+                    )
+                raise ParameterError(
+                    "This series was started without a seed, and every day goes without: leave --seed out."
+                )
             counts = [*state.counts, min(max(number, -MOST_COUNT), MOST_COUNT)]
             exact = sum(weight * past for weight, past in zip(self.design.weights, reversed(counts), strict=False))
             drawn = exact + int(self.design.noise.sample(1, words)[0])
@@ -533,7 +540,7 @@ class ContinualSeries:
 
 
 def _read(path: Path) -> _State:
-    rule = f"There is no series {str(path)!r}, or it may not be read."
+    rule = f"There is no series {str(path)!r}, or it may not be read: bruit continual start begins one."
     with translated(OSError, lambda _: FormatError(rule)):
         text = path.read_bytes()
     return _State.from_json(text)
