@@ -31,8 +31,8 @@ Batch: TypeAlias = dict[str, Any]
 #: What is said about a column that is not there, from its name and the names that there are.
 Hint: TypeAlias = Callable[[str, Sequence[str]], str]
 
-#: How many column names a message lists.
-_SHOWN = 8
+#: How many column names a message lists, and how many characters of each.
+_SHOWN, _LONGEST = 20, 40
 
 
 def rows(batch: Batch) -> int:
@@ -54,7 +54,7 @@ def clean_name(name: Any) -> str:
 
 def listed(name: str, names: Sequence[str]) -> str:
     """Some of the columns that there are, where their names are known to be names, and the one that is most alike."""
-    shown = ", ".join(repr(other[:60]) for other in names[:_SHOWN])
+    shown = ", ".join(repr(other if len(other) <= _LONGEST else f"{other[:_LONGEST]}…") for other in names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more." if len(names) > _SHOWN else "."
     return f"There are {shown}{more}{_checks.suggestion(name, names)}"
 
@@ -68,6 +68,8 @@ def choose(available: Sequence[str], columns: Iterable[str] | None, *, hint: Hin
     if columns is None and len(places) < len(names):  # not shown: a first line without names is somebody's
         raise DataError("The columns of a table must have different names, and two have the same.")
     chosen = list(places) if columns is None else wanted(columns)
+    if any(name in places for name in chosen):  # a first line that has one of the names has names
+        hint = listed
     for name in chosen:
         if name not in places:
             raise DataError(f"The table must have a column {name!r}. {hint(name, names)}")
