@@ -85,7 +85,7 @@ def end(error: BaseException) -> int:
         _discard_output()
         return code
     with contextlib.suppress(OSError):
-        console.err().print(f"bruit: {_message(error, code)}", style="red", soft_wrap=True)
+        console.err().print(f"bruit: {console.readable(_message(error, code))}", style="red", soft_wrap=True)
     if code is Exit.DEFECT and os.environ.get("BRUIT_DEBUG") == "1":
         traceback.print_exception(error)
     return code
