@@ -32,6 +32,8 @@ from bruit.typing import Bounds, ColumnLike
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
+#: Bounds are at least so far apart: squares of steps between them are not 0.
+LEAST_WIDTH = 1e-140
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,7 @@ class Grid:
             default = points if whole and points <= _checks.K_LIMITS[1] else DEFAULT_CELLS
             object.__setattr__(self, "cells", default)
         _checks.domain_size(cells=self.cells)
-        if not math.isfinite(high - low):
-            raise LimitError("low and high must be nearer to each other: their distance is beyond all numbers.")
+        check_width(low, high)
         if not (low + float(self.step) > low and high - float(self.step) < high):
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
 
@@ -238,9 +239,18 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
     if not pair:
         raise ParameterTypeError("bounds must be a pair of numbers, as in bounds=(0, 100).")
     low, high = _checks.finite(low=bounds[0]), _checks.finite(high=bounds[1])
-    if not low < high or not math.isfinite(high - low):
+    if not low < high:
         raise ParameterError(f"bounds must be increasing, got {low:g} and {high:g}.")
+    check_width(low, high)
     return low, high
+
+
+def check_width(low: float, high: float) -> None:
+    """That the distance of two bounds is a number that can be divided, and squared."""
+    if not math.isfinite(high - low):
+        raise LimitError("Bounds must be nearer to each other: their distance is beyond all numbers.")
+    if high - low < LEAST_WIDTH:
+        raise LimitError("Bounds must be at least 10⁻¹⁴⁰ apart: choose a smaller unit for the numbers.")
 
 
 def _near(exact: Fraction, rounding: Any) -> int:
