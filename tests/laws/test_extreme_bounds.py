@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bruit import numbers
-from bruit.domains import Bins, Grid
+from bruit.domains import Bins, Grid, grid
 from bruit.errors import BruitError, ParameterError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.releases import (
@@ -29,7 +29,8 @@ HUGE = 1.7976931348623157e308
 #: Bounds that are huge, subnormal, nearly equal, too far apart, or beyond what other programs hold.
 EXTREME = [
     (-HUGE, HUGE), (0, HUGE), (-HUGE, 0), (1e307, HUGE), (-1e308, 1e308), (0.0, 2.0**1000), (0.0, 2.0**980),
-    (-(2.0**980), 2.0**980), (0.0, 2.0**481), (0.0, 2.0**480), (0.0, 1e155), (0, 2**70), (-(2**63) - 1, 2**63),
+    (-(2.0**980), 2.0**980), (0.0, 2.0**481), (0.0, 2.0**480), (0.0, 1e140), (-1e140, 1e140), (0.0, 1e-140),
+    (0.0, 1e155), (0, 2**70), (-(2**63) - 1, 2**63),
     (2**63, 2**63 + 1), (0, 10**400), (-(10**400), 0), (0.0, 5e-324), (-5e-324, 5e-324), (0.0, 1e-320), (0.0, 1e-310),
     (0.0, 2.3e-308), (0.0, 1e-300), (0.0, 1e-200), (0.0, 1e-160), (1.0, math.nextafter(1.0, 2)), (1.0, 1.0 + 1e-12),
     (1e16, 1e16 + 2), (1e308, math.nextafter(1e308, HUGE)), (-1e-320, 1e300), (0.1, 0.1 + 1e-16), (1e-320, 1.0),
@@ -131,17 +132,18 @@ def test_usual_bounds_are_published():
             assert np.isfinite(published["value"]).all()
 
 
-def test_a_statistic_that_overflows_is_caught():
-    """The twin: a sum in a unit that nobody checked."""
-
-    class Unchecked(WeightedSum):
-        _check_unit = lambda self: None  # noqa: E731
-
-    with pytest.raises(AssertionError):
-        check(
-            lambda low, high: Unchecked("x", weight="w", bounds=(low, high), weight_bounds=(0, 1e300), epsilon=1.0),
-            (0.0, 2.0**980),
-        )
+@pytest.mark.parametrize("limits", [{"MOST_BOUND": HUGE}, {"LEAST_WIDTH": 0.0}])
+def test_statistics_without_the_limits_of_bounds_are_caught(monkeypatch, limits):
+    """The twin: without either limit, sums are infinite, errors are 0, or something else than a refusal is raised."""
+    for name, value in limits.items():
+        monkeypatch.setattr(grid, name, value)
+    failed = 0
+    for make, bounds in itertools.product((STATISTICS[0], STATISTICS[8], *weighted()), EXTREME):
+        try:
+            check(make, bounds)
+        except (AssertionError, ValueError, ArithmeticError):
+            failed += 1
+    assert failed > 5
 
 
 @pytest.mark.parametrize("name", numbers.NAMES)

@@ -22,7 +22,7 @@ from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
 from bruit.engines import batch as batching
-from bruit.errors import LimitError, MissingError, ParameterError, in_column
+from bruit.errors import MissingError, ParameterError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
@@ -214,18 +214,6 @@ class WeightedSum(_Weighted):
     """
 
     kind: ClassVar[str] = "weighted sum"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_unit()
-
-    def _check_unit(self) -> None:
-        """That every noisy sum of steps, which is below 2⁶³, is a finite number in the unit of the data."""
-        if not math.isfinite(self._unit * 2.0**63):
-            raise LimitError(
-                "bounds and weight_bounds must be smaller: their product must stay below 10²⁷⁰, so that the sum is a "
-                "finite number. Choose a larger unit."
-            )
 
     def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
         """In steps: the largest weight times the greater bound, or times the width of the bounds and 0."""
