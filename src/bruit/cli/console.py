@@ -132,6 +132,25 @@ def warnings() -> Iterator[None]:
         warn(str(warning.message))
 
 
+@contextmanager
+def weak_privacy() -> Iterator[None]:
+    """Within the block, a warning of a large ε is said as a remark, each once."""
+    said: set[str] = set()
+
+    def show(message: Any, category: type[Warning], *place: Any, **options: Any) -> None:
+        if not issubclass(category, errors.WeakPrivacyWarning):
+            before(message, category, *place, **options)
+        elif str(message) not in said:
+            said.add(str(message))
+            warn(str(message))
+
+    with _warnings.catch_warnings():
+        before = _warnings.showwarning
+        _warnings.showwarning = show
+        _warnings.simplefilter("always", errors.WeakPrivacyWarning)
+        yield
+
+
 def print_json(document: str | dict[str, Any] | list[Any]) -> None:
     """A result for a program: exactly one JSON value on standard output, without colours.
 

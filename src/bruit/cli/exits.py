@@ -66,7 +66,8 @@ def ended(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @functools.wraps(command)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
         try:
-            command(*arguments, **options)
+            with console.weak_privacy():
+                command(*arguments, **options)
             sys.stdout.flush()
             return
         except (typer.Exit, SystemExit):

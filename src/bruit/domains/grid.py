@@ -275,9 +275,9 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
 def check_width(low: float, high: float) -> None:
     """That bounds, their distance and its square can be computed with, in every statistic and mechanism."""
     if max(abs(low), abs(high)) > MOST_BOUND:
-        raise LimitError("Bounds must lie within ±10¹⁴⁰, so that results are finite: choose a larger unit.")
+        raise LimitError("bounds must lie within ±10¹⁴⁰, so that results are finite: choose a larger unit.")
     if high - low < LEAST_WIDTH:
-        raise LimitError("Bounds must be at least 10⁻¹⁴⁰ apart, so that errors are not 0: choose a smaller unit.")
+        raise LimitError("bounds must be at least 10⁻¹⁴⁰ apart, so that errors are not 0: choose a smaller unit.")
 
 
 def _near(exact: Fraction, rounding: Any) -> int:
