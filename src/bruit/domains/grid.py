@@ -174,6 +174,12 @@ class Grid:
         points = tuple(self.points.tolist())
         return (*points, MISSING_LABEL) if self.missing == "category" else points
 
+    @property
+    def written_names(self) -> tuple[Any, ...]:
+        """The labels of published counts: as `names`, which cards and estimates keep, in the decimals of `numbers`."""
+        points = self.numbers(np.arange(self.cells)).tolist()
+        return (*points, MISSING_LABEL) if self.missing == "category" else tuple(points)
+
     def encode(self, values: ColumnLike) -> Codes:
         """The nearest point of each number; a number outside the bounds is an error, unless it is to be clamped."""
         numbers = self.read(values)

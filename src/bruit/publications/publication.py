@@ -353,8 +353,8 @@ class Publication:
         notes = [f"guarantee of all together: {in_rho}{self.guarantee}", "± is one standard deviation of the noise"]
         if any(request.kind in ("mean", "variance") for request in self.requests):
             grouped = any(item.by for item in self.requests)
-            equal = " in groups of the same size" * grouped if self.expected_rows else " in each group" * grouped
-            notes.append(sizes_note(self.expected_rows, equal))
+            equal = ", in groups of the same size" * grouped if self.expected_rows else " in each group" * grouped
+            notes.append(sizes_note(self.expected_rows, equal, "row"))
         persons = {item.person.describe() for item in self.requests if item.person}
         return [*notes, *sorted(persons)]
 

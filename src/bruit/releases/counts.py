@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bruit.domains import Grid
 from bruit.domains.domain import Domain
 from bruit.domains.outside import clamping
 from bruit.domains.schema import as_domain
@@ -175,11 +174,8 @@ class Histogram(_Counted):
     @property
     def labels(self) -> tuple[Any, ...]:
         """One label for each count; the points of a grid as a person writes them."""
-        names = self.domain.names
-        if not isinstance(self.domain, Grid):
-            return names
-        points = self.domain.numbers(np.arange(self.domain.cells))
-        return (*points.tolist(), *names[self.domain.cells :])
+        names: tuple[Any, ...] = getattr(self.domain, "written_names", self.domain.names)
+        return names
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The code of each value."""

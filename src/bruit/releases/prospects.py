@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.person import Person
 from bruit.releases.statistic import AdditiveStatistic, Statistic
-from bruit.tables import Column, Table, counted, digits
+from bruit.tables import Column, Table, counted, digits, plural
 
 __all__ = ["Prospect", "prospect_table"]
 
@@ -48,11 +48,11 @@ def _for_sizes(errors: Sequence[str]) -> str:
     return ", ".join(f"{error} ({size:,})" for error, size in zip(errors, SIZES, strict=True))
 
 
-def sizes_note(n: int | None, where: str = "") -> str:
+def sizes_note(n: int | None, where: str = "", noun: str = "record") -> str:
     """What the errors of means and variances are computed for."""
     if n is None:
-        return f"errors of means and variances depend on the number of records{where}, in parentheses"
-    return f"errors of means and variances are those of {counted(n, 'record')}{where}"
+        return f"errors of means and variances depend on the number of {plural(noun)}{where}, in parentheses"
+    return f"errors of means and variances are those of {counted(n, noun)}{where}"
 
 
 def prospect_table(
