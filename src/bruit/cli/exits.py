@@ -66,7 +66,8 @@ def ended(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @functools.wraps(command)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
         try:
-            command(*arguments, **options)
+            with console.weak_privacy():
+                command(*arguments, **options)
             sys.stdout.flush()
             return
         except (typer.Exit, SystemExit):
@@ -85,7 +86,7 @@ def end(error: BaseException) -> int:
         _discard_output()
         return code
     with contextlib.suppress(OSError):
-        console.err().print(f"bruit: {console.harmless(_message(error, code))}", style="red", soft_wrap=True)
+        console.err().print(f"bruit: {console.readable(_message(error, code))}", style="red", soft_wrap=True)
     if code is Exit.DEFECT and os.environ.get("BRUIT_DEBUG") == "1":
         traceback.print_exception(error)
     return code

@@ -128,7 +128,7 @@ def run(
             results = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
         except StudyError as error:
             failed = True
-            console.err().print(f"bruit: {console.harmless(str(error))}", style="red", soft_wrap=True)
+            console.err().print(f"bruit: {console.readable(str(error))}", style="red", soft_wrap=True)
             if os.environ.get("BRUIT_DEBUG") == "1":
                 traceback.print_exception(error)
             continue

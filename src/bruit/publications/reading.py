@@ -91,7 +91,7 @@ def _epsilon(file: Mapping[str, Any]) -> float | None:
         return None
     if "at" in file:
         raise ParameterError("at is the δ at which ρ is told as ε: write rho in place of epsilon, or leave it out.")
-    return _checks.positive(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
+    return _checks.spent_epsilon(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
 
 
 def _needed(table: Mapping[str, Any], key: str, example: str, where: str = "") -> Any:

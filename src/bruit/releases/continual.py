@@ -124,7 +124,8 @@ class ContinualCount:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _checks.integer(low=1, high=MOST_STEPS, steps=self.steps))
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
+        _checks.warn_of_weak(self.epsilon)
         object.__setattr__(self, "delta", _checks.probability(delta=self.delta))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.rows is not None:

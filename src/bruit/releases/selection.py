@@ -421,7 +421,8 @@ class Groups:
             raise ParameterTypeError('by must name columns, as in by="zone".')
         self._by = tuple(map(batching.clean_name, columns))
         self._neighbours = _checks.one_of(CENTRAL, neighbours=neighbours)
-        self._epsilon = _checks.positive(epsilon=epsilon)
+        self._epsilon = _checks.spent_epsilon(epsilon=epsilon)
+        _checks.warn_of_weak(self._epsilon)
         self._delta = _checks.non_negative(delta=delta)
         if not 0 < self._delta < 1:
             raise ParameterError(

@@ -276,7 +276,7 @@ class Statistic(Described, ABC):
 
     def _check_privacy(self) -> None:
         """ε, δ and the neighbours make sense, and no record is dropped where their number is public."""
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
         object.__setattr__(self, "delta", _checks.non_negative(delta=self.delta))
         if self.delta >= 1:
             raise ParameterError(f"delta must be 0, or a small number below 1, got {self.delta}.")

@@ -18,6 +18,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
+from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
 from bruit.engines import batch as batching
@@ -59,7 +60,7 @@ class _Weighted(AdditiveStatistic):
         low, high = (_checks.finite(weight_bounds=bound) for bound in self.weight_bounds)
         if low != 0 or not high > 0:
             raise ParameterError("weight_bounds must go from 0 upwards, as in weight_bounds=(0, 5).")
-        object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+        object.__setattr__(self, "bounds", checked_bounds(self.bounds))
         object.__setattr__(self, "weight_bounds", (low, high))
         self.noise()
 
