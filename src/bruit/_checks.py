@@ -159,6 +159,31 @@ def domain_size(**parameter: Any) -> int:
     return number
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text has no half characters: a surrogate without its pair, which no file can hold.
+
+    >>> is_whole("Zoë"), is_whole("\\ud83d")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # it holds the text, and goes no further
+        return False
+    return True
+
+
+def whole_text(**parameter: Any) -> str:
+    """A text without half characters."""
+    name, value = _single(parameter)
+    if not isinstance(value, str):
+        raise ParameterTypeError(f"{name} must be a text, got {_shown(value)}.")
+    if not is_whole(value):
+        raise ParameterError(f"{name} must be whole Unicode: it has half of a surrogate pair. Mend its encoding.")
+    return value
+
+
 def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     """One of a few words."""
     name, value = _single(parameter)

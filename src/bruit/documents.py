@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bruit import _checks
 from bruit.errors import FormatError, ParameterError, translated
 
 try:
@@ -53,7 +54,10 @@ def canonical(body: Any) -> str:
     >>> canonical({"b": 2**60, "a": [1.5, None]})
     '{"a":[1.5,null],"b":"1152921504606846976"}'
     """
-    return _CANONICAL.encode(_safe(body))
+    text = _CANONICAL.encode(_safe(body))
+    if not _checks.is_whole(text):
+        raise ParameterError("A text is not whole Unicode: it has half of a surrogate pair. Mend its encoding.")
+    return text
 
 
 def digest(body: Any) -> str:
@@ -71,9 +75,9 @@ def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> st
 def parsed(text: str | bytes, what: str) -> Any:
     """A document as plain values; what no writer of ours leaves is refused.
 
-    That is: text that is no JSON or cut short, endless nesting, infinities and what is not a number, whole numbers of
-    more than 40 digits (which are slow to read, and strings in our documents), and an object with a key twice, on which
-    readers do not agree.
+    That is: text that is no JSON or cut short, half characters, endless nesting, infinities and what is not a number,
+    whole numbers of more than 40 digits (which are slow to read, and strings in our documents), and an object with a
+    key twice, on which readers do not agree.
 
     >>> parsed('{"a": 1, "a": 2}', "document")
     Traceback (most recent call last):
@@ -81,7 +85,8 @@ def parsed(text: str | bytes, what: str) -> Any:
     """
     rule = f"This is not a whole {what}: it is cut short or damaged."
     with translated((ValueError, TypeError, RecursionError), lambda _: FormatError(rule)):
-        return json.loads(text, parse_constant=_refuse, parse_int=_short_number, object_pairs_hook=_no_key_twice)
+        body = json.loads(text, parse_constant=_refuse, parse_int=_short_number, object_pairs_hook=_no_key_twice)
+        return _whole(body, text)
 
 
 def unseal(text: str | bytes, name: str) -> dict[str, Any]:
@@ -355,6 +360,18 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         raise ValueError
     return members
+
+
+#: How JSON spells what may be half a character.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _whole(body: Any, text: str | bytes) -> Any:
+    """What was read of a text, if it has no half characters, neither as such nor as \\ud800."""
+    read = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
+    if not _checks.is_whole(read) or (_HALF.search(read) and not _checks.is_whole(_CANONICAL.encode(body))):
+        raise ValueError
+    return body
 
 
 def _refuse(constant: str) -> Any:

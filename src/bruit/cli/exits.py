@@ -9,15 +9,17 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import ParamSpec
 
 import typer
 
+from bruit import _checks
 from bruit.cli import console
 from bruit.cli.console import Exit
+from bruit.errors import ParameterError
 
 Parameters = ParamSpec("Parameters")
 
@@ -51,6 +53,15 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, before in changed.items():
             signal.signal(number, before)
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse arguments whose bytes are no text: no ledger, document or page could hold them."""
+    if not all(map(_checks.is_whole, arguments)):
+        raise ParameterError(
+            "An argument is not whole Unicode: its bytes are no text in this system's encoding. Rename the file, or "
+            "set the terminal to UTF-8."
+        )
 
 
 def _stop(number: int, _: FrameType | None) -> None:

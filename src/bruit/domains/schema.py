@@ -75,14 +75,14 @@ class Attribute:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ParameterTypeError("An attribute's name must be a text that is not empty.")
-        object.__setattr__(self, "name", unicodedata.normalize("NFC", self.name))
+        object.__setattr__(self, "name", unicodedata.normalize("NFC", _checks.whole_text(name=self.name)))
         object.__setattr__(self, "domain", as_domain(self.domain))
         if not isinstance(self.public, bool):
             raise ParameterTypeError("public must be True or False: whether the attribute is sent in clear.")
         column = self.column or self.name
         if not isinstance(column, str):
             raise ParameterTypeError("An attribute's column must be a text.")
-        object.__setattr__(self, "column", unicodedata.normalize("NFC", column))
+        object.__setattr__(self, "column", unicodedata.normalize("NFC", _checks.whole_text(column=column)))
 
     @property
     def size(self) -> int:

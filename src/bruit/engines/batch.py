@@ -34,6 +34,37 @@ Hint: TypeAlias = Callable[[str, Sequence[str]], str]
 #: How many column names a message lists, and how many characters of each.
 _SHOWN, _LONGEST = 20, 40
 
+#: Below this, floats of 64 bits tell all whole numbers apart.
+EXACT_DOUBLE = 2.0**53
+
+
+class RoundedFloat(float):
+    """A number out of a float narrower than Python's, so large there that it may have lost its last digits.
+
+    A column keeps its type, and with it how far its whole numbers are exact. A value that leaves its column for a place
+    among values of other types keeps this mark instead: as a number it is fit for use, as a person's name it is not.
+    """
+
+    __slots__ = ()
+
+
+def exact_below(dtype: Any) -> float:
+    """Below this number, floats of a type tell all whole numbers apart.
+
+    >>> exact_below(np.float16), exact_below(np.float32) == 2**24, exact_below(np.float64) == EXACT_DOUBLE
+    (2048.0, True, True)
+    """
+    return float(min(2.0 ** (np.finfo(dtype).nmant + 1), EXACT_DOUBLE))  # a wider one becomes a double
+
+
+def plain_values(column: NDArray[Any]) -> list[Any]:
+    """The values of an array as Python's own, marked where a narrow float may have lost digits."""
+    values: list[Any] = column.tolist()
+    if column.dtype.kind != "f" or column.dtype.itemsize >= 8:
+        return values
+    limit = exact_below(column.dtype)
+    return [RoundedFloat(value) if abs(value) >= limit else value for value in values]
+
 
 def rows(batch: Batch) -> int:
     """How many rows a batch has."""
@@ -49,6 +80,8 @@ def clean_name(name: Any) -> str:
     """A column's name in Unicode normal form C, as schemas keep names."""
     if not isinstance(name, str):
         raise DataTypeError("Column names must be texts.")
+    if not _checks.is_whole(name):
+        raise DataError("Column names must be whole Unicode: one has half of a surrogate pair. Mend its encoding.")
     return unicodedata.normalize("NFC", name)
 
 
@@ -165,15 +198,34 @@ def _joined(name: str, columns: list[Any]) -> Column:
     # Reports of bytes and numbers do not go together, nor do reports of different sizes.
     if len({column.shape[1:] for column in columns if not isinstance(column, DictionaryColumn)}) > 1:
         raise DataTypeError(f"Column {name!r} must have the same kind of values in all files or pieces.")
-    if not any(isinstance(column, DictionaryColumn) for column in columns):
+    if not any(isinstance(column, DictionaryColumn) for column in columns) and _go_together(columns):
         return np.concatenate(columns)
-    parts = [column if isinstance(column, DictionaryColumn) else factorize(column.tolist()) for column in columns]
+    parts = [column if isinstance(column, DictionaryColumn) else factorize(plain_values(column)) for column in columns]
     first = parts[0].entries
     if all(part.entries is first for part in parts):
         return DictionaryColumn(first, np.concatenate([part.positions for part in parts]))
     known: dict[Hashable, int] = {}
     positions = [_renumbered(part, known) for part in parts]
     return DictionaryColumn(_entries(known), np.concatenate(positions))
+
+
+def _go_together(columns: list[Any]) -> bool:
+    """Whether one array can hold these without making different values equal.
+
+    NumPy makes 1 of True beside numbers. Of a narrow float it makes a double, which does not tell that it was rounded.
+    """
+    kinds = {column.dtype.kind for column in columns}
+    if len({column.dtype for column in columns}) == 1:
+        return True
+    if len(kinds) > 1 and kinds & set("bM"):
+        return False
+    return not any(_is_rounded(column) for column in columns)
+
+
+def _is_rounded(column: NDArray[Any]) -> bool:
+    """Whether a column of narrow floats has numbers so large that they may have lost digits."""
+    narrow = column.dtype.kind == "f" and column.dtype.itemsize < 8
+    return narrow and bool((np.abs(column) >= exact_below(column.dtype)).any())
 
 
 def _renumbered(column: DictionaryColumn, known: dict[Hashable, int]) -> NDArray[np.int32]:
