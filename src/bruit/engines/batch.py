@@ -8,7 +8,6 @@ person does not depend on how a file was written.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -49,7 +48,7 @@ def clean_name(name: Any) -> str:
     """A column's name in Unicode normal form C, as schemas keep names."""
     if not isinstance(name, str):
         raise DataTypeError("Column names must be texts.")
-    return unicodedata.normalize("NFC", name)
+    return _checks.normal_form(name)
 
 
 def listed(name: str, names: Sequence[str]) -> str:

@@ -172,6 +172,11 @@ class Histogram(_Counted):
         return self.domain.size
 
     @property
+    def outcomes(self) -> int:
+        """One count for each value."""
+        return self.size
+
+    @property
     def labels(self) -> tuple[Any, ...]:
         """One label for each count."""
         return self.domain.names

@@ -36,9 +36,8 @@ class Prospect(NamedTuple):
         """The prospect of a statistic for so many groups, of n records each."""
         additive = isinstance(statistic, AdditiveStatistic)
         noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
-        labels = getattr(statistic, "labels", None) or getattr(statistic, "quantiles", None) or (name,)
         error, other = (statistic.describe_error(size) for size in (n, 2 * n))
-        return cls(name, noise, statistic.epsilon, statistic.delta, groups * len(labels), error, error != other)
+        return cls(name, noise, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, error != other)
 
 
 def prospect_table(
