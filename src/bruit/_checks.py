@@ -11,6 +11,7 @@ import difflib
 import math
 import operator
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -193,6 +194,33 @@ def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     words = ", ".join(repr(choice) for choice in known)
     kind = ParameterError if isinstance(value, str) else ParameterTypeError
     raise kind(f"{name} must be one of {words}, got {_shown(value)}.{suggestion(value, known)}")
+
+
+def normal_form(text: str) -> str:
+    """A declared text in Unicode normal form C; one with long runs of marks is refused, for they are slow to sort.
+
+    >>> normal_form("e\u0301")
+    'é'
+    """
+    if text.isascii():
+        return text
+    if has_many_marks(text):
+        raise LimitError(f"A text may have at most {_MOST_MARKS} combining marks in a row.")
+    return unicodedata.normalize("NFC", text)
+
+
+def has_many_marks(text: str) -> bool:
+    """Whether a text has so many combining marks in a row that it takes long to put them in order."""
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > _MOST_MARKS:
+            return True
+    return False
+
+
+#: As many marks in a row as Unicode's stream-safe text has; sorting them takes the square of their number.
+_MOST_MARKS = 30
 
 
 def known_keys(keys: Iterable[Any], known: Iterable[str], where: str = "") -> None:

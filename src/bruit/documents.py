@@ -18,17 +18,19 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from bruit import _checks
-from bruit.errors import FormatError, ParameterError, translated
+from bruit.errors import FormatError, LimitError, ParameterError, translated
 
 try:
     import fcntl
@@ -137,6 +139,44 @@ def _is_bare(lines: Sequence[str], line: int, column: int) -> bool:
     """Whether a letter stands there, behind the sign of a value."""
     before, here = lines[line - 1][: column - 1], lines[line - 1][column - 1 : column]
     return here.isalpha() and before.rstrip().endswith(("=", "[", ","))
+
+
+#: About how many microseconds of work the content of a document may ask for, and how many more for each of its bytes.
+MOST_WORK, WORK_PER_BYTE = 500_000, 1.0
+_work_left: ContextVar[int | None] = ContextVar("_work_left", default=None)
+
+
+@contextlib.contextmanager
+def reading(length: int = 0) -> Iterator[None]:
+    """Within the block, what a document of so many bytes declares may take so much work in all, and no more.
+
+    A few bytes can declare what takes a second to compute, and a document can have thousands of them. Whatever is
+    costly to make from declared numbers says so by `work` before it begins. Outside of such a block nothing is limited:
+    who declares something in a program waits for it.
+    """
+    outer = _work_left.get()
+    token = _work_left.set(MOST_WORK + round(WORK_PER_BYTE * length) if outer is None else outer)
+    try:
+        yield
+    finally:
+        left = _work_left.get()
+        _work_left.reset(token)
+        if outer is not None:
+            _work_left.set(left)
+
+
+def work(microseconds: float) -> None:
+    """Say that something takes about so long, before it is computed; more than a document may ask for is an error."""
+    left = _work_left.get()
+    if left is None:
+        return
+    left -= math.ceil(microseconds)
+    _work_left.set(left)
+    if left < 0:
+        raise LimitError(
+            f"This document asks for more than {MOST_WORK / 1e6:g} s of computation: declare fewer or smaller things "
+            "in one document."
+        )
 
 
 def whole_number(value: Any, what: str) -> int:

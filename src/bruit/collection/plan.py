@@ -814,7 +814,11 @@ class Plan(Randomizer):
     @classmethod
     def from_json(cls, text: str | bytes) -> Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
-        body = documents.unseal(text, cls.FORMAT)
+        with documents.reading(len(text)):
+            return cls._from_body(documents.unseal(text, cls.FORMAT))
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any]) -> Plan:
         schema = Schema.from_list(body.get("attributes"))
         method = body.get("method")
         if not isinstance(method, str):

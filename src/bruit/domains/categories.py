@@ -270,7 +270,7 @@ def _clean_labels(labels: Any, missing: Missing, outside: Outside | None) -> tup
     kinds = {type(item) for item in items}
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
         raise ParameterTypeError("labels must be all texts, all whole numbers, or all booleans.")
-    clean = tuple(unicodedata.normalize("NFC", item) if isinstance(item, str) else item for item in items)
+    clean = tuple(_checks.normal_form(item) if isinstance(item, str) else item for item in items)
     if any(isinstance(item, int) and abs(item) > documents.SAFE_INTEGER for item in clean):
         raise ParameterError("labels that are whole numbers must lie within ±2⁵³: write larger ones as texts.")
     if any(isinstance(item, str) and not _checks.is_whole(item) for item in clean):

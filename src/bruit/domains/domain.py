@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ class DictionaryColumn(NamedTuple):
     positions: NDArray[Any]
 
 
-@runtime_checkable
 class Domain(Protocol):
     """A finite set of values that a person may have, numbered 0..size−1."""
 
@@ -69,6 +68,15 @@ class Domain(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
         ...
+
+
+def is_domain(declared: Any) -> bool:
+    """Whether something has all that a `Domain` has. Nothing of it is computed: the names may be a million."""
+    return all(hasattr(type(declared), name) or name in getattr(declared, "__dict__", ()) for name in _MEMBERS)
+
+
+#: What makes a domain; `isinstance` with a protocol would ask for each of these, in Python 3.11.
+_MEMBERS = ("gives", "size", "missing", "outside", "policies", "names", "encode", "decode", "to_dict")
 
 
 def column(values: Any, what: str = "values") -> NDArray[Any]:

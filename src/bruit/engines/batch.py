@@ -8,7 +8,6 @@ person does not depend on how a file was written.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -82,7 +81,7 @@ def clean_name(name: Any) -> str:
         raise DataTypeError("Column names must be texts.")
     if not _checks.is_whole(name):
         raise DataError("Column names must be whole Unicode: one has half of a surrogate pair. Mend its encoding.")
-    return unicodedata.normalize("NFC", name)
+    return _checks.normal_form(name)
 
 
 def listed(name: str, names: Sequence[str]) -> str:

@@ -427,6 +427,8 @@ def _divided(total: float, weights: Mapping[str, Fraction]) -> dict[str, float]:
 
 def _largest_epsilon(guess: float, share: float, cost: Callable[[float], float]) -> float:
     """An ε near a guess that costs no more than a share of ρ, in nine digits: few enough to be the same everywhere."""
+    if not guess > 0:
+        raise ParameterError("at must be smaller, as in at = 1e-6: at so large a δ, ρ says nothing of ε.")
     unit = Fraction(10) ** (math.floor(math.log10(guess)) - 8)
     units = Fraction(guess) // unit
     while decimal(cost(down(units * unit))) > decimal(share):

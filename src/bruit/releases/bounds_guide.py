@@ -245,9 +245,11 @@ class BoundsGuide:
     @classmethod
     def from_dict(cls, body: Any) -> BoundsGuide:
         """The inverse of `to_dict`."""
-        single = Release.from_dict(body["single"])
-        (count,), person = single.statistics.values(), cast(Person, single.person)
-        return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
+        rule = "A guide to bounds must have one count with a person, epsilon and most."
+        with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
+            single = Release.from_dict(body["single"])
+            (count,), person = single.statistics.values(), cast(Person, single.person)
+            return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
 
     @cached_property
     def digest(self) -> str:

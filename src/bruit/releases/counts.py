@@ -172,6 +172,11 @@ class Histogram(_Counted):
         return self.domain.size
 
     @property
+    def outcomes(self) -> int:
+        """One count for each value."""
+        return self.size
+
+    @property
     def labels(self) -> tuple[Any, ...]:
         """One label for each count; the points of a grid as a person writes them."""
         names: tuple[Any, ...] = getattr(self.domain, "written_names", self.domain.names)

@@ -36,11 +36,10 @@ class Prospect(NamedTuple):
         """The prospect of a statistic for so many groups, of n records each; None for several numbers of records."""
         additive = isinstance(statistic, AdditiveStatistic)
         noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
-        labels = getattr(statistic, "labels", None) or getattr(statistic, "quantiles", None) or (name,)
         errors = [statistic.describe_error(size) for size in (SIZES if n is None else (n, 2 * n))]
         by_size = len(set(errors)) > 1
         error = _for_sizes(errors) if by_size and n is None else errors[0]
-        return cls(name, noise, statistic.epsilon, statistic.delta, groups * len(labels), error, by_size)
+        return cls(name, noise, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size)
 
 
 def _for_sizes(errors: Sequence[str]) -> str:

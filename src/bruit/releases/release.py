@@ -314,6 +314,7 @@ class Release(Described):
         return {"statistics": statistics, **by, **person}
 
     @classmethod
+    @documents.reading()
     def from_dict(cls, body: Any) -> Release:
         """The inverse of `to_dict`; a file written by hand may have ``"by": {"sex": ["F", "M"]}``."""
         rule = 'A release must have a list "statistics", each with a kind, and "by" where there are groups.'
@@ -343,8 +344,9 @@ class Release(Described):
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
         """The inverse of `to_json`; a file written by hand needs neither format nor digest."""
-        body = documents.parsed(text, "release")
-        return cls.from_dict(documents.unseal(text, cls.FORMAT) if "digest" in body else body)
+        with documents.reading(len(text)):
+            body = documents.parsed(text, "release")
+            return cls.from_dict(documents.unseal(text, cls.FORMAT) if "digest" in body else body)
 
     @cached_property
     def digest(self) -> str:
