@@ -30,10 +30,10 @@ OLDEST := tests/kernels tests/engines tests/vectors tests/fuzz tests/estimation 
 OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning \
 	--deselect tests/figures/test_figures.py::test_drawing_does_not_load_pyplot
 
-.PHONY: help tour test test-oldest test-minimal spark check format bench audit docs notebooks dist clean
+.PHONY: help tour test test-oldest test-minimal spark check format bench audit audit-dependencies docs notebooks dist clean
 
 help:  ## This list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 # An environment with pip in the folder $(1). Where Python cannot make one, a message says why and no new folder stays:
 # Debian's Python without python3-venv would leave one in which nothing can be installed.
@@ -111,6 +111,17 @@ bench: $(VENV)/.ready  ## Side by side with other libraries, as ratios
 audit: $(VENV)/.ready  ## Heavy statistical audits and kill tests
 	$(BIN)/python -m pytest -m audit -n $(WORKERS) $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory spark MARK=audit)
+
+$(VENVS)/audit/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENVS)/audit
+	$(VENVS)/audit/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENVS)/audit/bin/python -m pip install --quiet --group audit
+	touch $@
+
+audit-dependencies: $(VENV)/.ready  ## Known vulnerabilities of the packages in .venv, where there is a network
+	@if $(MAKE) --no-print-directory $(VENVS)/audit/.ready; \
+	then $(VENVS)/audit/bin/python tools/audit_dependencies.py $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	else echo "not run: pip-audit cannot be installed, for the reason above."; fi
 
 docs: $(VENV)/.docs  ## The documentation site, into docs/_site, with every link and picture checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

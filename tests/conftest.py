@@ -85,3 +85,12 @@ def _compile_in_turn(path: Path) -> None:
                 fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
 
     Dispatcher.compile = compile_in_turn
+
+
+@pytest.fixture
+def any_epsilon() -> Generator[None]:
+    """An ε beyond the limit, for tests that want hardly any noise."""
+    from bruit import _checks
+
+    with _checks.any_epsilon():
+        yield

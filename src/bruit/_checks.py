@@ -6,20 +6,29 @@ Each check takes one keyword, whose name is the parameter's name in the message,
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError
+from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError, WeakPrivacyWarning
 
 Choice = TypeVar("Choice", bound=str)
 
 #: ε for which every law meets its promise of one part in 10⁹ with 64-bit weights.
 EPSILON_LIMITS = (0.001, 20.0)
+#: An ε above this is warned of where it is spent.
+WEAK_EPSILON = 10.0
+#: A sum of shares may be greater than their total by roundings.
+_HAIR = 1e-9
+_ANY_EPSILON: ContextVar[bool] = ContextVar("any_epsilon", default=False)
 #: Domain sizes for which the same holds.
 K_LIMITS = (2, 1_000_000)
 
@@ -80,6 +89,64 @@ def epsilon(**parameter: Any) -> float:
     return number
 
 
+def spent_epsilon(*, of: str = "", **parameter: Any) -> float:
+    """An ε that a release, a model or a publication spends: above 0, and at most that of the exact laws.
+
+    `of` says what spends it, where a sum is checked.
+    """
+    number = positive(**parameter)
+    name, high = next(iter(parameter)), EPSILON_LIMITS[1]
+    if number > high * (1 + _HAIR) and not _ANY_EPSILON.get():
+        raise LimitError(
+            f"{name}{of} must be at most {high:g}, got {_shown(number)}: above that nobody is protected. Most releases "
+            "take 0.1 to 1. The budget of a ledger may be larger."
+        )
+    return number
+
+
+def spent_rho(**parameter: Any) -> float:
+    """A ρ that is spent: above 0, and at most what ε = 20 implies, ε²/2 = 200."""
+    number = positive(**parameter)
+    name, high = next(iter(parameter)), EPSILON_LIMITS[1]
+    if number > high**2 / 2 and not _ANY_EPSILON.get():
+        raise LimitError(
+            f"{name} must be at most {high**2 / 2:g}, got {_shown(number)}: that is the ρ of ε = {high:g}, and above "
+            "it nobody is protected."
+        )
+    return number
+
+
+def warn_of_weak(epsilon: float) -> None:
+    """Warn of an ε above 10, in words that anybody understands.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_weak(15.0)
+    >>> print(caught[0].message)
+    ε = 15 protects hardly at all: somebody who guessed 50 % could become 99.99996 % sure.
+    """
+    if epsilon > WEAK_EPSILON and not _ANY_EPSILON.get():
+        doubt = 100 * math.exp(-epsilon) / (1 + math.exp(-epsilon))
+        places = max(2, -math.floor(math.log10(doubt)))
+        sure = math.floor((100 - doubt) * 10**places) / 10**places
+        warnings.warn(
+            f"ε = {epsilon:g} protects hardly at all: somebody who guessed 50 % could become {sure:.{places}f} % sure.",
+            WeakPrivacyWarning,
+            stacklevel=3,
+        )
+
+
+@contextlib.contextmanager
+def any_epsilon() -> Iterator[None]:
+    """Within the block an ε has no upper limit: for studies that repeat published figures, and for tests of limits."""
+    token = _ANY_EPSILON.set(True)
+    try:
+        yield
+    finally:
+        _ANY_EPSILON.reset(token)
+
+
 def domain_size(**parameter: Any) -> int:
     """A number of categories within the limits of the exact laws."""
     name, value = _single(parameter)
@@ -93,6 +160,31 @@ def domain_size(**parameter: Any) -> int:
     return number
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text has no half characters: a surrogate without its pair, which no file can hold.
+
+    >>> is_whole("Zoë"), is_whole("\\ud83d")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # it holds the text, and goes no further
+        return False
+    return True
+
+
+def whole_text(**parameter: Any) -> str:
+    """A text without half characters."""
+    name, value = _single(parameter)
+    if not isinstance(value, str):
+        raise ParameterTypeError(f"{name} must be a text, got {_shown(value)}.")
+    if not is_whole(value):
+        raise ParameterError(f"{name} must be whole Unicode: it has half of a surrogate pair. Mend its encoding.")
+    return value
+
+
 def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     """One of a few words."""
     name, value = _single(parameter)
@@ -102,6 +194,33 @@ def one_of(choices: Iterable[Choice], **parameter: Any) -> Choice:
     words = ", ".join(repr(choice) for choice in known)
     kind = ParameterError if isinstance(value, str) else ParameterTypeError
     raise kind(f"{name} must be one of {words}, got {_shown(value)}.{suggestion(value, known)}")
+
+
+def normal_form(text: str) -> str:
+    """A declared text in Unicode normal form C; one with long runs of marks is refused, for they are slow to sort.
+
+    >>> normal_form("e\u0301")
+    'é'
+    """
+    if text.isascii():
+        return text
+    if has_many_marks(text):
+        raise LimitError(f"A text may have at most {_MOST_MARKS} combining marks in a row.")
+    return unicodedata.normalize("NFC", text)
+
+
+def has_many_marks(text: str) -> bool:
+    """Whether a text has so many combining marks in a row that it takes long to put them in order."""
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > _MOST_MARKS:
+            return True
+    return False
+
+
+#: As many marks in a row as Unicode's stream-safe text has; sorting them takes the square of their number.
+_MOST_MARKS = 30
 
 
 def known_keys(keys: Iterable[Any], known: Iterable[str], where: str = "") -> None:

@@ -18,16 +18,19 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from bruit.errors import FormatError, ParameterError, translated
+from bruit import _checks
+from bruit.errors import FormatError, LimitError, ParameterError, translated
 
 try:
     import fcntl
@@ -53,7 +56,10 @@ def canonical(body: Any) -> str:
     >>> canonical({"b": 2**60, "a": [1.5, None]})
     '{"a":[1.5,null],"b":"1152921504606846976"}'
     """
-    return _CANONICAL.encode(_safe(body))
+    text = _CANONICAL.encode(_safe(body))
+    if not _checks.is_whole(text):
+        raise ParameterError("A text is not whole Unicode: it has half of a surrogate pair. Mend its encoding.")
+    return text
 
 
 def digest(body: Any) -> str:
@@ -71,9 +77,9 @@ def seal(name: str, body: Mapping[str, Any], *, indent: int | None = None) -> st
 def parsed(text: str | bytes, what: str) -> Any:
     """A document as plain values; what no writer of ours leaves is refused.
 
-    That is: text that is no JSON or cut short, endless nesting, infinities and what is not a number, whole numbers of
-    more than 40 digits (which are slow to read, and strings in our documents), and an object with a key twice, on which
-    readers do not agree.
+    That is: text that is no JSON or cut short, half characters, endless nesting, infinities and what is not a number,
+    whole numbers of more than 40 digits (which are slow to read, and strings in our documents), and an object with a
+    key twice, on which readers do not agree.
 
     >>> parsed('{"a": 1, "a": 2}', "document")
     Traceback (most recent call last):
@@ -81,7 +87,8 @@ def parsed(text: str | bytes, what: str) -> Any:
     """
     rule = f"This is not a whole {what}: it is cut short or damaged."
     with translated((ValueError, TypeError, RecursionError), lambda _: FormatError(rule)):
-        return json.loads(text, parse_constant=_refuse, parse_int=_short_number, object_pairs_hook=_no_key_twice)
+        body = json.loads(text, parse_constant=_refuse, parse_int=_short_number, object_pairs_hook=_no_key_twice)
+        return _whole(body, text)
 
 
 def unseal(text: str | bytes, name: str) -> dict[str, Any]:
@@ -132,6 +139,44 @@ def _is_bare(lines: Sequence[str], line: int, column: int) -> bool:
     """Whether a letter stands there, behind the sign of a value."""
     before, here = lines[line - 1][: column - 1], lines[line - 1][column - 1 : column]
     return here.isalpha() and before.rstrip().endswith(("=", "[", ","))
+
+
+#: About how many microseconds of work the content of a document may ask for, and how many more for each of its bytes.
+MOST_WORK, WORK_PER_BYTE = 500_000, 1.0
+_work_left: ContextVar[int | None] = ContextVar("_work_left", default=None)
+
+
+@contextlib.contextmanager
+def reading(length: int = 0) -> Iterator[None]:
+    """Within the block, what a document of so many bytes declares may take so much work in all, and no more.
+
+    A few bytes can declare what takes a second to compute, and a document can have thousands of them. Whatever is
+    costly to make from declared numbers says so by `work` before it begins. Outside of such a block nothing is limited:
+    who declares something in a program waits for it.
+    """
+    outer = _work_left.get()
+    token = _work_left.set(MOST_WORK + round(WORK_PER_BYTE * length) if outer is None else outer)
+    try:
+        yield
+    finally:
+        left = _work_left.get()
+        _work_left.reset(token)
+        if outer is not None:
+            _work_left.set(left)
+
+
+def work(microseconds: float) -> None:
+    """Say that something takes about so long, before it is computed; more than a document may ask for is an error."""
+    left = _work_left.get()
+    if left is None:
+        return
+    left -= math.ceil(microseconds)
+    _work_left.set(left)
+    if left < 0:
+        raise LimitError(
+            f"This document asks for more than {MOST_WORK / 1e6:g} s of computation: declare fewer or smaller things "
+            "in one document."
+        )
 
 
 def whole_number(value: Any, what: str) -> int:
@@ -355,6 +400,18 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         raise ValueError
     return members
+
+
+#: How JSON spells what may be half a character.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _whole(body: Any, text: str | bytes) -> Any:
+    """What was read of a text, if it has no half characters, neither as such nor as \\ud800."""
+    read = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
+    if not _checks.is_whole(read) or (_HALF.search(read) and not _checks.is_whole(_CANONICAL.encode(body))):
+        raise ValueError
+    return body
 
 
 def _refuse(constant: str) -> Any:

@@ -18,6 +18,7 @@
     └── StudyError              RuntimeError  a trial of a study failed; what was finished is kept
 
     DisclosureWarning           UserWarning   something was read from the data that no guarantee covers
+    WeakPrivacyWarning          UserWarning   an ε is so large that it protects hardly at all
 
 Catch `BruitError` for all of them, or the built-in parent for one kind. Evidence travels as attributes, so that
 a program need not parse a message. No message carries a data value.
@@ -136,6 +137,10 @@ class StudyError(BruitError, RuntimeError):
 
 class DisclosureWarning(UserWarning):
     """Something was read from the data that should have been declared; no guarantee covers that it is known."""
+
+
+class WeakPrivacyWarning(UserWarning):
+    """An ε is within the limits, and so large that it protects hardly at all."""
 
 
 class translated:

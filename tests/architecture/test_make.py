@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -114,3 +115,45 @@ def test_a_python_that_can_make_environments_gets_to_install(tmp_path: Path) -> 
     assert run.returncode != 0
     assert "-m pip install" in run.stdout
     assert "Python" not in run.stderr
+
+
+def _verdict(code: int, out: str, err: str = "") -> tuple[int, str]:
+    tool = runpy.run_path(str(ROOT / "tools" / "audit_dependencies.py"))
+    ended, lines = tool["verdict"](code, out, err)
+    return ended, "\n".join(lines)
+
+
+KNOWN = {"name": "numpy", "version": "2.0.0", "vulns": []}
+UNKNOWN = {"name": "own", "skip_reason": "Dependency not found on PyPI and could not be audited: own (1.0)"}
+FINDING = {"id": "PYSEC-2026-1", "fix_versions": ["1.1"], "aliases": [], "description": "…"}
+
+
+def test_an_audit_of_dependencies_ends_with_findings_and_only_with_them() -> None:
+    clear = json.dumps({"dependencies": [KNOWN, UNKNOWN]})
+    assert _verdict(0, clear)[0] == 0
+    assert "not checked, because the service does not know them: own" in _verdict(0, clear)[1]
+    bad = json.dumps({"dependencies": [KNOWN, {"name": "scipy", "version": "1.0", "vulns": [FINDING]}]})
+    code, said = _verdict(1, bad)
+    assert code == 1
+    assert "scipy 1.0: PYSEC-2026-1, mended in 1.1" in said
+
+
+@pytest.mark.parametrize(
+    ("out", "err"),
+    [
+        ("", "ERROR:pip_audit._cli:Failed to connect to PyPI"),
+        ("", "requests.exceptions.ConnectionError: HTTPSConnectionPool: Max retries exceeded with url: /pypi/numpy"),
+        (json.dumps({"dependencies": [UNKNOWN, UNKNOWN]}), "No known vulnerabilities found"),
+        (json.dumps({"dependencies": []}), ""),
+    ],
+)
+def test_an_audit_of_dependencies_that_could_ask_nobody_says_not_run(out: str, err: str) -> None:
+    code, said = _verdict(0 if out else 1, out, err)
+    assert code == 0
+    assert said.startswith("not run: ")
+    assert "0 with known" not in said
+
+
+def test_an_audit_of_dependencies_that_breaks_is_no_success() -> None:
+    assert _verdict(1, "", "TypeError: a defect")[0] == 1
+    assert _verdict(0, "half a docum", "TypeError: a defect")[0] != 0

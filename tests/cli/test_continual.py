@@ -30,3 +30,44 @@ def test_a_series_is_begun_goes_on_and_is_shown(run: Any, tmp_path: Path) -> Non
     assert run("continual", "show", "visits.series", "--daily", "--last", 1, "--json").json()["name"] == "daily count"
     assert "keeps another series" in run(*start, code=2).err
     assert run("ledger", "show", "visits.ledger").out.count("running total") == 1
+
+
+def test_the_same_file_and_an_earlier_day_are_refused_with_the_option_that_adds_them(run: Any, tmp_path: Path) -> None:
+    run("continual", "start", "visits.series", "--steps", 9, "-e", 1, "--delta", 1e-6)
+    (tmp_path / "monday.csv").write_text("visit\n" + "x\n" * 25)
+    add = ("continual", "add", "visits.series")
+    run(*add, "monday.csv", "--day", "2026-05-04")
+    same = run(*add, "monday.csv", "--day", "2026-05-05", code=2).err
+    assert "'2026-05-04'" in same
+    assert "--anyway" in same
+    run(*add, "monday.csv", "--day", "2026-05-06", "--anyway")
+    with (tmp_path / "monday.csv").open("a") as file:
+        file.write("x\n")
+    run(*add, "monday.csv", "--day", "2026-05-07")
+    earlier = run(*add, "--count", 3, "--day", "2026-05-01", code=2).err
+    assert "is before" in earlier
+    assert "--anyway" in earlier
+    for day in ("2026-05-08", "2026-05-09"):  # a stream is not compared
+        run(*add, "-", "--day", day, stdin=b"visit\nx\n")
+    shown = run("continual", "show", "visits.series", "--json").json()["values"]
+    assert [row["label"] for row in shown] == [f"2026-05-0{day}" for day in (4, 6, 7, 8, 9)]
+
+
+def test_an_identifier_that_repeats_is_warned_of_unless_the_series_is_about_people(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "day.csv").write_text("patient,visit\n1,a\n1,b\n2,a\n")
+    (tmp_path / "once.csv").write_text("patient,visit\n1,a\n3,b\n2,a\n")
+    start = ("continual", "start", "--steps", 3, "-e", 1, "--delta", 1e-6)
+    run(*start, "events.series")
+    run(*start, "people.series", "--rows", 4)
+    warned = " ".join(run("continual", "add", "events.series", "day.csv").err.split())
+    assert "'patient' looks like an identifier" in warned
+    assert "bruit continual start … --rows 10" in warned
+    assert "identifier" not in run("continual", "add", "events.series", "once.csv").err
+    assert "identifier" not in run("continual", "add", "people.series", "day.csv").err
+
+
+def test_a_day_that_is_there_names_the_command_that_shows_it(run: Any) -> None:
+    run("continual", "start", "visits.series", "--steps", 3, "-e", 1, "--delta", 1e-6)
+    run("continual", "add", "visits.series", "--count", 3, "--day", "monday")
+    again = run("continual", "add", "visits.series", "--count", 3, "--day", "monday", code=2).err
+    assert "bruit continual show" in " ".join(again.split())

@@ -246,7 +246,7 @@ def test_an_attack_needs_fakes_and_reports(run, planned, people, tmp_path):
     planned("SMP[ADP]")
     run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet")
     assert "Only RS+FD and RS+RFD hide" in run("attack", "r.parquet", code=2).err
-    assert "a tally has none" in run("attack", "t.json", code=2).err
+    assert "There is no file t.json" in run("attack", "t.json", code=2).err
 
 
 def test_a_plan_says_the_same_as_json(run):

@@ -73,7 +73,10 @@ def test_deciles_of_a_file_are_published_and_booked(run, people, tmp_path, file)
 def test_a_dry_run_says_the_split_and_the_errors_and_reads_nothing(run, tmp_path):
     told = run("release", "absent.csv", "--count", "--mean", "age=0..100", "-e", 1, *BOOK, "--dry-run")
     assert "± 2.8" in told.out  # of the count: a little below √2/0.5
-    assert "± 0.283" in told.out  # of the mean of 1,000 records: √2·100/(1000·0.5)
+    # The mean of n records: √2·100/(n·0.5), for several n; a count has one figure.
+    text = " ".join(told.out.split())
+    assert "± 2.83 (100), ± 0.283 (1,000), ± 0.0283 (10,000), ± 0.00283 (100,000)" in text
+    assert "± 2.8 " in text or "± 2.81 " in text
     assert "Ledger would have ε = 0.0 of 1.0 left." in told.out
     assert names(tmp_path) == []
     refused = run("release", "absent.csv", "--count", "-e", 2, *BOOK, "--dry-run", code=5)  # as the release itself
@@ -120,6 +123,7 @@ def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
     assert abs(rows[2]["value"] - 300) < 30
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_weights_with_a_declared_bound(run, people):
     options = ("--count", "--mean", "age=0..120", "--sum", "age=0..120", "--weight", "rooms=0..3", "-e", 30)
     body = run("release", "people.csv", *options, "--seed", 1, "--json").json()
@@ -144,7 +148,7 @@ def test_a_text_in_a_spreadsheet_is_never_a_formula(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     engines.write_table(Table("", [Column("label", ["=1+1", "@x"]), Column("value", [2**60, 1])]), tmp_path / "t.xlsx")
     sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
-    assert [(cell.value, cell.data_type) for cell in sheet["A"]] == [("label", "s"), ("=1+1", "s"), ("@x", "s")]
+    assert [(cell.value, cell.data_type) for cell in sheet["A"]] == [("label", "s"), ("'=1+1", "s"), ("'@x", "s")]
     assert sheet["B"][1].value == str(2**60)
 
 
@@ -685,3 +689,11 @@ def test_groups_that_nobody_declares_count_people_where_a_person_is_named_and_sa
     rows = run(*ask).out
     assert "Released count by shop" in rows
     assert re.search(r"groups above \d+ records with noise", rows)
+
+
+def test_a_large_epsilon_is_warned_of_once_and_a_larger_one_is_refused(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x\n" + "1\n" * 50)
+    told = run("release", "t.csv", "--count", "--sum", "x=0..1", "-e", 15)
+    assert told.err.count("ε = 15 protects hardly at all") == 1
+    assert "at most 20" in run("release", "t.csv", "--count", "-e", 1000, code=2).err
+    assert "protects hardly" not in run("release", "t.csv", "--count", "-e", 1).err

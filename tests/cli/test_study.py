@@ -1,8 +1,11 @@
 """The commands of studies: list, run and report."""
 
 import json
+import re
+from pathlib import Path
 
-from bruit_studies import all_studies
+from bruit.tables import typeset
+from bruit_studies import all_studies, recorded
 
 
 def test_the_list_for_a_program_is_a_list(run):
@@ -44,6 +47,41 @@ def test_a_claim_is_shown_with_its_place_and_how_it_is_judged(run):
     (facts,) = run("study", "show", "warner-ln3", "--json").json()
     assert (facts["id"], facts["study"]) == ("warner-ln3", "warner")
     assert "Did you mean 'krr-unbiased'?" in run("study", "show", "krr-unbaised", code=2).err
+
+
+def test_a_verdict_that_is_recorded_is_shown_before_anything_is_run(run):
+    told = run("study", "show", "attack").out
+    assert "confirmed: All 30 rates of XGBoost" in told
+    assert "Not run here: verdicts are from recorded results alone (XGBoost 3.2.0" in told
+    assert "bruit study run attack" in told  # the other claims have none
+    one = run("study", "show", "attack-published").out
+    assert "confirmed: " in one
+    assert "bruit study run" not in one
+    published, inferred = (
+        run("study", "show", name, "--json").json()[0] for name in ("attack-published", "attack-inferred")
+    )
+    assert published["verdict"] == "confirmed"
+    assert "verdict" not in inferred
+    assert "recorded" not in run("study", "show", "krr").out
+
+
+def test_recorded_rows_alone_contradict_no_verdict_of_the_page_of_claims():
+    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    verdicts = {_letters(row[0]): row[2].strip("*") for row in cells if len(row) > 3}
+    judged = 0
+    for study in all_studies():
+        rows = recorded.read(study.name)
+        for claim in study.claims if rows is not None else ():
+            kind, stated = claim.verdict(rows).kind, verdicts[_letters(typeset(claim.statement))]
+            # What does better than a claim may take a run to know.
+            assert kind in ("not judged", stated) or (kind, stated) == ("confirmed", "improved"), claim.id
+            judged += kind == stated
+    assert judged > 20
+
+
+def _letters(text):
+    return re.sub(r"[\W_]", "", text)
 
 
 def test_an_export_has_every_figure_in_three_forms_and_every_table_for_latex(run, tmp_path):

@@ -346,3 +346,16 @@ def test_a_dictionary_that_lacks_an_entry_is_damage_and_no_defect() -> None:
     column = pa.DictionaryArray.from_arrays(indices, pa.array(["no", "yes"]), safe=False)
     with pytest.raises(FormatError, match="the file is damaged"):
         bruit.release(pa.table({"x": column}), bruit.releases.Histogram("x", domain=["no", "yes"], epsilon=1.0))
+
+
+def test_what_spark_keeps_of_columns_is_refused_where_it_is_nested_too_deeply(tmp_path: Path) -> None:
+    plan = Plan({"x": ["a", "b"]}, 1.0)
+    plan.privatize({"x": ["a", "b"]}, to=tmp_path / "reports.parquet")
+    table = pq.read_table(tmp_path / "reports.parquet")
+    key = b"org.apache.spark.sql.parquet.row.metadata"
+    deep = b'{"fields":[{"metadata":' + b'{"secret":' * 100_000 + b"1" + b"}" * 100_000 + b"}]}"
+    pq.write_table(table.replace_schema_metadata({key: deep}), tmp_path / "deep.parquet")
+    for read_it in (engines.metadata_of, engines.all_metadata, plan.tally):
+        with pytest.raises(FormatError, match="nested too deeply") as caught:
+            read_it(tmp_path / "deep.parquet")
+        assert "secret" not in repr((caught.value.args, caught.value.__context__, caught.value.__cause__))

@@ -94,6 +94,7 @@ def test_what_a_query_says_when_it_fails_is_not_shown() -> None:
             error = error.__context__
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_models_learn_from_a_query() -> None:
     text = "SELECT range / 100 AS x, range / 50 AS y FROM range(100)"
     model = LinearRegression(epsilon=100.0, bounds={"x": (0, 1)}, target_bounds=(0, 2), rng=1)

@@ -389,6 +389,7 @@ def test_a_schema_decides_which_columns_there_are_and_in_which_order(model, orde
             assert np.array_equal(fitted.predict(asked), wanted)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_coefficients_means_and_centres_stand_in_the_order_of_the_names():
     schema = Schema({"b": Grid(0, 1), "a": Grid(0, 1)})
     rng = np.random.default_rng(5)
@@ -470,6 +471,7 @@ def test_a_table_without_records_is_fitted_as_any_other_whatever_it_comes_as(mod
         fit(made(model, bounds=(0, 1)), np.empty((5, 0)), Y[:5])
 
 
+@pytest.mark.usefixtures("any_epsilon")
 @MODELS
 @pytest.mark.parametrize("epsilon", [710.0, 800.0, 2000.0, 1e4, 1e6])
 def test_a_huge_epsilon_is_fitted_after_it_is_booked(model, epsilon):

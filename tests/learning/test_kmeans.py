@@ -389,6 +389,7 @@ def test_clouds_that_are_far_apart_are_found_with_any_noise(settings):
     assert -found.score(X) < 1.05 * inertia(X, np.array([[1.0, 1.0], [8.0, 2.0], [5.0, 9.0]]))
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_the_printed_variant_ends_where_lloyd_s_algorithm_ends_without_noise():
     X = three_clouds(30_000)
     found = KMeans(3, epsilon=1e6, bounds=(0, 10), method="lloyd", iterations=6).fit(X)
@@ -407,6 +408,7 @@ def test_a_cluster_with_a_small_noisy_count_keeps_its_centre():
     assert np.allclose(moved[1], -0.9, atol=0.05)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_a_warning_says_when_one_centre_would_do_as_well_and_only_then():
     X = three_clouds(300)
     for settings in ({}, {"method": "lloyd"}):
@@ -518,6 +520,7 @@ def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeyp
         nearest_sums(np.zeros((2, 3)), np.zeros(3), np.ones(3), np.zeros((2, 2)), np.ones(2))
 
 
+@pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("method", ["joint", "lloyd"])
 def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(method):
     people = {"a": np.linspace(0, 1, 300), "b": np.linspace(1, 0, 300)}

@@ -222,6 +222,7 @@ def test_sums_do_not_depend_on_how_rows_come(tmp_path):
     assert all((line == lines[0]).all() for line in lines)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_a_schema_declares_columns_by_name():
     data = datasets.load("iris")
     schema = bruit.Schema({name: data.schema[name].domain for name in ("petal_length", "sepal_width")})
@@ -233,6 +234,7 @@ def test_a_schema_declares_columns_by_name():
 # The line
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_with_little_noise_an_exact_line_is_found_whatever_the_method():
     x, _ = some_rows(4000)
     y = 0.2 + x @ [0.3, -0.2, 0.1]
@@ -253,6 +255,7 @@ def test_bounds_of_any_unit_and_place_give_the_same_line_in_their_units():
     assert second.predict(moved) == pytest.approx(12 + 2 * first.predict(x), abs=0.4)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_without_an_intercept_the_line_goes_through_zero():
     x = np.linspace(0, 10, 3000).reshape(-1, 1)
     model = LinearRegression(20.0, bounds=(0, 10), target_bounds=(0, 20), fit_intercept=False, random_state=1)

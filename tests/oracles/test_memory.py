@@ -187,3 +187,70 @@ def test_nothing_that_is_printed_has_a_memo(panel, tmp_path):
     memory.report(3, round=0, person="Ada")
     assert "Ada" not in repr(memory)
     assert memo_of(memory, "Ada") not in repr(memory).removesuffix(")").split("design ")[0]
+
+
+NFC, NFD = "Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose\N{COMBINING ACUTE ACCENT}"
+
+
+def as_before(path, panel, names):
+    """A memory as earlier versions wrote it: people by their spelling, each with a memo and a report of round 0."""
+    history = {"0": {"memo": "03", "reports": {"0": "05"}}}
+    body = {"design": panel.digest, "people": dict.fromkeys(names, history)}
+    path.write_text(documents.seal("bruit.memory/1", body))
+    return path
+
+
+@pytest.mark.parametrize("pair", [(NFC, NFD), ("3", "3.0"), ("true", "True"), ("False", "false"), ("0", "-0.0")])
+def test_a_memory_of_before_in_which_two_people_are_one_is_refused_by_number_and_not_by_name(panel, tmp_path, pair):
+    path = as_before(tmp_path / "memory", panel, ["Ada", *pair, "Bob"])
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="2 names in this memory are spellings of 1 person") as caught:
+        Memory(path, panel)
+    told = "".join(map(str, (caught.value.args, caught.value.__context__, caught.value.__cause__)))
+    assert not any(name in told for name in ("Ada", "Bob", NFC, NFD))
+    assert path.read_bytes() == before
+
+
+def test_a_memory_of_before_without_such_pairs_keeps_its_memos_and_reports(panel, tmp_path):
+    path = as_before(tmp_path / "memory", panel, ["Ada", NFD, "7", ""])
+    for person in ("Ada", NFC, NFD, "7", ""):
+        memory = Memory(path, panel)
+        assert memory.report(None, round=0, person=person).tolist() == [5]
+        memory.report(None, round=1, person=person)
+        assert memory.rounds(person=person) == 2
+    assert {memo_of(memory, person) for person in ("Ada", NFC, "7", "")} == {"03"}
+    assert len(memory._read()) == 4
+    # From now on the file says that names are keys, and "7.0" is another person than "7", as in a release.
+    memory.report(3, round=0, person="7.0")
+    assert len(Memory(path, panel)._read()) == 5
+
+
+@pytest.mark.parametrize(("spelt", "other"), [("3.0", "3"), ("True", "true"), ("-0.0", "0")])
+def test_a_number_that_was_spelt_as_a_text_before_is_found_by_both_and_has_no_second_memo(
+    panel, tmp_path, spelt, other
+):
+    path = as_before(tmp_path / "memory", panel, ["Ada", spelt])
+    for round, person in enumerate((other, spelt, other)):
+        memory = Memory(path, panel)
+        memory.report(None, round=round, person=person)
+        assert len(memory._read()) == 2
+    with pytest.raises(DataError, match="named twice"):
+        memory.reports([None, None], [spelt, other], round=7)
+
+
+def test_a_half_character_in_a_name_is_refused_without_the_name_or_the_memory(panel, tmp_path):
+    memory = Memory.create(tmp_path / "memory", panel)
+    memory.report(3, round=0, person="Ada")
+    before = memory.path.read_bytes()
+    for ask in (
+        lambda: memory.report(3, round=1, person="secret\ud83d"),
+        lambda: memory.reports([3, 4], ["Ada", "secret\udcff"], round=1),
+        lambda: memory.rounds(person="secret\ud83d"),
+    ):
+        with pytest.raises(DataError, match="not whole Unicode") as caught:
+            ask()
+        error = caught.value
+        assert error.__context__ is None
+        assert error.__cause__ is None
+        assert not any(word in str(error.args) for word in ("secret", "Ada", "memo"))
+    assert memory.path.read_bytes() == before

@@ -97,7 +97,7 @@ def test_a_refusal_says_what_was_asked_what_is_left_and_what_to_do(start):
 def test_epsilon_and_delta_must_both_hold(start):
     ledger = start(epsilon=1.0, delta=1e-6)
     ledger.spend(promise(0.1, 6e-7), "first")
-    with pytest.raises(BudgetError, match=r"needs δ=6e-07, 4e-07 remain of 1e-06\. Lower delta"):
+    with pytest.raises(BudgetError, match=r"needs δ=6e-07, 4e-07 remain of 1e-06\. Of ε, 0\.9 remain of 1\.0\. Lower"):
         ledger.spend(promise(0.1, 6e-7), "too much delta")
     with pytest.raises(BudgetError, match=r"needs ε=1\.0, 0\.9 remain"):
         ledger.spend(promise(1.0, 1e-9), "too much epsilon")

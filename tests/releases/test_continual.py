@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
+import re
 import stat
 import threading
 from fractions import Fraction
@@ -176,7 +178,18 @@ def test_seeds_are_for_the_whole_series_or_for_none_of_it() -> None:
             series.add(1, rng=rng)
 
 
-@pytest.mark.parametrize("damage", [{"noisy": []}, {"counts": ["x"]}, {"days": 3}, {"design": {"steps": 3}}])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"noisy": []},
+        {"counts": ["x"]},
+        {"days": 3},
+        {"files": []},
+        {"files": ["x"]},
+        {"key": ""},
+        {"design": {"steps": 3}},
+    ],
+)
 def test_a_damaged_file_is_refused(damage: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "visits.json"
     _counts().start(path).add(5)
@@ -217,3 +230,133 @@ def test_threads_that_share_a_series_add_a_day_each() -> None:
     for worker in workers:
         worker.join()
     assert len(series.days) == len(series._state.noisy) == 4
+
+
+@pytest.mark.parametrize(
+    ("days", "earlier"),
+    [
+        (["2026-05-01", "2026-05-03"], "2026-05-02"),
+        (["2026-05-01", "20260503"], "2026-05-02"),
+        (["2026-05-01T10:00", "2026-05-01T12:00"], "2026-05-01T11:00"),
+        (["2026-05-01T10:00+02:00", "2026-05-01T12:00+02:00"], "2026-05-01T09:30+00:00"),
+        (["2026-05", "2026-07"], "2026-06"),
+        (["9", "10"], "3"),
+        (["2026-05-01", "holiday", "2026-05-03", "another"], "2026-05-02"),
+    ],
+)
+def test_an_earlier_day_after_a_later_one_is_refused_unless_it_is_meant(days: list[str], earlier: str) -> None:
+    series = _counts().start()
+    for day in days:
+        series.add(1, day)
+    with pytest.raises(ParameterError, match=f"{re.escape(repr(earlier))} is before .*--anyway .*anyway=True"):
+        series.add(1, earlier)
+    assert series.days == tuple(days)
+    series.add(1, earlier, anyway=True)
+    assert series.days == (*days, earlier)
+
+
+@pytest.mark.parametrize("days", [("monday", "friday", "a"), ("2026-05-03", "spring", "1"), ("3", None), (5, None, 7)])
+def test_names_that_say_no_order_are_taken_in_any(days: tuple[Any, ...]) -> None:
+    series = _counts().start()
+    for day in days:
+        series.add(1, day)
+    assert len(series.days) == len(days)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-05-01", "20260501"),
+        ("2026-05-01", " 2026-05-01 "),
+        ("1", "01"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("2026-05-01T10:00+00:00", "2026-05-01T12:00+02:00"),
+    ],
+)
+def test_a_day_under_two_spellings_is_one_day_and_nothing_overrules_that(first: str, second: str) -> None:
+    series = _counts().start()
+    series.add(1, first)
+    for anyway in (False, True):
+        with pytest.raises(ParameterError, match="drawn once"):
+            series.add(1, second, anyway=anyway)
+
+
+def test_a_file_is_counted_for_one_day_whatever_its_name_unless_it_is_meant(tmp_path: Path) -> None:
+    monday, copy, grown = (tmp_path / name for name in ("monday.csv", "copy.csv", "grown.csv"))
+    monday.write_bytes(b"x\n1\n2\n")
+    copy.write_bytes(b"x\n1\n2\n")
+    grown.write_bytes(b"x\n1\n2\n3\n")
+    path = tmp_path / "visits.series"
+    _counts().start(path).add(2, "2026-05-04", file=monday)
+    kept = path.read_bytes()
+    for name in (monday, copy):
+        with pytest.raises(ParameterError, match=r"for the day '2026-05-04'.*--anyway .*anyway=True"):
+            ContinualSeries.open(path).add(2, "2026-05-05", file=name)
+    assert path.read_bytes() == kept
+    series = ContinualSeries.open(path)
+    series.add(2, "2026-05-05", file=copy, anyway=True)
+    series.add(3, "2026-05-06", file=grown)
+    series.add(2, "2026-05-07")
+    with pytest.raises(ParameterError, match="cannot be read again"):
+        series.add(2, "2026-05-08", file=tmp_path / "gone.csv")
+    folder, twin = tmp_path / "parts", tmp_path / "same"
+    for place in (folder, twin):
+        place.mkdir()
+        (place / "a.parquet").write_bytes(b"a")
+    series.add(2, "2026-05-08", file=folder)
+    with pytest.raises(ParameterError, match="added already"):
+        series.add(2, "2026-05-09", file=twin)
+
+
+def test_a_file_without_events_may_come_again(tmp_path: Path) -> None:
+    sunday, series = tmp_path / "sunday.csv", _counts().start()
+    sunday.write_bytes(b"x\n")
+    for day in ("2026-05-03", "2026-05-10"):
+        series.add(0, day, file=sunday)
+    assert len(series.days) == 2
+
+
+def test_what_is_kept_of_a_file_tells_nothing_without_the_key(tmp_path: Path) -> None:
+    file, bodies = tmp_path / "day.csv", []
+    file.write_bytes(b"x\n1\n")
+    for name in ("a.series", "b.series"):
+        _counts().start(tmp_path / name).add(1, file=file)
+        bodies.append(documents.unseal((tmp_path / name).read_bytes(), ContinualSeries.FORMAT))
+    first, second = bodies
+    assert (first["key"], first["files"]) != (second["key"], second["files"])
+    assert first["files"] != second["files"]
+    for algorithm in ("sha256", "blake2b", "md5"):
+        assert hashlib.new(algorithm, file.read_bytes()).hexdigest()[:32] not in str(bodies)
+
+
+def test_a_series_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    path, file = tmp_path / "visits.series", tmp_path / "day.csv"
+    file.write_bytes(b"x\n1\n")
+    first = _counts().start(path).add(1, "2026-05-01")
+    body = documents.unseal(path.read_bytes(), ContinualSeries.FORMAT)
+    del body["files"], body["key"]
+    path.write_text(documents.seal(ContinualSeries.FORMAT, body))
+    series = ContinualSeries.open(path)
+    assert series.totals().values.tolist() == first.values.tolist()
+    series.add(1, "2026-05-02", file=file)
+    with pytest.raises(ParameterError, match="'2026-05-02'"):
+        ContinualSeries.open(path).add(1, "2026-05-03", file=file)
+
+
+@pytest.mark.parametrize(("days", "shown"), [
+    (["2026-05-01", "2026-05-02", "2026-05-03"], ["2026-05-01", "2026-05-02", "2026-05-03"]),
+    (["2026-05", "2026-06"], ["2026-05", "2026-06"]),
+    (["monday", "tuesday"], ["monday", "tuesday"]),
+    (["2026-05-03", "2026-05-01"], ["2026-05-03", "2026-05-01"]),
+    ([None, None, None], ["1", "2", "3"]),
+    (["2026-05-01"], ["2026-05-01"]),
+    ([f"2026-05-{day:02d}" for day in range(1, 10)], [f"2026-05-0{day}" for day in (1, 3, 5, 7, 9)]),
+    ([f"2026-05-01T{hour:02d}:30" for hour in range(7)], [f"2026-05-01T0{hour}:30" for hour in (0, 3, 6)]),
+])  # fmt: skip
+def test_the_names_of_days_stand_below_the_figure(days: list[Any], shown: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    series = _counts(steps=9).start()
+    for day in days:
+        series.add(100, day, anyway=True)
+    labels = [label.get_text() for label in series.plot().get_xticklabels()]
+    assert labels == shown

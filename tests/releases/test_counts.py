@@ -230,6 +230,7 @@ def test_a_histogram_by_group_has_pairs_as_labels_and_columns_for_both() -> None
     assert "\nF      [0, 2) " in repr(found)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_groups_of_two_columns_are_their_combinations() -> None:
     table = {"sex": ["F", "M", "F", "F"], "town": ["x", "y", "x", "y"]}
     found = releases.release(table, Count(epsilon=20.0), by={"sex": ["F", "M"], "town": ["x", "y"]}, rng=1)

@@ -202,6 +202,7 @@ def test_the_printed_listing_is_off_by_a_third_and_the_corrected_one_by_half_a_s
     assert errors(printed, 10, seed=2) == pytest.approx(0.33, rel=0.2)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_the_printed_listing_makes_each_of_its_mistakes():
     sure = 1e6  # at this ε noise is nothing
     data = np.repeat([-4.9, -2.0, 3.0], [5, 3, 2])
@@ -219,6 +220,7 @@ def test_the_printed_listing_makes_each_of_its_mistakes():
     assert at_b.release(at_b.fold([10.0, 10.0]), rng=1).values.tolist() == [-1.0] * 9
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_a_result_is_the_upper_end_of_the_step_where_the_quantile_lies():
     design = HistogramQuantiles(quantiles=[0.25, 0.5, 0.9], bounds=(10, 20), epsilon=1e6, cells=10)
     data = [10.0, 10.5, 11.0, 12.0, 12.0, 15.5, 17.0, 19.0, 20.0, 20.0]

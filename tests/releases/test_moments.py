@@ -399,6 +399,7 @@ def test_the_loss_for_one_record_is_at_most_epsilon(value: float, kind: Any) -> 
     assert release.loss_between(empty, one) <= Fraction(1)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_a_variance_that_would_not_be_finite_is_refused_before_anything_is_booked() -> None:
     with pytest.raises(LimitError, match="bounds"):
         Variance(bounds=(0, 1e200), epsilon=1.0)

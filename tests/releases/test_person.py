@@ -389,3 +389,11 @@ def test_bounded_rows_are_the_same_from_every_source_and_within_the_bounds(tmp_p
     assert sorted(person.bounded(table, ["fare"], rng=3)) == ["fare", "user"]
     with pytest.raises(ParameterError, match="rows=10"):
         Person("user", groups=2, rows_per_group=1).bounded(table)
+
+
+@pytest.mark.parametrize("amounts", [[0.5, 0.5], np.array([2.0**24, 2.0**24], np.float32), [2.0**60, 2.0**60]])
+def test_a_column_that_looks_like_an_identifier_by_its_name_alone_does_not_stop_a_release(amounts: Any) -> None:
+    table = {"account": amounts, "zone": ["a", "b"]}
+    assert bruit.release(table, Count(epsilon=1.0), rng=7).simulated
+    with pytest.raises(DataError, match="known by a whole number or a text"):
+        bruit.release(table, Count(epsilon=1.0), person="account", rows=1, rng=7)

@@ -386,6 +386,7 @@ def test_the_rank_bound_of_the_joint_method_holds_and_falls_with_the_rate() -> N
     assert vectors - float(law.rate) * score <= math.log(0.05) + 1e-4
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_quantiles_of_dates_are_those_of_their_days() -> None:
     days = Dates("2023-01-01", "2023-12-31")
     offsets = np.random.default_rng(3).integers(-5, 380, 2000)  # some outside count as the nearest day

@@ -57,6 +57,7 @@ def test_a_weighted_release_keeps_the_common_laws(kind: Any, neighbours: Any) ->
     check_release(design, values=[(-2.0, 4.0), (3.0, 4.0), (0.0, 1.0)], fold=fold, trials=2000)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_results_are_those_of_numpy_but_for_noise_and_weights_of_one_give_a_mean() -> None:
     rng = np.random.default_rng(1)
     table = {"x": rng.uniform(-2, 3, 5000), "w": rng.uniform(0, 4, 5000)}
@@ -79,6 +80,7 @@ def test_gaps_are_refused_with_their_column_or_dropped() -> None:
     assert abs(release(table, dropped, rng=1).value - 2000) < 200
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_people_documents_and_what_is_refused() -> None:
     design = WeightedMean("x", **ASKED)
     assert Statistic.from_dict(design.to_dict()) == design

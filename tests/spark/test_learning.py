@@ -79,6 +79,7 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
 
 
 @pytest.mark.filterwarnings("ignore:At this ε noise hides")
+@pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_is_the_same_from_spark_and_from_memory(name: str, people: dict[str, Any], frame: Any) -> None:
     make, target, columns = MODELS[name]

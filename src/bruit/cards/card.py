@@ -200,7 +200,7 @@ class Card:
         rule = f"This is not a whole {cls.FORMAT} document: it is cut short or damaged."
         kinds = (BruitError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
         with translated(kinds, lambda _: FormatError(rule)):
-            body = json.loads(data.decode())
+            body = documents.parsed(data.decode(), cls.FORMAT)
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
             questions = tuple(Question.from_dict(question) for question in body["questions"])
             clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))

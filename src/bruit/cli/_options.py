@@ -9,7 +9,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import console
-from bruit.errors import MissingExtraError, ParameterError
+from bruit.errors import BruitError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.cli._engine import Engine
@@ -76,6 +76,16 @@ def promises(plan: Plan) -> list[str]:
         f"guarantee for all answers of a person: {plan.guarantee}",
         f"guarantee for one answer: {plan.guarantees['attribute']}",
     ]
+
+
+def is_plan(path: Path) -> bool:
+    """Whether a file is a plan, and no tally or other document."""
+    from bruit.collection import Plan
+
+    try:
+        return path.suffix.lower() == ".json" and bool(Plan.open(path))
+    except (BruitError, OSError):
+        return False
 
 
 def tally(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None) -> Tally:

@@ -126,6 +126,7 @@ def main() -> None:
     """Run the command line; whatever goes wrong ends with one message and a documented exit code."""
     try:
         with exits.stoppable():
+            exits.check_arguments(sys.argv[1:])
             app()
     except (Exception, KeyboardInterrupt, exits.Stopped) as error:  # before or after a command
         sys.exit(exits.end(error))

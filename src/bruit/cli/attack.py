@@ -109,6 +109,18 @@ def _repeated(path: Path, attribute: str | None) -> Repeated:
     return panel.repeated[_checks.one_of(tuple(names), **{"--attribute": attribute or names[0]})]
 
 
+def _no_reports(path: Path) -> str:
+    """What to run in place of an attack on a document, which is a tally or a plan and holds no reports."""
+    command = "bruit attack reports.csv"
+    if not path.exists():
+        return f"There is no file {path}. An attack is on people's reports, as bruit privatize writes them: {command}."
+    if not _options.is_plan(path):
+        return f"A tally has no reports, and this attack needs them, as bruit privatize writes them: {command}."
+    if _options.plan(path).rounds is not None:
+        return f"{path.name} is a plan with rounds: bruit attack averaging {path}, or bruit attack changes {path}."
+    return f"{path.name} is a plan, and this attack needs the reports that were made by it: {command} --plan {path}."
+
+
 def sampled(
     reports: Annotated[Path, typer.Argument(help="A file of reports, or a folder of Parquet files.")],
     plan: Annotated[
@@ -125,7 +137,7 @@ def sampled(
     from bruit.collection import Plan
 
     if reports.suffix.lower() == ".json":
-        raise ParameterError("An attack is on people's reports: a tally has none.")
+        raise ParameterError(_no_reports(reports))
     known = Plan.open(plan or reports)
     if not known.design.hides:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {known.method}.")

@@ -42,7 +42,7 @@ def audit(
     """
     _options.check_whole(seed=seed, trials=trials)
     drawn = _Drawn(trials, _checks.probability(**{"--level": level}), seed)
-    known = None if plan is None else _options.plan(plan)
+    known = None if plan is None else _plan(plan, k, epsilon)
     if known is not None and known.d > 1:
         result = _of_plan(known, drawn)
     else:
@@ -51,6 +51,25 @@ def audit(
     console.print_json(table.to_json()) if as_json else console.show(table)
     if not result["holds"]:
         raise typer.Exit(console.Exit.FAILED)
+
+
+def _plan(path: Path, k: int, epsilon: float | None) -> Plan:
+    """The plan of a file; the name of a mechanism in its place is a slip, and the option is named."""
+    from bruit.collection import files
+    from bruit.numbers import Number
+    from bruit.oracles import Oracle
+
+    name = str(path)
+    if not path.exists() and not files.plan_path(path).exists():
+        if name in Oracle.kinds:
+            command = f"bruit audit --method {name} --k {k} -e {epsilon or 1:g}"
+            raise ParameterError(f"{name} is a mechanism, and not a plan: {command}.")
+        if name in Number.kinds:
+            raise ParameterError(
+                f"{name} is a mechanism of numbers, and is audited with its bounds: bruit plan age=0..100 --method "
+                f"{name} -e {epsilon or 1:g} -o plan.json, and then bruit audit plan.json."
+            )
+    return _options.plan(path)
 
 
 class _Drawn(NamedTuple):

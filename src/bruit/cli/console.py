@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import warnings as _warnings
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bruit import errors
 from bruit.tables import shown, wrap
+from bruit.tables.cells import STEERING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from bruit.tables import Table
     from bruit.tables.table import Role
 
+#: Characters that steer a terminal; JSON has its own way for the first 32, so that its own line ends stay.
+_STEERING = re.compile(f"(?![\x00-\x1f])[{STEERING}]")
 #: A progress bar appears only for work that takes longer than this, in seconds.
 PATIENCE = 0.5
 
@@ -105,20 +109,16 @@ def err() -> Console:
 
 def note(text: str) -> None:
     """A remark that is not a result."""
-    err().print(harmless(text), style="dim", soft_wrap=True)
+    err().print(readable(text), style="dim", soft_wrap=True)
 
 
 def warn(text: str) -> None:
     """A remark that a person should not miss."""
-    err().print(f"Warning: {harmless(text)}", style="yellow", soft_wrap=True)
+    err().print(f"Warning: {readable(text)}", style="yellow", soft_wrap=True)
 
 
-def harmless(text: str) -> str:
-    r"""A text of several lines without characters that could steer a terminal: it may quote a stranger's file.
-
-    >>> harmless("two\nlines \x1b[2J")
-    'two\nlines \\x1b[2J'
-    """
+def readable(text: str) -> str:
+    """A text of several lines without characters that could steer a terminal: a path or a name may hold them."""
     return "\n".join(map(shown, text.split("\n")))
 
 
@@ -132,10 +132,32 @@ def warnings() -> Iterator[None]:
         warn(str(warning.message))
 
 
+@contextmanager
+def weak_privacy() -> Iterator[None]:
+    """Within the block, a warning of a large ε is said as a remark, each once."""
+    said: set[str] = set()
+
+    def show(message: Any, category: type[Warning], *place: Any, **options: Any) -> None:
+        if not issubclass(category, errors.WeakPrivacyWarning):
+            before(message, category, *place, **options)
+        elif str(message) not in said:
+            said.add(str(message))
+            warn(str(message))
+
+    with _warnings.catch_warnings():
+        before = _warnings.showwarning
+        _warnings.showwarning = show
+        _warnings.simplefilter("always", errors.WeakPrivacyWarning)
+        yield
+
+
 def print_json(document: str | dict[str, Any] | list[Any]) -> None:
-    """A result for a program: exactly one JSON value on standard output, without colours."""
+    """A result for a program: exactly one JSON value on standard output, without colours.
+
+    JSON leaves some characters that steer a terminal as they are; they are written by their number, the same value.
+    """
     text = document if isinstance(document, str) else json.dumps(document, indent=2, ensure_ascii=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_STEERING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 

@@ -75,13 +75,17 @@ def add(
     file: Annotated[str | None, typer.Argument(help="The events of the day, a row each: CSV or Parquet.")] = None,
     count: Annotated[int | None, typer.Option(help="How many events the day has, instead of a file.")] = None,
     day: Annotated[str | None, typer.Option(help="What the day is called, as 2026-05-01; else its number.")] = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Add it also if it is before another day, or its file is that of one.")
+    ] = False,
     csv: _engine.Csv = None,
     seed: Annotated[int | None, typer.Option(help="The number of a series that was started with one.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Add a day and show the running total up to it. It spends nothing: the whole series is booked already.
 
-    A day is added once; what was published of it is shown again by bruit continual show.
+    A day is added once; what was published of it is shown again by bruit continual show. A day before another one, and
+    a file that is byte for byte that of another day, are refused. Standard input and queries are not compared.
     """
     from bruit.releases import ContinualSeries
 
@@ -90,7 +94,10 @@ def add(
         raise ParameterError("Give the file of the day's events, or --count with their number: one of the two.")
     kept = ContinualSeries.open(series)
     number = count if count is not None else _rows(str(file), _engine.options(csv))
-    result = kept.add(number, day, seed)
+    named = file if file is not None and (Path(file).is_file() or Path(file).is_dir()) else None  # no stream or query
+    if named is not None and kept.design.rows is None:
+        _warn_of_people(_options.read(named, _engine.options(csv)))
+    result = kept.add(number, day, seed, file=named, anyway=anyway)
     console.print_json(result.to_json()) if as_json else console.show(result.table())
 
 
@@ -132,3 +139,16 @@ def _rows(file: str, text: dict[str, Any]) -> int:
     from bruit.engines import batch
 
     return int(engines.fold(_options.read(file, text), batch.rows))
+
+
+def _warn_of_people(source: Any) -> None:
+    """Say so if people seem to have several events, and the series does not say how many."""
+    from bruit.releases.person import repeated_identifier
+
+    name = repeated_identifier(source)
+    if name is not None:
+        console.warn(
+            f"column {name!r} looks like an identifier, and occurs several times: this series protects an event, and "
+            "not a person with all their events. For that, begin a series with bruit continual start … --rows 10, the "
+            "most events that a person has in all days together."
+        )

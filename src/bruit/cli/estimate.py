@@ -87,6 +87,7 @@ def estimate(
     variance, which the memo keeps from falling as 1/T, and the last round less the first, with a test for change.
     """
     from bruit.collection import Plan
+    from bruit.estimation.consistency import Method as Consistency
     from bruit.estimation.support import IntervalMethod, Target
 
     frequencies = {
@@ -100,6 +101,13 @@ def estimate(
     _options.check_figure(figure)
     if tally_output is not None:
         _options.check_file(tally_output, "--tally", (".json",))
+    if consistent is not None and not table:
+        _checks.one_of(get_args(Consistency), **{"--consistent": consistent})
+    for source in filter(_options.is_plan, reports):
+        raise ParameterError(
+            f"{source.name} is a plan, and estimates are from reports or tallies: bruit estimate reports.csv --plan "
+            f"{source}."
+        )
     known = Plan.open(plan or reports[0])
     names = _names(known, attribute)
     _check_kinds(known, names, figure, consistent)

@@ -9,15 +9,17 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import ParamSpec
 
 import typer
 
+from bruit import _checks
 from bruit.cli import console
 from bruit.cli.console import Exit
+from bruit.errors import ParameterError
 
 Parameters = ParamSpec("Parameters")
 
@@ -55,6 +57,15 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, before)
 
 
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse arguments whose bytes are no text: no ledger, document or page could hold them."""
+    if not all(map(_checks.is_whole, arguments)):
+        raise ParameterError(
+            "An argument is not whole Unicode: its bytes are no text in this system's encoding. Rename the file, or "
+            "set the terminal to UTF-8."
+        )
+
+
 def _stop(number: int, _: FrameType | None) -> None:
     raise Stopped(number)
 
@@ -68,7 +79,8 @@ def ended(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @functools.wraps(command)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
         try:
-            command(*arguments, **options)
+            with console.weak_privacy():
+                command(*arguments, **options)
             sys.stdout.flush()
             return
         except (typer.Exit, SystemExit):
@@ -87,7 +99,7 @@ def end(error: BaseException) -> int:
         _discard_output()
         return code
     with contextlib.suppress(OSError):
-        console.err().print(f"bruit: {console.harmless(_message(error, code))}", style="red", soft_wrap=True)
+        console.err().print(f"bruit: {console.readable(_message(error, code))}", style="red", soft_wrap=True)
     if code is Exit.DEFECT and os.environ.get("BRUIT_DEBUG") == "1":
         traceback.print_exception(error)
     return code

@@ -154,7 +154,8 @@ def plan(
     }
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     clear = _questions.public(public, declared) or None
-    named = method or (methods.DEFAULT if check_compliance is None else "GRR")
+    several = len(declared) - len(clear or ()) > 1
+    named = _options.method(method, several=several) or (methods.DEFAULT if check_compliance is None else "GRR")
     planned = Plan(declared, epsilon, named, unit=speaks, public=clear, **chosen)
     second = None if check_compliance is None else _Second.of(planned, check_compliance, people, output, force=force)
     expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)

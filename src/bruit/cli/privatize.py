@@ -11,7 +11,7 @@ import typer
 
 from bruit import documents
 from bruit.cli import _engine, _options, _questions, console
-from bruit.errors import BruitError, BudgetError, MissingError, ParameterError, translated
+from bruit.errors import BruitError, MissingError, ParameterError, translated
 from bruit.tables import at_least, at_most, counted
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def privatize(
 def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None:
     """The ledger in which reports are booked; what it would refuse is refused before a large file is read."""
     from bruit.cli.ledger import open_ledger
+    from bruit.privacy.ledger import Line
 
     if path is None:
         if budget is not None:
@@ -129,15 +130,13 @@ def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None
     if plan.rounds is not None:
         raise ParameterError("The guarantee of a plan with rounds is for all of them: leave --ledger out.")
     books = open_ledger(path, plan.guarantee.neighbours, **({} if budget is None else {"epsilon": budget}))
-    left = books.remaining.epsilon
-    if plan.guarantee.epsilon > left:
-        raise BudgetError(
-            f"Budget exceeded: these reports need ε={plan.guarantee.epsilon!r}, {left!r} remain of {books.epsilon!r}.",
-            requested=plan.guarantee.epsilon,
-            remaining=left,
-            total=books.epsilon,
-        )
+    books.check([Line(plan.guarantee, _label(plan))])
     return books
+
+
+def _label(plan: Plan) -> str:
+    """What the ledger writes down."""
+    return f"reports: {', '.join(plan.schema)}"[:200]
 
 
 def _booked(books: Ledger, plan: Plan, output: Path, privatize: Callable[[Path], Any]) -> Any:
@@ -147,7 +146,7 @@ def _booked(books: Ledger, plan: Plan, output: Path, privatize: Callable[[Path],
     with tempfile.TemporaryDirectory(prefix=".bruit-", dir=output.parent) as folder:
         hidden = Path(folder) / output.name
         people = privatize(hidden)
-        books.spend(plan.guarantee, f"reports: {', '.join(plan.schema)}"[:200])
+        books.spend(plan.guarantee, _label(plan))
         if output.is_dir():
             files.remove(output)
         files.plan_path(hidden).replace(files.plan_path(output))

@@ -178,7 +178,7 @@ def release(
     ] = False,
     expected_rows: Annotated[
         int | None,
-        typer.Option(help="With --dry-run: how many rows are expected, for the errors of means; 1,000 unless given."),
+        typer.Option(help="With --dry-run: how many rows are expected, for the errors of means."),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Pay for new noise, though the ledger has a result of this release.")

@@ -171,7 +171,9 @@ def compare(
     people = _checks.integer(low=1, n=n)
     declared = _cells_for_numbers(schema if isinstance(schema, Schema) else Schema(schema))
     if len(declared) < 2:
-        raise ParameterError("compare is for several attributes; for one, use choose.")
+        raise ParameterError(
+            "bruit compare is for several attributes: bruit choose is for one (bruit.choose in Python)."
+        )
     named = list(methods) if methods is not None else [*METHODS, *(WITH_PRIOR if prior is not None else ())]
     known = {**prior_frequencies(clean_prior(prior, declared) if prior is not None else None), **(frequencies or {})}
     rows, left_out = [], {}

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import documents
 from bruit.domains import Schema
 from bruit.errors import LimitError, ParameterError
 
@@ -40,12 +41,24 @@ def plan_error(variances: Mapping[str, Floats]) -> float:
 
 def expected_frequencies(schema: Schema, known: Mapping[str, Any] | None) -> dict[str, Floats]:
     """The frequencies of all attributes: those that are known, otherwise all values alike."""
-    frequencies = {name: np.full(attribute.size, 1 / attribute.size) for name, attribute in schema.items()}
+    # One number that is seen as many: nothing is kept of them.
+    frequencies: dict[str, Floats] = {
+        name: np.broadcast_to(np.float64(1 / attribute.size), (attribute.size,)) for name, attribute in schema.items()
+    }
     frequencies.update({name: np.asarray(shares, float) for name, shares in (known or {}).items()})
     for name, attribute in schema.items():
         if frequencies[name].shape != (attribute.size,):
             raise ParameterError(f"frequencies of {name!r} must be {attribute.size} numbers, one per value.")
     return frequencies
+
+
+#: How many microseconds the error of a mechanism takes for each value of its attribute, about.
+_VALUE_WORK = 0.005
+
+
+def choosing(names: Iterable[str], size: int) -> None:
+    """Say that mechanisms of these names are to be compared over so many values; before any of them is made."""
+    documents.work(_VALUE_WORK * size * len(list(names)))
 
 
 def able(names: Iterable[str], make: Callable[[str], Candidate]) -> list[Candidate]:

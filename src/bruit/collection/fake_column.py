@@ -265,6 +265,7 @@ def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool 
 
 def _best_column(place: FakePlace, epsilon: float, *, published: bool) -> FakeColumn:
     names = (PUBLISHED_CANDIDATES if published else CANDIDATES)[place.kind]
+    criterion.choosing(names, place.attribute.size)
     columns = criterion.able(names, lambda name: fake_column(place, name, epsilon))
     frequency = np.zeros(place.attribute.size) if published else place.frequency
 

@@ -53,6 +53,7 @@ def _best_number(attribute: Attribute, epsilon: float) -> Number:
 
 def _best_oracle(attribute: Attribute, epsilon: float, frequency: Floats, *, published: bool) -> Oracle:
     names = PUBLISHED_CANDIDATES if published else CANDIDATES
+    criterion.choosing(names, attribute.size)
     candidates = criterion.able(names, lambda name: category(name, attribute, epsilon))
     if published:
         return min(candidates, key=lambda candidate: candidate.typical_variance(0.0, 1))

@@ -29,6 +29,9 @@ from bruit.oracles.repeated import ROUNDS_LIMIT
 from bruit.privacy import Guarantee
 from bruit.privacy.composition import sequential
 
+#: How rounds are declared, in Python and on the command line.
+AS_IN = "epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4 (-e 1 --epoch-epsilon 2 --rounds 12 --epochs 4)"
+
 
 @dataclass(frozen=True, eq=False)
 class Panel:
@@ -177,8 +180,7 @@ def panel(
         return None
     if epoch_epsilon is None or rounds is None:
         raise ParameterError(
-            "Rounds need the most that one report and all reports of an epoch may tell, as in "
-            "epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4."
+            f"Rounds need the most that one report and all reports of an epoch may tell, as in {AS_IN}."
         )
     rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
     epochs = 1 if epochs is None else _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)

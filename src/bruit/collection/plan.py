@@ -493,9 +493,7 @@ class Plan(Randomizer):
     def panel(self) -> panels.Panel:
         """Rounds, epochs and memos, of a plan that has them."""
         if self._panel is None:
-            raise ParameterError(
-                "This plan asks once: plan rounds, as in Plan(…, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)."
-            )
+            raise ParameterError(f"This plan asks once: plan rounds, with {panels.AS_IN}.")
         return self._panel
 
     def memoize(self, table: SourceLike, rng: Randomness = None) -> Reports:
@@ -816,7 +814,11 @@ class Plan(Randomizer):
     @classmethod
     def from_json(cls, text: str | bytes) -> Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
-        body = documents.unseal(text, cls.FORMAT)
+        with documents.reading(len(text)):
+            return cls._from_body(documents.unseal(text, cls.FORMAT))
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any]) -> Plan:
         schema = Schema.from_list(body.get("attributes"))
         method = body.get("method")
         if not isinstance(method, str):

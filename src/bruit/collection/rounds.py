@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from bruit import engines
 from bruit.collection import files
 from bruit.collection.design import Reports
-from bruit.domains.domain import DictionaryColumn
 from bruit.engines import batch as batching
+from bruit.engines import identity
 from bruit.engines.sources import Source
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, ParameterError, ParameterTypeError
+from bruit.errors import DataError, ParameterError, ParameterTypeError, in_column
 from bruit.estimation import Tally
 from bruit.oracles import Memory
 
@@ -41,13 +40,15 @@ def privatize(
     # A whole number is mixed with the people, epoch and round by the memory itself.
     header = {**files.header(plan.digest, simulated=rng is not None), ROUND: str(number)}
     seen: set[str] = set()
+    alone = threading.Lock()
     read = [*plan.schema, *plan.public]
 
     def work(batch: Mapping[str, Any], words: Words) -> Reports:
         names = _people(batch, person)
-        if not seen.isdisjoint(names):
-            raise DataError(_TWICE)
-        seen.update(names)
+        with alone:  # batches are handed to several threads
+            if not seen.isdisjoint(names):
+                raise DataError(_TWICE)
+            seen.update(names)
         records = {name: batch[name] for name in read}
         reports: Reports = memory.reports(records, names, round=number, rng=rng)
         return reports
@@ -62,20 +63,18 @@ _ONE = 'Without a column that tells people apart the table must have one row: na
 
 
 def _people(batch: Mapping[str, Any], person: str | None) -> list[str]:
-    """The names of the people of a batch, as texts; one person alone needs none."""
+    """The keys of the people of a batch; one person alone needs none."""
     if person is None:
         rows = batching.rows(dict(batch))
         if rows > 1:
             raise DataError(_ONE)
         return [""] * rows
-    column = batch[person]
-    if isinstance(column, DictionaryColumn):
-        if (column.positions < 0).any():
-            raise DataError(f"Column {person!r} must name everybody: some entries are missing.")
-        return [str(name) for name in column.entries[column.positions].tolist()]
-    if column.dtype.kind == "f" and (np.isnan(column).any() or (column != np.floor(column)).any()):
-        raise DataError(f"Column {person!r} must have texts or whole numbers, and none missing.")
-    return [str(int(name)) if column.dtype.kind in "uif" else str(name) for name in column.tolist()]
+    with in_column(person):
+        keys = identity.keys(batch[person]).of_rows()
+    present = [key for key in keys if key is not None]
+    if len(present) < len(keys):
+        raise DataError(f"Column {person!r} must name everybody: some entries are missing.")
+    return present
 
 
 def stated_rounds(sources: Sequence[Any]) -> list[int | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.codes import Codes
 from bruit.domains.domain import column
-from bruit.domains.grid import Grid, checked_bounds, read_numbers
+from bruit.domains.grid import Grid, check_width, checked_bounds, read_numbers
 from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
 from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside, with_outside
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
@@ -57,10 +56,10 @@ class Bins:
         if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Sequence | np.ndarray):
             raise ParameterTypeError("edges must be a list of increasing numbers.")
         edges = [item.item() if isinstance(item, np.generic) else item for item in self.edges]
-        for edge in edges:
-            _checks.finite(edges=edge)
-        if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(edges)):
+        floats = [_checks.finite(edges=edge) for edge in edges]
+        if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(floats)):
             raise ParameterError("edges must be at least two increasing numbers.")
+        check_width(floats[0], floats[-1])
         _checks.one_of(get_args(Missing), missing=self.missing)
         check_outside(self.outside, self.policies)
         object.__setattr__(self, "edges", tuple(edges))
@@ -130,7 +129,4 @@ class Bins:
 
     @cached_property
     def _range(self) -> Grid:
-        low, high = float(self.edges[0]), float(self.edges[-1])
-        if not math.isfinite(high - low):
-            raise ParameterError("edges must span a finite width.")
-        return with_outside(Grid(low, high, cells=2), self.outside)
+        return with_outside(Grid(float(self.edges[0]), float(self.edges[-1]), cells=2), self.outside)

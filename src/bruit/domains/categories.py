@@ -270,10 +270,10 @@ def _clean_labels(labels: Any, missing: Missing, outside: Outside | None) -> tup
     kinds = {type(item) for item in items}
     if len(kinds) != 1 or not kinds <= {str, int, bool}:
         raise ParameterTypeError("labels must be all texts, all whole numbers, or all booleans.")
-    clean = tuple(unicodedata.normalize("NFC", item) if isinstance(item, str) else item for item in items)
+    clean = tuple(_checks.normal_form(item) if isinstance(item, str) else item for item in items)
     if any(isinstance(item, int) and abs(item) > documents.SAFE_INTEGER for item in clean):
         raise ParameterError("labels that are whole numbers must lie within ±2⁵³: write larger ones as texts.")
-    if any(isinstance(item, str) and not _is_unicode(item) for item in clean):
+    if any(isinstance(item, str) and not _checks.is_whole(item) for item in clean):
         raise ParameterError("labels must be whole Unicode texts.")
     if len(set(clean)) < len(clean):
         raise ParameterError("labels must be different from each other (after Unicode normalisation).")
@@ -285,11 +285,6 @@ def _clean_labels(labels: Any, missing: Missing, outside: Outside | None) -> tup
     if outside == "other" and OTHER_LABEL in clean:
         raise ParameterError(f"labels must not contain {OTHER_LABEL!r}: it names the category for all other values.")
     return clean
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text has no half characters, which no file can hold."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def spelling(value: Any) -> str:

@@ -11,6 +11,7 @@ discloses it.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
@@ -31,12 +32,13 @@ from bruit.errors import BruitError, DataError, FormatError, ParameterError, tra
 #: How questions are spelt, for help texts and messages.
 SPELLING = "smokes=no,yes, age=17..90, share=0..1:0.01, when=2023-01-01..2023-12-31/month or town=@towns.txt"
 
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# Every pattern reads a text in one way only, so that the time to match grows with its length alone.
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _DATE = r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?:T[0-9]{2}:[0-9]{2})?"
 _NUMBERS = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:/(?P<cells>[0-9]{{1,9}})|:(?P<step>{_NUMBER}))?")
 _DATES = re.compile(rf"({_DATE})\.\.({_DATE})(?:/(?P<every>[a-z]+))?")
 _NAME = re.compile(
-    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^="]*[^="\s]))\s*(?P<equals>=?)\s*(?P<rest>.*)', re.DOTALL
+    r'(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^="]*[^="\s]))\s*(?P<equals>=?)\s*(?P<rest>.*)', re.DOTALL
 )
 #: What stands for all other values, behind a list.
 _AND_OTHERS = ",..."
@@ -79,7 +81,7 @@ def question(text: str, missing: Missing = "refuse", outside: Outside | None = N
     Question(name='smokes', domain=None)
     """
     _checks.one_of(get_args(Missing), missing=missing)
-    parts = _NAME.fullmatch(text)
+    parts = _NAME.fullmatch(text.lstrip())
     if parts is None or not parts["equals"]:
         raise ParameterError(_unreadable(text))
     name = parts["plain"] or parts["quoted"].replace('""', '"')
@@ -102,7 +104,7 @@ def number_question(text: str) -> NumberQuestion:
     >>> number_question("share=0..1:0.01")
     NumberQuestion(name='share', bounds=(0, 1), cells=None, step=0.01)
     """
-    parts = _NAME.fullmatch(text)
+    parts = _NAME.fullmatch(text.lstrip())
     if parts is None or not parts["equals"]:
         raise ParameterError(
             f"The bounds of {text.strip()!r} must be declared: write {text.strip() or 'age'}=0..100, with what the "
@@ -173,8 +175,8 @@ def _grid(name: str, parts: re.Match[str], missing: Missing) -> Grid:
         raise ParameterError(f"{name}={parts[0]} must go upwards: write {name}={parts[2]}..{parts[1]}.")
     if parts["step"] is None:
         return Grid(low, high, cells=int(parts["cells"] or 0), missing=missing)
-    step = Fraction(parts["step"])
-    steps = (Fraction(parts[2]) - Fraction(parts[1])) / step if step > 0 else Fraction(1, 2)
+    first, last, step = (_exact(name, text) for text in (parts[1], parts[2], parts["step"]))
+    steps = (last - first) / step if step > 0 else Fraction(1, 2)
     if steps.denominator != 1:
         raise ParameterError(
             f"{name}={parts[0]}: the step after the colon must divide the range evenly, as in {name}=0..1:0.01."
@@ -195,6 +197,19 @@ def _dates(name: str, parts: re.Match[str], missing: Missing) -> Dates:
 def _number(text: str) -> float:
     """A whole number as such, because a grid between whole numbers has a cell for each."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,15}", text) else _checks.finite(bound=float(text))
+
+
+def _exact(name: str, text: str) -> Fraction:
+    """A number as it is written. Its powers of ten are those of doubles: others take any time to compute."""
+    number, mantissa = float(text), re.split("[eE]", text)[0]
+    vanishes = number == 0 and re.search("[1-9]", mantissa) is not None
+    if len(text) > _MOST_DIGITS or not math.isfinite(number) or vanishes:
+        raise ParameterError(f"{name} must have numbers of at most {_MOST_DIGITS} characters, from 1e-307 to 1e308.")
+    return Fraction(text)
+
+
+#: More characters than any number has that a double can hold apart from its neighbours.
+_MOST_DIGITS = 40
 
 
 def _labels(name: str, rest: str, least: int = 2) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import _checks
 from bruit.domains.codes import Codes
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
@@ -22,7 +24,6 @@ class DictionaryColumn(NamedTuple):
     positions: NDArray[Any]
 
 
-@runtime_checkable
 class Domain(Protocol):
     """A finite set of values that a person may have, numbered 0..size−1."""
 
@@ -69,6 +70,15 @@ class Domain(Protocol):
         ...
 
 
+def is_domain(declared: Any) -> bool:
+    """Whether something has all that a `Domain` has. Nothing of it is computed: the names may be a million."""
+    return all(hasattr(type(declared), name) or name in getattr(declared, "__dict__", ()) for name in _MEMBERS)
+
+
+#: What makes a domain; `isinstance` with a protocol would ask for each of these, in Python 3.11.
+_MEMBERS = ("gives", "size", "missing", "outside", "policies", "names", "encode", "decode", "to_dict")
+
+
 def column(values: Any, what: str = "values") -> NDArray[Any]:
     """Data as a one-dimensional array: one person is ``[value]``, never a scalar."""
     if isinstance(values, str | bytes):
@@ -82,6 +92,8 @@ def column(values: Any, what: str = "values") -> NDArray[Any]:
         raise DataTypeError(f"{what} must be text, numbers or booleans: a column of bytes can only hold reports.")
     if array.ndim != 1:
         raise DataTypeError(f"{what} must be one-dimensional, one entry per person: one person is [value].")
+    if array.dtype.kind in "OU":
+        check_whole(array.tolist())
     return array
 
 
@@ -126,10 +138,41 @@ def for_numpy(values: Any) -> Any:
     if _has_zone(values):
         raise DataTypeError(ZONED)
     if isinstance(values, np.ma.MaskedArray):
-        return values.tolist()
-    if hasattr(values, "to_pylist") and (values.null_count or "dictionary" in str(values.type)):
-        return values.to_pylist()
-    return values
+        # Floats stay in their type, which says how far their whole numbers are exact.
+        return values.filled(np.nan) if values.dtype.kind == "f" else values.tolist()
+    if not hasattr(values, "to_pylist"):
+        return values
+    encoded = "dictionary" in str(values.type)
+    kind = str(values.type.value_type if encoded else values.type)
+    if kind in _ARROW_FLOATS:
+        return values.cast(values.type.value_type) if encoded else values
+    if "string" in kind:  # an array that was put together from bytes may hold anything
+        with translated(ValueError, lambda _: DataError(HALVES)):
+            values.validate(full=True)
+    return values.to_pylist() if encoded or values.null_count else values
+
+
+#: Arrow's floats, whose gaps NumPy reads as NaN.
+_ARROW_FLOATS = ("halffloat", "float", "double")
+
+
+#: What is wrong with texts that no file can hold.
+HALVES = (
+    "some texts are not whole Unicode (half of a surrogate pair, or bytes that are no UTF-8). Mend the encoding of the "
+    "data."
+)
+
+
+def check_whole(values: Iterable[Any]) -> None:
+    """Refuse values of which some are texts with half characters, without showing them.
+
+    >>> check_whole(["Zoë", 3, None])
+    >>> check_whole(["\\ud83d"])
+    Traceback (most recent call last):
+    bruit.errors.DataError: some texts are not whole Unicode (half of a surrogate pair, or bytes that are no UTF-8). ...
+    """
+    if not _checks.is_whole("".join([value for value in values if isinstance(value, str)])):
+        raise DataError(HALVES)
 
 
 def _listed(values: Any, what: str) -> Any:

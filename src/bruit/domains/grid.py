@@ -32,6 +32,8 @@ from bruit.typing import Bounds, ColumnLike
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
+#: Bounds are no greater than this and at least so far apart: squares of them, times 2⁶³, are finite and not 0.
+MOST_BOUND, LEAST_WIDTH = 1e140, 1e-140
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,7 @@ class Grid:
             default = points if whole and points <= _checks.K_LIMITS[1] else DEFAULT_CELLS
             object.__setattr__(self, "cells", default)
         _checks.domain_size(cells=self.cells)
-        if not math.isfinite(high - low):
-            raise LimitError("low and high must be nearer to each other: their distance is beyond all numbers.")
+        check_width(low, high)
         if not (low + float(self.step) > low and high - float(self.step) < high):
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
 
@@ -142,6 +143,22 @@ class Grid:
         """The exact point with this code."""
         return Fraction(self.low) + place * self.step
 
+    def numbers(self, places: Any) -> NDArray[np.float64]:
+        """The points with these codes as a person writes them: 21.4 where floats would add up to 21.400000000000002.
+
+        >>> Grid(0, 1, cells=11).numbers([3]).tolist(), Grid(0, 1, cells=11).decode([3]).tolist()
+        ([0.3], [0.30000000000000004])
+        """
+        low = as_written(self.low)
+        step = (as_written(self.high) - low) / self.width
+        unit = math.lcm(low.denominator, step.denominator)
+        first, apart = int(low * unit), int(step * unit)
+        array = np.asarray(places, np.int64)
+        if max(unit, abs(first) + apart * self.width) <= 2**53:  # a quotient of exact floats is the nearest float
+            return (first + apart * array) / np.float64(unit)
+        points = [float(low + place * step) for place in array.ravel().tolist()]
+        return np.array(points, np.float64).reshape(array.shape)
+
     def value(self, places: Any) -> Any:
         """The numbers so many steps above the first point, also between points."""
         return self.low + np.asarray(places, np.float64) * float(self.step)
@@ -156,6 +173,12 @@ class Grid:
         """One label per code: the points, and then the one for missing values."""
         points = tuple(self.points.tolist())
         return (*points, MISSING_LABEL) if self.missing == "category" else points
+
+    @property
+    def written_names(self) -> tuple[Any, ...]:
+        """The labels of published counts: as `names`, which cards and estimates keep, in the decimals of `numbers`."""
+        points = self.numbers(np.arange(self.cells)).tolist()
+        return (*points, MISSING_LABEL) if self.missing == "category" else tuple(points)
 
     def encode(self, values: ColumnLike) -> Codes:
         """The nearest point of each number; a number outside the bounds is an error, unless it is to be clamped."""
@@ -215,6 +238,17 @@ class Grid:
             return cls(body["low"], body["high"], body["cells"], body["missing"], body.get("outside"))
 
 
+def as_written(number: float) -> Fraction:
+    """A declared number as a person wrote it: 0.1 is a tenth. A power of two, as bruit chooses steps, is exact.
+
+    >>> as_written(0.1), as_written(2.0**-30) == Fraction(1, 2**30)
+    (Fraction(1, 10), True)
+    """
+    exact = Fraction(number)
+    is_power = exact > 0 and not exact.numerator & (exact.numerator - 1)
+    return exact if is_power else Fraction(repr(float(number)))
+
+
 def read_numbers(values: ColumnLike) -> NDArray[np.float64]:
     """The values as numbers, NaN where one is missing; what is no number is an error."""
     if isinstance(values, DictionaryColumn):
@@ -238,9 +272,18 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
     if not pair:
         raise ParameterTypeError("bounds must be a pair of numbers, as in bounds=(0, 100).")
     low, high = _checks.finite(low=bounds[0]), _checks.finite(high=bounds[1])
-    if not low < high or not math.isfinite(high - low):
+    if not low < high:
         raise ParameterError(f"bounds must be increasing, got {low:g} and {high:g}.")
+    check_width(low, high)
     return low, high
+
+
+def check_width(low: float, high: float) -> None:
+    """That bounds, their distance and its square can be computed with, in every statistic and mechanism."""
+    if max(abs(low), abs(high)) > MOST_BOUND:
+        raise LimitError("bounds must lie within ±10¹⁴⁰, so that results are finite: choose a larger unit.")
+    if high - low < LEAST_WIDTH:
+        raise LimitError("bounds must be at least 10⁻¹⁴⁰ apart, so that errors are not 0: choose a smaller unit.")
 
 
 def _near(exact: Fraction, rounding: Any) -> int:

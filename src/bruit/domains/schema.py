@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import unicodedata
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from bruit.domains.categories import Categories
 from bruit.domains.choices import Choices, Chosen
 from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
-from bruit.domains.domain import Domain, in_memory
+from bruit.domains.domain import Domain, in_memory, is_domain
 from bruit.domains.grid import Grid
 from bruit.domains.scale import Scale
 from bruit.errors import (
@@ -27,6 +27,7 @@ from bruit.errors import (
     DataTypeError,
     DisclosureWarning,
     FormatError,
+    LimitError,
     ParameterError,
     ParameterTypeError,
     in_column,
@@ -75,14 +76,14 @@ class Attribute:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ParameterTypeError("An attribute's name must be a text that is not empty.")
-        object.__setattr__(self, "name", unicodedata.normalize("NFC", self.name))
+        object.__setattr__(self, "name", _checks.normal_form(_checks.whole_text(name=self.name)))
         object.__setattr__(self, "domain", as_domain(self.domain))
         if not isinstance(self.public, bool):
             raise ParameterTypeError("public must be True or False: whether the attribute is sent in clear.")
         column = self.column or self.name
         if not isinstance(column, str):
             raise ParameterTypeError("An attribute's column must be a text.")
-        object.__setattr__(self, "column", unicodedata.normalize("NFC", column))
+        object.__setattr__(self, "column", _checks.normal_form(_checks.whole_text(column=column)))
 
     @property
     def size(self) -> int:
@@ -138,14 +139,18 @@ def domain_from_dict(body: Any) -> Domain:
 
 def as_domain(declared: Any) -> Domain:
     """A domain as given, or categories from a plain list of labels."""
-    if isinstance(declared, Domain):
-        return declared
+    if is_domain(declared):
+        domain: Domain = declared
+        return domain
     if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):
         return Categories(labels=tuple(declared))
     raise ParameterTypeError(
         "A domain must be a list of labels, Categories(…), Grid(low, high), Bins(edges) or Dates(first, last)."
     )
 
+
+#: The most pairs of attributes that are taken where no tables are named.
+MOST_PAIRS = 2**16
 
 #: What a schema is made of: labels, bounds or a domain by name, or attributes. A schema is such a mapping.
 Questions: TypeAlias = Mapping[str, object] | Iterable[Attribute]
@@ -352,7 +357,7 @@ def _as_attribute(name: Any, domain: Any) -> Attribute:
     """An attribute of this name; one that is declared already keeps what it says."""
     if not isinstance(domain, Attribute):
         return Attribute(name, domain)
-    if unicodedata.normalize("NFC", str(name)) != domain.name:
+    if _checks.normal_form(str(name)) != domain.name:
         raise ParameterError("An attribute must stand under its own name.")
     return domain
 
@@ -383,7 +388,10 @@ def clean_tables(tables: Any, schema: Schema, least: int = 1) -> tuple[tuple[str
     (('sex', 'smokes'),)
     """
     if tables is None:
-        return tuple(itertools.combinations(schema, max(least, min(2, len(schema)))))
+        size = max(least, min(2, len(schema)))
+        if math.comb(len(schema), size) > MOST_PAIRS:
+            raise LimitError(f"There are more than {MOST_PAIRS:,} pairs of attributes: name the tables you want.")
+        return tuple(itertools.combinations(schema, size))
     several, another = (
         ("two attributes or more each", '("sex", "degree")') if least > 1 else ("attributes each", '("sex",)')
     )
@@ -391,17 +399,19 @@ def clean_tables(tables: Any, schema: Schema, least: int = 1) -> tuple[tuple[str
     if isinstance(tables, str | Mapping) or not isinstance(tables, Sequence) or not len(tables):
         raise ParameterTypeError(rule)
     wanted = []
+    order = {name: place for place, name in enumerate(schema)}
     for names in tables:
         if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(own, str) for own in names):
             raise ParameterTypeError(rule)
-        if len(names) < least or len(set(names)) < len(names) or not set(names) <= set(schema):
+        if len(names) < least or len(set(names)) < len(names) or not all(name in order for name in names):
             unknown = next((name for name in names if name not in schema), "")
             near = _checks.suggestion(unknown, schema)
             raise ParameterError(f"{rule} Attributes must be declared, and different from each other.{near}")
-        wanted.append(tuple(name for name in schema if name in names))
+        wanted.append(tuple(sorted(names, key=order.__getitem__)))
     if len(set(wanted)) < len(wanted):
         raise ParameterError("tables must be different from each other.")
-    unused = [name for name in schema if not any(name in names for names in wanted)]
+    used = set(itertools.chain.from_iterable(wanted))
+    unused = [name for name in schema if name not in used]
     if unused:
         raise ParameterError(f"{unused[0]!r} is in no table: leave it out of the schema, or add a table with it.")
     return tuple(wanted)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.domain import DictionaryColumn, for_numpy
+from bruit.domains.domain import DictionaryColumn, check_whole, for_numpy
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch, Column
 from bruit.errors import DataError, DataTypeError, in_column, translated
 
 #: What an object array may hold.
-_PLAIN = {"str", "int", "float", "bool", "date", "datetime", "NoneType", "NAType", "NaTType"}
+_PLAIN = {"str", "int", "float", "RoundedFloat", "bool", "date", "datetime", "NoneType", "NAType", "NaTType"}
 
 
 def mapping_pieces(
@@ -86,12 +86,24 @@ def _different_names() -> AbstractContextManager[None]:
 
 
 def _refuse_objects(frame: Any) -> None:
-    """Polars hands Python objects to Arrow as addresses in memory, which look like reports of bytes."""
-    if not frame.implementation.is_polars():
-        return
+    """Refuse what would change before Arrow has it.
+
+    Polars hands Python objects to Arrow as addresses in memory, which look like reports of bytes. Of pandas' objects
+    Arrow makes one type: a narrow float beside others becomes a double, which does not tell that it was rounded.
+    """
     for name, kind in frame.schema.items():
-        if str(kind) == "Object":
+        if str(kind) != "Object":
+            continue
+        if frame.implementation.is_polars():
             raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans, not Python objects.")
+        values = frame[name].to_list()
+        with in_column(str(name)):
+            check_whole(values)
+        kinds = set(map(type, values))
+        narrow = {kind for kind in kinds if issubclass(kind, np.floating) and np.dtype(kind).itemsize < 8}
+        numbers = {kind for kind in kinds if issubclass(kind, np.number | int | float)}
+        if narrow and len(numbers) > 1:
+            raise DataTypeError(f"Column {name!r} must hold numbers of one type: some are floats of fewer bits.")
 
 
 def _readable(values: Any, name: str) -> Column:
@@ -105,8 +117,9 @@ def _readable(values: Any, name: str) -> Column:
         array = np.empty(len(values), object)  # NumPy would make texts of mixed values, and drop a NUL that ends a text
         array[:] = values
         return array
+    readable = for_numpy(values)
     try:
-        array = np.asarray(for_numpy(values))
+        array = np.asarray(readable)
     except ValueError:  # lists of different lengths inside
         array = np.empty(())
     if array.ndim != 1 and not (array.ndim == 2 and array.dtype == np.uint8):
@@ -117,6 +130,8 @@ def _readable(values: Any, name: str) -> Column:
 def _column(column: Column, name: str, missing: frozenset[str]) -> Column:
     """Some rows of a column in the form that batches have."""
     if isinstance(column, DictionaryColumn):
+        with in_column(name):
+            check_whole(column.entries.tolist())
         return batching.without(column, missing)
     kind = column.dtype.kind
     if kind in "OUT":
@@ -130,8 +145,17 @@ def _plain(column: NDArray[Any], name: str) -> list[Any]:
     values: list[Any] = column.tolist()
     kinds = set(map(type, values))
     if any(issubclass(kind, np.generic) for kind in kinds):
-        values = [value.item() if isinstance(value, np.generic) else value for value in values]
+        values = [_item(value) if isinstance(value, np.generic) else value for value in values]
         kinds = set(map(type, values))
     if any(kind.__name__ not in _PLAIN for kind in kinds):
         raise DataTypeError(f"Column {name!r} must hold text, numbers or booleans.")
+    if str in kinds:
+        with in_column(name):
+            check_whole(values)
     return values
+
+
+def _item(scalar: np.generic) -> Any:
+    """A scalar of NumPy as Python's own, marked where a narrow float may have lost digits."""
+    (value,) = batching.plain_values(np.atleast_1d(scalar))
+    return value

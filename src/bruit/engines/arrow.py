@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import HALVES, DictionaryColumn
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch, Column
 from bruit.engines.form import Form, Parsed
-from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError, translated
+from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError, in_column, translated
 
 
 def _tests(*kinds: str) -> tuple[Callable[[Any], bool], ...]:
@@ -39,6 +39,8 @@ _FRAME_RULE = (
     "Every column of a frame must hold values of one kind: text, numbers of at most 64 bits, or booleans. One does not."
 )
 
+_FRAME_HALVES = f"In a column of the frame {HALVES}"
+
 
 def batch(table: Any, names: Mapping[str, Any], missing: frozenset[str]) -> Batch:
     """Columns of a table or record batch; `names` says under which of its names each one stands there."""
@@ -47,10 +49,14 @@ def batch(table: Any, names: Mapping[str, Any], missing: frozenset[str]) -> Batc
 
 def column(values: Any, name: str, missing: frozenset[str]) -> Column:
     """One column, in the form that batches have."""
-    array = _whole(values)
+    with in_column(name):
+        return _column(_whole(values), name, missing)
+
+
+def _column(array: Any, name: str, missing: frozenset[str]) -> Column:
     kind = array.type
     if pa.types.is_dictionary(kind) and not is_text(kind.value_type):
-        return column(array.dictionary_decode(), name, missing)
+        return _column(array.dictionary_decode(), name, missing)
     if pa.types.is_dictionary(kind) or is_text(kind) or pa.types.is_null(kind):
         return batching.without(_dictionary(array), missing)
     if any(test(kind) for test in _BYTES):
@@ -144,6 +150,12 @@ def _numbers(array: Any) -> NDArray[Any]:
 
 
 def _entries(dictionary: Any) -> NDArray[Any]:
+    # An array that was put together from bytes may hold any; the error would show them.
+    with translated((ValueError, pa.ArrowException), lambda _: DataError(HALVES)):
+        return _distinct(dictionary)
+
+
+def _distinct(dictionary: Any) -> NDArray[Any]:
     if not is_text(dictionary.type) or len(dictionary) > _FEW:
         return _converted(dictionary)
     entries = np.empty(len(dictionary), object)
@@ -265,7 +277,9 @@ def frame_batch(frame: Any, names: Iterable[str], missing: frozenset[str]) -> Ba
     """A slice of a frame, with these names for its columns."""
     # Whatever fails in a library of frames; its words may quote a value.
     kinds = (pa.ArrowException, TypeError, ValueError, OverflowError)
-    with translated(kinds, lambda _: DataTypeError(_FRAME_RULE)):
+    with translated(
+        kinds, lambda error: DataError(_FRAME_HALVES) if isinstance(error, UnicodeError) else DataTypeError(_FRAME_RULE)
+    ):
         table = frame.to_arrow()
         # An index of pandas may follow as a further column.
         return batch(table, dict(zip(names, table.column_names, strict=False)), missing)

@@ -8,7 +8,6 @@ person does not depend on how a file was written.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -31,8 +30,39 @@ Batch: TypeAlias = dict[str, Any]
 #: What is said about a column that is not there, from its name and the names that there are.
 Hint: TypeAlias = Callable[[str, Sequence[str]], str]
 
-#: How many column names a message lists.
-_SHOWN = 8
+#: How many column names a message lists, and how many characters of each.
+_SHOWN, _LONGEST = 20, 40
+
+#: Below this, floats of 64 bits tell all whole numbers apart.
+EXACT_DOUBLE = 2.0**53
+
+
+class RoundedFloat(float):
+    """A number out of a float narrower than Python's, so large there that it may have lost its last digits.
+
+    A column keeps its type, and with it how far its whole numbers are exact. A value that leaves its column for a place
+    among values of other types keeps this mark instead: as a number it is fit for use, as a person's name it is not.
+    """
+
+    __slots__ = ()
+
+
+def exact_below(dtype: Any) -> float:
+    """Below this number, floats of a type tell all whole numbers apart.
+
+    >>> exact_below(np.float16), exact_below(np.float32) == 2**24, exact_below(np.float64) == EXACT_DOUBLE
+    (2048.0, True, True)
+    """
+    return float(min(2.0 ** (np.finfo(dtype).nmant + 1), EXACT_DOUBLE))  # a wider one becomes a double
+
+
+def plain_values(column: NDArray[Any]) -> list[Any]:
+    """The values of an array as Python's own, marked where a narrow float may have lost digits."""
+    values: list[Any] = column.tolist()
+    if column.dtype.kind != "f" or column.dtype.itemsize >= 8:
+        return values
+    limit = exact_below(column.dtype)
+    return [RoundedFloat(value) if abs(value) >= limit else value for value in values]
 
 
 def rows(batch: Batch) -> int:
@@ -49,12 +79,14 @@ def clean_name(name: Any) -> str:
     """A column's name in Unicode normal form C, as schemas keep names."""
     if not isinstance(name, str):
         raise DataTypeError("Column names must be texts.")
-    return unicodedata.normalize("NFC", name)
+    if not _checks.is_whole(name):
+        raise DataError("Column names must be whole Unicode: one has half of a surrogate pair. Mend its encoding.")
+    return _checks.normal_form(name)
 
 
 def listed(name: str, names: Sequence[str]) -> str:
     """Some of the columns that there are, where their names are known to be names, and the one that is most alike."""
-    shown = ", ".join(repr(other[:60]) for other in names[:_SHOWN])
+    shown = ", ".join(repr(other if len(other) <= _LONGEST else f"{other[:_LONGEST]}…") for other in names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more." if len(names) > _SHOWN else "."
     return f"There are {shown}{more}{_checks.suggestion(name, names)}"
 
@@ -68,6 +100,8 @@ def choose(available: Sequence[str], columns: Iterable[str] | None, *, hint: Hin
     if columns is None and len(places) < len(names):  # not shown: a first line without names is somebody's
         raise DataError("The columns of a table must have different names, and two have the same.")
     chosen = list(places) if columns is None else wanted(columns)
+    if any(name in places for name in chosen):  # a first line that has one of the names has names
+        hint = listed
     for name in chosen:
         if name not in places:
             raise DataError(f"The table must have a column {name!r}. {hint(name, names)}")
@@ -163,15 +197,34 @@ def _joined(name: str, columns: list[Any]) -> Column:
     # Reports of bytes and numbers do not go together, nor do reports of different sizes.
     if len({column.shape[1:] for column in columns if not isinstance(column, DictionaryColumn)}) > 1:
         raise DataTypeError(f"Column {name!r} must have the same kind of values in all files or pieces.")
-    if not any(isinstance(column, DictionaryColumn) for column in columns):
+    if not any(isinstance(column, DictionaryColumn) for column in columns) and _go_together(columns):
         return np.concatenate(columns)
-    parts = [column if isinstance(column, DictionaryColumn) else factorize(column.tolist()) for column in columns]
+    parts = [column if isinstance(column, DictionaryColumn) else factorize(plain_values(column)) for column in columns]
     first = parts[0].entries
     if all(part.entries is first for part in parts):
         return DictionaryColumn(first, np.concatenate([part.positions for part in parts]))
     known: dict[Hashable, int] = {}
     positions = [_renumbered(part, known) for part in parts]
     return DictionaryColumn(_entries(known), np.concatenate(positions))
+
+
+def _go_together(columns: list[Any]) -> bool:
+    """Whether one array can hold these without making different values equal.
+
+    NumPy makes 1 of True beside numbers. Of a narrow float it makes a double, which does not tell that it was rounded.
+    """
+    kinds = {column.dtype.kind for column in columns}
+    if len({column.dtype for column in columns}) == 1:
+        return True
+    if len(kinds) > 1 and kinds & set("bM"):
+        return False
+    return not any(_is_rounded(column) for column in columns)
+
+
+def _is_rounded(column: NDArray[Any]) -> bool:
+    """Whether a column of narrow floats has numbers so large that they may have lost digits."""
+    narrow = column.dtype.kind == "f" and column.dtype.itemsize < 8
+    return narrow and bool((np.abs(column) >= exact_below(column.dtype)).any())
 
 
 def _renumbered(column: DictionaryColumn, known: dict[Hashable, int]) -> NDArray[np.int32]:

@@ -206,7 +206,11 @@ def errors(path: str, text: TextOptions, width: int = 0) -> AbstractContextManag
     def explain(error: Exception) -> FormatError | None:
         said = str(error)  # it may quote a row, so it is looked at and not shown
         if isinstance(error, UnicodeError) or "UTF8" in said:
-            return FormatError(f"{path!r} is not encoded in {text.encoding}: state its encoding.")
+            other = "utf-8" if text.encoding not in ("utf-8", "utf-8-sig") else "latin-1"
+            return FormatError(
+                f"{path!r} is not encoded in {text.encoding}: state its encoding, as in --csv encoding={other} "
+                f'(encoding="{other}" in Python).'
+            )
         if not isinstance(error, pa.ArrowInvalid) or not width:
             return None
         if "straddling" in said:
@@ -225,7 +229,7 @@ def hint(name: str, header: Sequence[str]) -> str:
         return f"Did you mean {close!r}?"
     if other is not None:
         return f"{said}, with {other!r} in it: is that the delimiter? State it (--csv delimiter=…)."
-    return f"{said}, and none is like this name."
+    return f"{said}, and none is like this name: look at the first line of the file."
 
 
 #: What may stand between cells when it is not what was declared.

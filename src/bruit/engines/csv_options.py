@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bruit import _checks
 from bruit.errors import ParameterError, ParameterTypeError, translated
 
 
@@ -85,6 +86,6 @@ def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise ParameterTypeError('missing must be a list of texts, as in ("", "?").')
     texts = tuple(value)
-    if not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(text, str) and _checks.is_whole(text) for text in texts):
         raise ParameterTypeError('missing must be a list of texts, as in ("", "?").')
     return texts

@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bruit.domains.domain import DictionaryColumn
+from bruit.domains.domain import DictionaryColumn, check_whole
 from bruit.engines import arrow, memory, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
 from bruit.engines.form import Form, Rows, together
-from bruit.errors import DataError, DataTypeError
+from bruit.errors import DataError, DataTypeError, FormatError, in_column, translated
 
 # Column chunks are read through a buffer of this size, however large the row groups of a file are.
 _BUFFER = 1 << 20
@@ -86,6 +86,9 @@ def _in_folders(root: str, file: str) -> dict[str, str | None]:
     """The columns that stand in the names of folders, and their value for a file: text, or None where it is missing."""
     pairs = [part.partition("=") for part in _below(root, file)[:-1] if "=" in part] if file != root else []
     values = {batching.clean_name(unquote(name)): unquote(value) for name, _, value in pairs}
+    for name, value in values.items():  # the name of a folder may be any bytes
+        with in_column(name):
+            check_whole([value])
     return {name: None if value == _NO_VALUE else value for name, value in values.items()}
 
 
@@ -217,7 +220,9 @@ def metadata_of(path: str) -> dict[str, str]:
     with arrow.reading(path, "Parquet"), arrow.opened(path) as stream:
         stored = pq.read_schema(stream).metadata or {}
     texts = {key.decode("utf-8", "replace"): text.decode("utf-8", "replace") for key, text in stored.items()}
-    carried = _carried(texts.get(_SPARK_ROW, ""))
+    rule = f"{path!r} is not a whole Parquet file: what Spark keeps of its columns is nested too deeply."
+    with translated(RecursionError, lambda _: FormatError(rule)):
+        carried = _carried(texts.get(_SPARK_ROW, ""))
     own = {key: text for key, text in texts.items() if key not in _NOT_OURS and not key.startswith(_SPARKS)}
     return carried | own
 

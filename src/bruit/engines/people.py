@@ -1,7 +1,6 @@
 """Whose rows are whose: a person known alike from every source, and a fold that has all rows of a person at once.
 
-A person is known by a number or a text. Texts are compared in Unicode's normal form C, and a whole number is the same
-person as number, as float and as text: 3, 3.0 and "3". Nothing else is made alike: "007" is not 7.
+Who a person is, `identity` says: texts are compared in Unicode's normal form C, and 3, 3.0 and "3" are one person.
 
 Rows of a person may stand anywhere in a table. Where they do not fit in memory at once, `out_of_core` has DuckDB bring
 keys of rows together on disk. Without DuckDB the source is read several times, and each time the rows of some of the
@@ -16,21 +15,19 @@ import hashlib
 import importlib.util
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.domains.categories import spelling
 from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import is_missing
-from bruit.engines import arrays, memory, queries
+from bruit.engines import arrays, identity, memory, queries
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.sources import Source, is_spark, open_source
-from bruit.errors import DataError, DataTypeError, LimitError, MissingError
+from bruit.errors import LimitError, MissingError
 from bruit.kernels.siphash import siphash
 
 Words = NDArray[np.uint64]
@@ -44,8 +41,6 @@ KEY_BYTES = 16
 #: Whole numbers beyond this many digits are known by their text.
 _DIGITS = 18
 _WHOLE = re.compile(rf"0|-?[1-9][0-9]{{0,{_DIGITS - 1}}}")
-_EXACT = 2.0**53
-_KNOWN_BY = "A person must be known by a whole number or a text."
 
 
 class People(NamedTuple):
@@ -70,24 +65,11 @@ def identify(column: Any) -> People:
     >>> people.codes.tolist(), len(people.words)
     ([1, 0, 1], 2)
     """
-    if isinstance(column, DictionaryColumn):
-        values = column.entries.tolist()
-        _check_floats(np.array([value for value in values if isinstance(value, float)]))
-        return _among([None if is_missing(value) else _key(value) for value in values], column.positions)
-    if column.ndim != 1 or column.dtype.kind not in "buifOUM":
-        raise DataTypeError(_KNOWN_BY)
-    if column.dtype.kind == "M" and np.datetime_data(column.dtype)[0] != "D":
-        raise DataTypeError(f"{_KNOWN_BY} Times are read to the second, where different people look the same.")
-    if column.dtype.kind in "iu":
+    if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iu":
+        # As `identity.keys` would tell them apart, without a text for each number.
         distinct, codes = np.unique(column, return_inverse=True)
         return People(codes.astype(np.int64), _words_of_numbers(distinct))
-    if column.dtype.kind == "f":
-        _check_floats(column)
-    if column.dtype.kind in "bfM":
-        distinct, codes = np.unique(column, return_inverse=True)
-    else:
-        distinct, codes = column, np.arange(column.size)
-    return _among([None if is_missing(value) else _key(value) for value in distinct.tolist()], codes)
+    return _among(*identity.keys(column))
 
 
 def column_words(column: Any) -> Words:
@@ -97,7 +79,7 @@ def column_words(column: Any) -> Words:
     else:
         distinct, places = np.unique(column, return_inverse=True)
         values = distinct.tolist()
-    words = [(0, 0) if is_missing(value) else words_of_text(_key(value)) for value in values]
+    words = [(0, 0) if is_missing(value) else words_of_text(identity.key(value)) for value in values]
     out: Words = np.array([*words, (0, 0)], np.uint64)[places]
     return out
 
@@ -112,11 +94,7 @@ def values_of(column: Any) -> NDArray[Any]:
     return values
 
 
-def _key(value: Any) -> str:
-    return unicodedata.normalize("NFC", spelling(value))
-
-
-def _among(keys: list[str | None], positions: NDArray[Any]) -> People:
+def _among(keys: Sequence[str | None], positions: NDArray[Any]) -> People:
     """The people of texts of which several may be the same person; position −1 is nobody."""
     known: dict[str, int] = {}
     codes = [-1 if key is None else known.setdefault(key, len(known)) for key in keys]
@@ -143,20 +121,6 @@ def _words_of_numbers(numbers: NDArray[Any]) -> Words:
         for place in np.flatnonzero(long):
             words[place] = words_of_text(str(int(numbers[place])))
     return words
-
-
-def _check_floats(column: NDArray[Any]) -> None:
-    present = column[~np.isnan(column)]
-    if (np.abs(present) >= _EXACT).any():
-        raise DataError(
-            f"{_KNOWN_BY} These are floats of 2⁵³ and beyond, which have lost their last digits, so that different "
-            "people look the same. Read the column as text."
-        )
-    if (present != np.floor(present)).any():
-        raise DataError(
-            f"{_KNOWN_BY} These are numbers with digits behind the point, which may have lost their last ones, so that "
-            "different people look the same. Read the column as text."
-        )
 
 
 def hashes(messages: Words, key: bytes) -> Words:

@@ -8,12 +8,14 @@ from typing import Any
 
 from bruit import documents
 from bruit.errors import MissingExtraError, ParameterError
-from bruit.tables import Table
+from bruit.tables import Table, write_cell
 
 #: The names of files that hold a table of results, by their end.
 ENDINGS = (".csv", ".parquet", ".xlsx")
 #: What a cell of a spreadsheet holds without loss.
 _EXACT = 2**53
+#: How many rows a sheet has at most, and how many characters (of UTF-16) a cell.
+SHEET_ROWS, CELL_LENGTH = 1_048_576, 32_767
 
 
 def check_ending(path: Path) -> str:
@@ -56,16 +58,33 @@ def _openpyxl() -> Any:
 
 
 def _write_sheet(columns: dict[str, list[Any]], stream: io.BytesIO) -> None:
-    """One sheet, with names in the first row. A text is never a formula, and large whole numbers are texts."""
+    """Sheets with names in the first row, as many as the rows need. A text is never a formula.
+
+    Nothing here fails for any label or number of rows: what is written was paid for.
+    """
     book = _openpyxl().Workbook()
-    sheet = book.active
-    sheet.title = "results"
-    sheet.freeze_panes = "A2"
-    for place, (name, values) in enumerate(columns.items(), 1):
-        for row, value in enumerate([name, *values], 1):
-            beyond = isinstance(value, int) and abs(value) > _EXACT
-            cell = sheet.cell(row, place)
-            cell.value = str(value) if beyond or not isinstance(value, int | float | None) else value
-            if isinstance(cell.value, str):
-                cell.data_type = "s"
+    most = SHEET_ROWS - 1
+    rows = max(len(values) for values in columns.values())
+    for number, start in enumerate(range(0, max(rows, 1), most), 1):
+        sheet = book.active if number == 1 else book.create_sheet()
+        sheet.title = "results" if number == 1 else f"results {number}"
+        sheet.freeze_panes = "A2"
+        for place, (name, values) in enumerate(columns.items(), 1):
+            for row, value in enumerate([name, *values[start : start + most]], 1):
+                cell = sheet.cell(row, place, _sheet_cell(value))
+                if isinstance(cell.value, str):
+                    cell.data_type = "s"
     book.save(stream)
+
+
+def _sheet_cell(value: Any) -> Any:
+    """A number or nothing as it is; texts as in CSV, and large whole numbers as texts, which are exact."""
+    beyond = isinstance(value, int) and abs(value) > _EXACT
+    if isinstance(value, int | float | None) and not beyond:
+        return value
+    text = write_cell(str(value))
+    if len(text.encode("utf-16-le")) // 2 <= CELL_LENGTH:
+        return text
+    ending = f"… ({len(text):,} characters, digest {documents.digest(text)})"
+    head = text.encode("utf-16-le")[: 2 * (CELL_LENGTH - len(ending))].decode("utf-16-le", "ignore")
+    return head + ending

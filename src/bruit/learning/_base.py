@@ -119,7 +119,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
         check_epsilon(self)
-        _checks.positive(epsilon=self.epsilon)
+        _checks.warn_of_weak(_checks.spent_epsilon(epsilon=self.epsilon))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
             raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")

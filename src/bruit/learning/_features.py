@@ -190,7 +190,9 @@ def _pair(bounds: Any) -> tuple[Floats, Floats]:
     rule = "bounds must be a pair (low, high) of numbers, or of sequences with one number for each column, or a Schema."
     if isinstance(bounds, str | bytes | Mapping) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         raise ParameterTypeError(rule)
-    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
+    unusable = "bounds must be finite and increasing: each low below its high."
+    beyond = translated(OverflowError, lambda _: ParameterError(unusable))
+    with beyond, translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         low, high = (np.asarray(end, np.float64) for end in bounds)
         low, high = np.broadcast_arrays(low, high)
     if low.ndim > 1:
@@ -198,7 +200,7 @@ def _pair(bounds: Any) -> tuple[Floats, Floats]:
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(low).all() and np.isfinite(high - low).all()
     if not finite or not (low < high).all():
-        raise ParameterError("bounds must be finite and increasing: each low below its high.")
+        raise ParameterError(unusable)
     _check_apart(low, high)
     return low.copy(), high.copy()
 

@@ -4,28 +4,39 @@ A memo is *stored*, never derived again: it is drawn from the value at the first
 the value becomes. It is on the disk before the first report leaves, and so is every report, so that a retry sends the
 same bytes. Whoever reads the file learns what all reports of its epochs could tell, and no more; still it is the
 person's own, and is written for its owner alone.
+
+People are kept by the keys that `bruit.engines.identity` gives them, as in releases: whoever is one person there has
+one memo in an epoch here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import documents
-from bruit.domains.domain import DictionaryColumn
+from bruit import _checks, documents
+from bruit.domains.domain import HALVES, DictionaryColumn
+from bruit.engines import identity
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, DesignError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.privacy.guarantee import Guarantee
+from bruit.tables import counted
 
 #: The format of the file.
 FORMAT = "bruit.memory/1"
 #: Memos or reports of people: an array, or one for each column of a plan.
 Rows: TypeAlias = Any
+#: What a memory says whose people are known by their keys, and since when.
+_KNOWN_BY = "bruit.identity/1"
+#: How a number or boolean was spelt in memories that do not say so; as a text it is another person.
+_SPELT_BEFORE = re.compile(r"-?(0|[1-9][0-9]{0,15})\.0|True|False")
 _DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
 
 
@@ -150,18 +161,18 @@ class Memory:
         values
             One value per person; for a plan, columns by name.
         people
-            Whose memos they are: different texts.
+            Whose memos they are: texts, which must be of different people. Two ways of writing é are one person; see
+            `bruit.releases.Person`.
         round, epoch, rng
             As for `report`.
         """
         epoch = self.panel.epoch_of(round, epoch)
-        names = list(people)
-        if not all(isinstance(name, str) for name in names):
-            raise ParameterTypeError("person must be a text.")
-        if len(set(names)) < len(names):
-            raise DataError("Somebody is named twice: a person has one report in a round.")
+        names = _keys(people)
         with documents.alone_with(self._file):
             histories = self._read()
+            names = histories.names_of(names)
+            if len(set(names)) < len(names):
+                raise DataError("Somebody is named twice: a person has one report in a round.")
             kept = [
                 histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
             ]
@@ -223,10 +234,12 @@ class Memory:
 
     def rounds(self, *, epoch: int = 0, person: str = "") -> int:
         """In how many rounds of an epoch a person has reported; `after` of the design says what they cost."""
-        kept = self._read().get(person, {}).get(str(epoch))
+        histories = self._read()
+        (name,) = histories.names_of(_keys([person]))
+        kept = histories.get(name, {}).get(str(epoch))
         return len(kept["reports"]) if kept else 0
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> _Histories:
         epoch = self.panel.guarantees.get("epoch")
         cost = "once more what the reports so far do" if epoch is None else f"ε = {epoch.epsilon:g} once more"
         lost = (
@@ -244,7 +257,7 @@ class Memory:
         people = body.get("people")
         if not isinstance(people, dict) or not all(_is_history(history) for history in people.values()):
             raise FormatError(_DAMAGED)
-        return people
+        return _Histories(people, by_key=body.get("names") == _KNOWN_BY)
 
     def _rows(self, texts: list[Any]) -> Rows:
         """Memos or reports, from their bytes."""
@@ -260,6 +273,52 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({self.path.name!r}, design {self.panel.digest[:8]})"
+
+
+class _Histories(dict[str, Any]):
+    """What a file keeps of people, by their keys.
+
+    Parameters
+    ----------
+    people
+        Histories by name, as they stand in the file.
+    by_key
+        Whether the file says that names are keys. Another one was written by an earlier version, which spelt the number
+        3.0 of a mixed column "3.0" and True "True". Such a name is found by the number and by the text from then on:
+        which of the two it was cannot be told, and a second memo would cost ε once more.
+    """
+
+    def __init__(self, people: Mapping[str, Any], *, by_key: bool) -> None:
+        super().__init__(zip(_keys(people), people.values(), strict=True))
+        self.by_key = by_key or not any(map(_SPELT_BEFORE.fullmatch, people))
+        shared = [count for count in Counter(map(self._form, _keys(people))).values() if count > 1]
+        if shared:
+            raise DataError(
+                f"{sum(shared)} names in this memory are spellings of {counted(len(shared), 'person')}, as é in two "
+                "Unicode forms, or 3 and 3.0. They may have several memos in an epoch, and each costs the ε of an "
+                "epoch. Keep this file, count that in, and begin the next epoch with Memory.create under another name."
+            )
+        self._stored = {self._form(name): name for name in self}
+
+    def names_of(self, keys: list[str]) -> list[str]:
+        """The names under which people are kept, or will be."""
+        return [self._stored.get(self._form(key), key) for key in keys]
+
+    def _form(self, name: str) -> str:
+        """What is the same of all names that may be of one person."""
+        if self.by_key or not _SPELT_BEFORE.fullmatch(name):
+            return name
+        return name.lower() if name in ("True", "False") else identity.key(int(name.removesuffix(".0")))
+
+
+def _keys(people: Iterable[Any]) -> list[str]:
+    """The keys of people who are named by texts."""
+    names = list(people)
+    if not all(isinstance(name, str) for name in names):
+        raise ParameterTypeError("person must be a text.")
+    if not _checks.is_whole("".join(names)):
+        raise DataError(f"person: {HALVES}")
+    return identity.text_keys(names)
 
 
 def _checked(panel: Any) -> Panel:
@@ -311,4 +370,5 @@ def _is_history(history: Any) -> bool:
 
 def _write(path: Path, design: str, people: dict[str, Any]) -> None:
     """The whole file anew, for its owner alone, in place of the old one when it is finished."""
-    documents.write_secret(path, documents.seal(FORMAT, {"design": design, "people": people}))
+    names = {"names": _KNOWN_BY} if getattr(people, "by_key", True) else {}
+    documents.write_secret(path, documents.seal(FORMAT, {"design": design, **names, "people": people}))

@@ -29,12 +29,12 @@ from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.bundle import Bundle
 from bruit.releases.declared import QUARTILES, declared
 from bruit.releases.person import Person
-from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
+from bruit.releases.prospects import Prospect, prospect_table, sizes_note
 from bruit.releases.release import Release
 from bruit.releases.selection import Groups
 from bruit.releases.statistic import CentralNeighbours, Statistic
 from bruit.rounding import decimal, down, up
-from bruit.tables import Table, counted
+from bruit.tables import Table
 
 __all__ = ["Publication", "Request"]
 
@@ -49,6 +49,9 @@ _NOT_IN_RHO = (
     "A publication that splits a ρ needs a ledger in ρ: name one, or start one with budget = { rho = 0.5 }, or with "
     "budget = { epsilon = 1.0, delta = 1e-6, zcdp = true }. For a ledger in ε split an epsilon."
 )
+
+#: For so many rows the noise with less error is chosen, unless their number is expected; it is part of the digest.
+_USUAL_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -201,11 +204,11 @@ class Publication:
 
     def __post_init__(self) -> None:
         if self.rho is None:
-            object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+            object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
         elif self.epsilon is not None:
             raise ParameterError("A publication splits an ε, or a ρ: leave epsilon or rho out.")
         else:
-            object.__setattr__(self, "rho", _checks.positive(rho=self.rho))
+            object.__setattr__(self, "rho", _checks.spent_rho(rho=self.rho))
             object.__setattr__(self, "at", _checks.probability(at=self.at))
         object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
@@ -219,7 +222,9 @@ class Publication:
         users = [item for item in self.requests if (item.selects if self.rho is not None else item.takes_delta)]
         if self.delta and not users:
             raise ParameterError("No statistic of this publication uses delta: leave it out.")
-        _ = self.bundle
+        with _checks.any_epsilon():  # the total is checked above; a part of a ρ may have a larger ε at its δ
+            _ = self.bundle
+        _checks.warn_of_weak(self.guarantee.epsilon)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Publication:
@@ -325,7 +330,7 @@ class Publication:
         """The split and the expected errors, from declared parameters only."""
         rows = [self._prospect(request) for request in self.requests]
         title = f"What {self.title!r} would publish, and how exactly"
-        table = prospect_table(rows, self.guarantee, self.expected_rows or USUAL_ROWS, title=title)
+        table = prospect_table(rows, self.guarantee, self.expected_rows, title=title)
         return replace(table, notes=self._remarks(), about={"publication": self.digest, **table.about})
 
     def _prospect(self, request: Request) -> Prospect:
@@ -335,22 +340,21 @@ class Publication:
         epsilon, delta = self.shares[request.name]
         release = next(item for item in self.bundle.releases if request.name in item.statistics)
         many, statistic = max(1, len(release.groups)), release.drawn[request.name]
-        prospect = Prospect.of(request.name, statistic, many, self._rows(request))
+        prospect = Prospect.of(request.name, statistic, many, self._rows(request) if self.expected_rows else None)
         return prospect._replace(epsilon=epsilon, delta=delta, rho=self.rho_shares.get(request.name))
 
     def _rows(self, request: Request) -> int:
-        """How many rows a value is made of, if groups are of the same size."""
+        """How many rows a value is made of, if groups are of the same size; it decides which noise has less error."""
         groups = 1 if request.selects else math.prod(domain.size for domain in request.by.values() if domain)
-        return max(1, (self.expected_rows or USUAL_ROWS) // groups)
+        return max(1, (self.expected_rows or _USUAL_ROWS) // groups)
 
     def _remarks(self) -> list[str]:
         in_rho = "" if self.rho is None else f"ρ = {self.rho!r}, which stands for "
         notes = [f"guarantee of all together: {in_rho}{self.guarantee}", "± is one standard deviation of the noise"]
         if any(request.kind in ("mean", "variance") for request in self.requests):
-            rows = counted(self.expected_rows or USUAL_ROWS, "row")
-            known = f"of {rows}" if self.expected_rows else f"of {rows}, as expected_rows is not declared"
-            equal = ", in groups of the same size" if any(item.by for item in self.requests) else ""
-            notes.append(f"errors of means and variances are those {known}{equal}")
+            grouped = any(item.by for item in self.requests)
+            equal = ", in groups of the same size" * grouped if self.expected_rows else " in each group" * grouped
+            notes.append(sizes_note(self.expected_rows, equal, "row"))
         persons = {item.person.describe() for item in self.requests if item.person}
         return [*notes, *sorted(persons)]
 
@@ -423,6 +427,8 @@ def _divided(total: float, weights: Mapping[str, Fraction]) -> dict[str, float]:
 
 def _largest_epsilon(guess: float, share: float, cost: Callable[[float], float]) -> float:
     """An ε near a guess that costs no more than a share of ρ, in nine digits: few enough to be the same everywhere."""
+    if not guess > 0:
+        raise ParameterError("at must be smaller, as in at = 1e-6: at so large a δ, ρ says nothing of ε.")
     unit = Fraction(10) ** (math.floor(math.log10(guess)) - 8)
     units = Fraction(guess) // unit
     while decimal(cost(down(units * unit))) > decimal(share):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -53,6 +52,7 @@ MOST_NAME = 60
 MOST_STATISTICS = 1000
 
 
+@documents.reading()
 def read(path: Path) -> Publication:
     """The publication in a file."""
     rule = "a publication must be TOML in UTF-8: lines such as epsilon = 1.0, and [[statistic]] before each statistic."
@@ -91,7 +91,7 @@ def _epsilon(file: Mapping[str, Any]) -> float | None:
         return None
     if "at" in file:
         raise ParameterError("at is the δ at which ρ is told as ε: write rho in place of epsilon, or leave it out.")
-    return _checks.positive(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
+    return _checks.spent_epsilon(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
 
 
 def _needed(table: Mapping[str, Any], key: str, example: str, where: str = "") -> Any:
@@ -107,7 +107,7 @@ def _text(
     value = table.get(key, default) if default is not None else _needed(table, key, f'{key} = "{example}"', where)
     if not isinstance(value, str):
         raise ParameterTypeError(f'{where}{key} must be a text in quotes, as in {key} = "{example or default}".')
-    text = unicodedata.normalize("NFC", value.strip())
+    text = _checks.normal_form(value.strip())
     if not text.isprintable() or len(text) > most or (not text and default is None):
         raise ParameterError(f"{where}{key} must be a text of 1 to {most} characters on one line.")
     return text

@@ -105,7 +105,8 @@ class AboveThreshold:
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
+        _checks.warn_of_weak(self.epsilon)
         object.__setattr__(self, "threshold", _checks.integer(low=-MOST, high=MOST, threshold=self.threshold))
         object.__setattr__(self, "sensitivity", _checks.integer(low=1, sensitivity=self.sensitivity))
         object.__setattr__(self, "monotone", bool(self.monotone))

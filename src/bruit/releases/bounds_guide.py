@@ -115,7 +115,8 @@ class BoundsGuide:
     def __post_init__(self) -> None:
         if not isinstance(self.count, Count):
             raise ParameterTypeError("The guide is about a count: give the one that is planned, as Count(epsilon=1.0).")
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
+        _checks.warn_of_weak(self.epsilon)
         if self.most is not None:
             object.__setattr__(self, "most", _checks.integer(low=1, high=_MOST, most=self.most))
         _ = self._single, self.noise, self._group_noise, [self._noise_of(bound) for bound in self.candidates]
@@ -244,9 +245,11 @@ class BoundsGuide:
     @classmethod
     def from_dict(cls, body: Any) -> BoundsGuide:
         """The inverse of `to_dict`."""
-        single = Release.from_dict(body["single"])
-        (count,), person = single.statistics.values(), cast(Person, single.person)
-        return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
+        rule = "A guide to bounds must have one count with a person, epsilon and most."
+        with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
+            single = Release.from_dict(body["single"])
+            (count,), person = single.statistics.values(), cast(Person, single.person)
+            return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
 
     @cached_property
     def digest(self) -> str:

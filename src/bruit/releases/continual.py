@@ -13,12 +13,15 @@ in its low digits.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import secrets
 import threading
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from statistics import NormalDist
@@ -58,9 +61,13 @@ _BITS = 20
 MOST_STEPS = 2**14
 #: Counts of a day are cut to this.
 MOST_COUNT = 2**40
+#: How many bytes the key has by which files are hashed, and how many a hash has.
+_KEY_BYTES, _HASH_BYTES = 32, 16
+_HASH = re.compile(rf"(?:[0-9a-f]{{{2 * _HASH_BYTES}}})?")
+_KEY = re.compile(rf"[0-9a-f]{{{2 * _KEY_BYTES}}}")
 _HOLDS = (
-    "The true number of each day, without noise, and what was published of it. Keep this file secret: it is for the "
-    "one who publishes the series, and is needed for the next day."
+    "The true number of each day, without noise, what was published of it, and keyed hashes of the files that were "
+    "counted. Keep this file secret: it is for the one who publishes the series, and is needed for the next day."
 )
 
 
@@ -117,7 +124,8 @@ class ContinualCount:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _checks.integer(low=1, high=MOST_STEPS, steps=self.steps))
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
+        _checks.warn_of_weak(self.epsilon)
         object.__setattr__(self, "delta", _checks.probability(delta=self.delta))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.rows is not None:
@@ -201,7 +209,8 @@ class ContinualCount:
         """
         secure = Words.resolve(rng, "continual", self.digest).secure
         name = f"{(label or 'running total')[:180]} ({secrets.token_hex(4)})"
-        state = _State(self, name, simulated=not secure, booked=ledger is None, days=[], counts=[], noisy=[])
+        key = secrets.token_hex(_KEY_BYTES)
+        state = _State(self, name, not secure, ledger is None, days=[], counts=[], noisy=[], files=[], key=key)
         file = None if path is None else documents.state_file(path)
         series = ContinualSeries(state, file)
         if file is not None:
@@ -239,7 +248,10 @@ class ContinualCount:
 
 @dataclass(frozen=True)
 class _State:
-    """What is kept between days. Its repr shows nothing of the counts."""
+    """What is kept between days. Its repr shows nothing of the counts.
+
+    `files` has a hash of the file of each day under the secret `key`, or nothing for a day without a file.
+    """
 
     design: ContinualCount
     label: str
@@ -248,6 +260,8 @@ class _State:
     days: list[str]
     counts: list[int]
     noisy: list[int]
+    files: list[str]
+    key: str
 
     def __repr__(self) -> str:
         return "_State(redacted)"
@@ -262,6 +276,8 @@ class _State:
             "days": self.days,
             "counts": list(map(str, self.counts)),
             "noisy": list(map(str, self.noisy)),
+            "files": self.files,
+            "key": self.key,
         }
         return documents.seal(ContinualSeries.FORMAT, body, indent=2)
 
@@ -274,6 +290,9 @@ class _State:
                 [documents.whole_number(item, "A count") for item in body[name]] for name in ("counts", "noisy")
             )
             days = [str(day) for day in body["days"]]
+            # A series of an earlier version has no files: its days may have had any, and its key is drawn now.
+            files = [str(item) for item in body.get("files", [""] * len(days))]
+            key = str(body.get("key", secrets.token_hex(_KEY_BYTES)))
             state = cls(
                 ContinualCount.from_dict(body["design"]),
                 str(body["label"]),
@@ -282,9 +301,13 @@ class _State:
                 days,
                 counts,
                 noisy,
+                files,
+                key,
             )
-        if not len(days) == len(counts) == len(noisy) <= state.design.steps:
+        if not len(days) == len(counts) == len(noisy) == len(files) <= state.design.steps:
             raise FormatError(rule)
+        if not all(map(_HASH.fullmatch, files)) or not _KEY.fullmatch(key):
+            raise FormatError("This series was damaged: its key and the hashes of its files must be hexadecimal.")
         return state
 
 
@@ -350,7 +373,15 @@ class ContinualSeries:
                 ledger.book([Line(self.guarantee, state.label, self.design.rho)])
             self._keep(state, booked=True)
 
-    def add(self, count: Any, day: Any = None, rng: Randomness = None) -> Result:
+    def add(
+        self,
+        count: Any,
+        day: Any = None,
+        rng: Randomness = None,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        anyway: bool = False,
+    ) -> Result:
         """Add a day, draw its noisy number, once, and give the running total up to it.
 
         Parameters
@@ -358,22 +389,40 @@ class ContinualSeries:
         count
             How many events the day has: a whole number.
         day
-            What the day is called, as in ``"2026-05-01"`` or a `datetime.date`; by default its number.
+            What the day is called, as in ``"2026-05-01"`` or a `datetime.date`; by default its number. A day before one
+            that was added is refused.
         rng
             None for secure noise; the whole number with which a simulated series was started.
+        file
+            The file in which these events were counted. A file whose bytes are those of another day is refused; one
+            that has no event may come again.
+        anyway
+            Whether to add the day also if it is before another one, or its file is that of another day.
         """
         number = _whole(count)
         with self._alone() as state:
             name = _day(day, len(state.days))
             self._check(state, name)
+            contents = "" if file is None or not number else _hash(Path(file), state.key)
+            if not anyway:
+                _check_order(state, name, named=day is not None)
+                _check_file(state, contents)
             place = len(state.days)
             words = Words.resolve(rng, "continual", f"{self.design.digest} {state.label[-10:]} {place}")
             if words.secure == state.simulated:
-                raise ParameterError("A series is simulated, with a seed on every day, or secure on every day.")
+                if state.simulated:
+                    raise ParameterError(
+                        "This series was started with a seed, and every day needs the same: add --seed 7 (rng=7 in "
+                        "Python), with its number."
+                    )
+                raise ParameterError(
+                    "This series was started without a seed, and every day goes without: leave --seed out."
+                )
             counts = [*state.counts, min(max(number, -MOST_COUNT), MOST_COUNT)]
             exact = sum(weight * past for weight, past in zip(self.design.weights, reversed(counts), strict=False))
             drawn = exact + int(self.design.noise.sample(1, words)[0])
-            self._keep(state, days=[*state.days, name], counts=counts, noisy=[*state.noisy, drawn])
+            days, files = [*state.days, name], [*state.files, contents]
+            self._keep(state, days=days, counts=counts, noisy=[*state.noisy, drawn], files=files)
             return self.totals(last=1)
 
     def totals(self, *, last: int | None = None) -> Result:
@@ -447,8 +496,12 @@ class ContinualSeries:
         """A day that cannot be added is refused; no rule here depends on counts."""
         if not state.booked:
             raise LedgerError("This series was not booked: book it first, with series.book(ledger).")
-        if name in state.days:
-            raise ParameterError(f"The day {name!r} was added already, and its number is drawn once: see totals().")
+        for day in state.days:
+            if day == name or (moment(day) is not None and moment(day) == moment(name)):
+                raise ParameterError(
+                    f"The day {day!r} was added already, and its number is drawn once. It is shown by bruit continual "
+                    "show, or by totals() and daily() in Python."
+                )
         if len(state.days) >= self.design.steps:
             raise LimitError(f"All {self.design.steps:,} days of this series are used: start another one.")
 
@@ -490,7 +543,7 @@ class ContinualSeries:
 
 
 def _read(file: Path, name: Path) -> _State:
-    rule = f"There is no series {str(name)!r}, or it may not be read."
+    rule = f"There is no series {str(name)!r}, or it may not be read: bruit continual start begins one."
     with translated(OSError, lambda _: FormatError(rule)):
         text = documents.read_state(file)
     return _State.from_json(text)
@@ -502,6 +555,55 @@ def _whole(count: Any) -> int:
     return int(count)
 
 
+def moment(name: str) -> tuple[str, Any] | None:
+    """When a day is, by its name: a date, a time, a month or a number, with which of these it is; None for others.
+
+    >>> moment("2026-05-01") == moment("20260501"), moment("2026-05")[0], moment("monday")
+    (True, 'month', None)
+    """
+    with contextlib.suppress(ValueError):
+        return "date", date.fromisoformat(name)
+    with contextlib.suppress(ValueError):
+        time = datetime.fromisoformat(name)
+        return ("time", time) if time.tzinfo is None else ("time with a zone", time.astimezone(UTC))
+    with contextlib.suppress(ValueError):
+        return "month", date.fromisoformat(f"{name}-01")
+    return ("number", int(name)) if re.fullmatch(r"[+-]?[0-9]{1,18}", name) else None
+
+
+def _check_order(state: _State, name: str, *, named: bool) -> None:
+    """Refuse a day before one that was added, where names say so; a day without a name is the next."""
+    this = moment(name) if named else None
+    for day in state.days:
+        other = moment(day)
+        if this is not None and other is not None and other[0] == this[0] and other[1] > this[1]:
+            raise ParameterError(
+                f"The day {name!r} is before {day!r}, which was added already, and totals are in the order in which "
+                "days are added. If that is meant, add it with --anyway (anyway=True in Python)."
+            )
+
+
+def _check_file(state: _State, contents: str) -> None:
+    """Refuse the file of another day."""
+    if contents and contents in state.files:
+        day = state.days[state.files.index(contents)]
+        raise ParameterError(
+            f"This file was added already, for the day {day!r}: its bytes are the same. If these are other events, "
+            "add it with --anyway (anyway=True in Python)."
+        )
+
+
+def _hash(path: Path, key: str) -> str:
+    """A hash of the bytes of a file, or of the files of a folder, which tells nothing without the key."""
+    digest = hashlib.blake2b(key=bytes.fromhex(key), digest_size=_HASH_BYTES)
+    rule = f"The file {str(path)!r} cannot be read again, to tell whether it was added before."
+    with translated(OSError, lambda _: ParameterError(rule)):
+        for part in sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]:
+            with part.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "blake2b").digest())
+    return digest.hexdigest()
+
+
 def _day(day: Any, place: int) -> str:
     if day is None:
         return str(place + 1)
@@ -509,4 +611,4 @@ def _day(day: Any, place: int) -> str:
         return day.isoformat()
     if not isinstance(day, str | int) or isinstance(day, bool) or not str(day).strip() or not str(day).isprintable():
         raise ParameterTypeError('day must be a text such as "2026-05-01", a date or a whole number.')
-    return str(day)
+    return unicodedata.normalize("NFC", str(day).strip())

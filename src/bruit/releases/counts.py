@@ -172,9 +172,15 @@ class Histogram(_Counted):
         return self.domain.size
 
     @property
+    def outcomes(self) -> int:
+        """One count for each value."""
+        return self.size
+
+    @property
     def labels(self) -> tuple[Any, ...]:
-        """One label for each count."""
-        return self.domain.names
+        """One label for each count; the points of a grid as a person writes them."""
+        names: tuple[Any, ...] = getattr(self.domain, "written_names", self.domain.names)
+        return names
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The code of each value."""

@@ -181,7 +181,12 @@ class InverseSensitivity(Statistic):
         return lengths
 
     def value_at(self, place: int) -> float:
-        """The result with this number."""
+        """The result with this number; a point of a declared grid as a person writes it."""
+        points = self.statistic.outputs
+        if points is None and isinstance(self.statistic, QuantileLength) and isinstance(self.bounds, Grid):
+            points = self.grid
+        if points is not None:
+            return float(points.numbers(place))
         return float(self.axis.point(place) * self._unit + self._origin)
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,9 +22,10 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
+from bruit.domains.grid import as_written
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
-from bruit.errors import LimitError, ParameterError
+from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, Integers, Noise, cut
@@ -41,9 +43,6 @@ from bruit.releases.statistic import (
 
 __all__ = ["Mean", "Sum", "Variance"]
 
-#: The largest number that may be summed.
-_MOST_BOUND = 2.0**980
-_MOST_SQUARED = 2.0**480
 #: One record changes a sum by at most 2 to this power of units, so that 2⁴⁰ of them fit 61 bits.
 _CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
 #: The sensitivity, in units of what is rounded, of the variance under replace.
@@ -93,6 +92,11 @@ class Moment(AdditiveStatistic):
     def _step(self) -> float:
         return float(self.grid.step)
 
+    @property
+    def _written_step(self) -> Fraction:
+        """The step as it is declared, so that a result is a decimal multiple of it and not the sum of roundings."""
+        return as_written(self._step if self.step is None else self.step)
+
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The steps of each number above the lower bound."""
         return [codes_by(self.grid, self.values(batch))]
@@ -130,14 +134,14 @@ class Moment(AdditiveStatistic):
             )
         return _checks.integer(low=1, n=n)
 
-    def _about(self, value: float, noise: Noise, unit: float, simulated: bool) -> Result:
-        """A value that has this noise in these units."""
+    def _about(self, value: Fraction, noise: Noise, unit: Fraction, simulated: bool) -> Result:
+        """A value that has this noise in these units; floats are the nearest to exact numbers."""
 
         def ends(level: float) -> Any:
-            half = noise.half_width(level) * unit
-            return [value - half, value + half]
+            half = Fraction(noise.half_width(level)) * unit
+            return [float(value - half), float(value + half)]
 
-        return self._result(value, simulated, error=noise.error * unit, ends=ends)
+        return self._result(float(value), simulated, error=noise.error * float(unit), ends=ends)
 
     def _kept(self, value: float, error: float, ends: Ends, interval: str, simulated: bool) -> Result:
         return self._result(value, simulated, error=error, ends=ends, notes=("kept within the bounds", interval))
@@ -189,11 +193,6 @@ class Sum(Moment):
     kind: ClassVar[str] = "sum"
     rising: ClassVar[bool] = False  # of numbers below 0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if max(map(abs, self.bounds)) > _MOST_BOUND:
-            raise LimitError("bounds must lie within ±2⁹⁸⁰, so that the sum of 2⁴⁰ records is a finite number.")
-
     def change(self, neighbours: CentralNeighbours, n: int | None = None) -> Change:
         """In units: the width of the bounds where n is public, else the greater bound."""
         most = self.grid.width if neighbours == "replace" else -(-self._change // self._unit(n))
@@ -228,7 +227,7 @@ class Sum(Moment):
         """The noisy sum in the unit of the data."""
         unit = self._unit(n)
         steps = int(noisy[0]) * unit + (n or 0) * self.grid.first
-        return self._about(steps * self._step, noise, unit * self._step, simulated)
+        return self._about(steps * self._written_step, noise, unit * self._written_step, simulated)
 
 
 @dataclass(frozen=True)
@@ -280,8 +279,8 @@ class Mean(Moment):
         """The noisy sum over n, or the share of one noisy sum in both."""
         grid = self.grid
         if n is not None:
-            unit = self._step / n
-            return self._about(grid.low + float(noisy[0]) * unit, noise, unit, simulated)
+            unit = self._written_step / n
+            return self._about((n * grid.first + int(noisy[0])) * unit, noise, unit, simulated)
         above, below = float(noisy[0]), float(noisy[1])
         scale, tail = _law(noise)
         total = max(above + below, float(grid.width))
@@ -291,7 +290,9 @@ class Mean(Moment):
         def ends(level: float) -> Any:
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
-        value = float(grid.value(share * grid.width))
+        exact = max(int(noisy[0]) + int(noisy[1]), grid.width)
+        places = grid.width * min(max(Fraction(int(noisy[0]), exact), Fraction(0)), Fraction(1))
+        value = float((grid.first + places) * self._written_step)
         return self._kept(value, error * grid.width * self._step, ends, ratio.CALLED, simulated)
 
 
@@ -324,11 +325,6 @@ class Variance(Moment):
     kind: ClassVar[str] = "variance"
     # Squares of steps must leave room for many records in 64 bits.
     most_steps: ClassVar[int] = 2**14
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if max(map(abs, self.bounds)) > _MOST_SQUARED:
-            raise LimitError("bounds must lie within ±2⁴⁸⁰, so that the variance is a finite number.")
 
     @property
     def size(self) -> int:
@@ -381,8 +377,8 @@ class Variance(Moment):
         """The variance of the noisy sums."""
         square, many = self._step**2, self._unit(n)
         if n is not None:
-            unit = many * square / n**2
-            return self._about(float(noisy[0]) * unit, noise, unit, simulated)
+            unit = many * self._written_step**2 / n**2
+            return self._about(int(noisy[0]) * unit, noise, unit, simulated)
         width = self.grid.width**2
         total = max(float(noisy.sum()), width / many)
         b0, b1, b2 = (float(part) / total for part in noisy)

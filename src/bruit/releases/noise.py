@@ -325,12 +325,16 @@ def simplest_fraction(low: Fraction, high: Fraction) -> Fraction:
     >>> simplest_fraction(Fraction(31, 100), Fraction(34, 100))
     Fraction(1, 3)
     """
-    whole = math.ceil(low)
-    if whole <= high:
-        return Fraction(whole)
-    # Both lie strictly between two whole numbers: the same question for the reciprocals of what is left.
-    floor = whole - 1
-    return floor + 1 / simplest_fraction(1 / (high - floor), 1 / (low - floor))
+    (over, under), (top, bottom) = low.as_integer_ratio(), high.as_integer_ratio()
+    floors = []
+    while (whole := -(-over // under)) * bottom > top:
+        # Both lie strictly between two whole numbers: the same question for the reciprocals of what is left.
+        floors.append(whole - 1)
+        over, under, top, bottom = bottom, top - floors[-1] * bottom, under, over - floors[-1] * under
+    numerator, denominator = whole, 1
+    for floor in reversed(floors):
+        numerator, denominator = floor * numerator + denominator, numerator
+    return Fraction(numerator, denominator)
 
 
 def _rational(**parameter: Any) -> Fraction:

@@ -30,7 +30,7 @@ from bruit.engines import batch as batching
 from bruit.engines import people as engine
 from bruit.engines.people import KEY_BYTES, People, column_names, identify
 from bruit.entropy import Randomness, Words
-from bruit.errors import FormatError, ParameterError, ParameterTypeError, translated
+from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.kernels import bounding as kernels
 from bruit.tables import counted
 from bruit.typing import SourceLike
@@ -416,7 +416,10 @@ def repeated_identifier(source: Any) -> str | None:
     table = engines.Source.of(source)
     for name in filter(_IDENTIFIER.search, column_names(table)):
         (batch, *_) = itertools.islice(engines.batches(engines.Source(table.data, table.text), [name]), 1)
-        codes = identify(batch[name]).codes
+        try:
+            codes = identify(batch[name]).codes
+        except (DataError, DataTypeError):  # amounts of an account, say: no identifier, and no reason to refuse a table
+            continue
         if np.unique(codes[codes >= 0]).size < (codes >= 0).sum():
             return name
     return None

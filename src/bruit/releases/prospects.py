@@ -8,12 +8,12 @@ from typing import NamedTuple
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.person import Person
 from bruit.releases.statistic import AdditiveStatistic, Statistic
-from bruit.tables import Column, Table, counted, digits
+from bruit.tables import Column, Table, counted, digits, plural
 
-__all__ = ["USUAL_ROWS", "Prospect", "prospect_table"]
+__all__ = ["Prospect", "prospect_table"]
 
-#: For so many records the errors of means and variances are said, unless more is known.
-USUAL_ROWS = 1000
+#: For so many records the errors of means and variances are said, unless their number is expected.
+SIZES = (100, 1_000, 10_000, 100_000)
 
 
 class Prospect(NamedTuple):
@@ -32,19 +32,32 @@ class Prospect(NamedTuple):
     rho: float | None = None
 
     @classmethod
-    def of(cls, name: str, statistic: Statistic, groups: int, n: int) -> Prospect:
-        """The prospect of a statistic for so many groups, of n records each."""
+    def of(cls, name: str, statistic: Statistic, groups: int, n: int | None) -> Prospect:
+        """The prospect of a statistic for so many groups, of n records each; None for several numbers of records."""
         additive = isinstance(statistic, AdditiveStatistic)
         noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
-        labels = getattr(statistic, "labels", None) or getattr(statistic, "quantiles", None) or (name,)
-        error, other = (statistic.describe_error(size) for size in (n, 2 * n))
-        return cls(name, noise, statistic.epsilon, statistic.delta, groups * len(labels), error, error != other)
+        errors = [statistic.describe_error(size) for size in (SIZES if n is None else (n, 2 * n))]
+        by_size = len(set(errors)) > 1
+        error = _for_sizes(errors) if by_size and n is None else errors[0]
+        return cls(name, noise, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size)
+
+
+def _for_sizes(errors: Sequence[str]) -> str:
+    """The errors for each number of records, in words."""
+    return ", ".join(f"{error} ({size:,})" for error, size in zip(errors, SIZES, strict=True))
+
+
+def sizes_note(n: int | None, where: str = "", noun: str = "record") -> str:
+    """What the errors of means and variances are computed for."""
+    if n is None:
+        return f"errors of means and variances depend on the number of {plural(noun)}{where}, in parentheses"
+    return f"errors of means and variances are those of {counted(n, noun)}{where}"
 
 
 def prospect_table(
     rows: Sequence[Prospect],
     guarantee: Guarantee,
-    n: int,
+    n: int | None,
     person: Person | None = None,
     title: str = "",
     *,
@@ -53,7 +66,7 @@ def prospect_table(
     """The prospects of a release as a table."""
     notes = [f"guarantee of all together: {guarantee}"]
     if any(row.by_size for row in rows):
-        notes.append(f"errors of means and variances are those of {counted(n, 'record')}{' in each group' * grouped}")
+        notes.append(sizes_note(n, " in each group" * grouped))
     if any(row.error.startswith("±") for row in rows):
         notes.append("± is one standard deviation of the noise")
     if person is not None:

@@ -40,11 +40,11 @@ from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
-from bruit.privacy.zcdp import pure_rho
+from bruit.privacy.zcdp import pure_rho, rho_to_epsilon
 from bruit.releases.counts import Count
 from bruit.releases.laws import OutcomeLaw
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
-from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
+from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups
@@ -103,6 +103,15 @@ class Release(Described):
         elif not isinstance(person, Person):
             raise ParameterTypeError('person must be a Person, as in Person("user_id", rows=10).')
         _ = self.guarantee, self._drawn
+        _checks.warn_of_weak(_checks.spent_epsilon(epsilon=self._total(), of=" of all statistics together"))
+
+    def _total(self) -> float:
+        """The ε of all statistics, or where that is less, of all their ρ at δ = 10⁻⁶: Gaussian noise adds up slowly."""
+        total = self.guarantee.epsilon
+        rhos = [self._rho(statistic) for statistic in self._statistics.values()]
+        if total <= _checks.WEAK_EPSILON or any(rho is None for rho in rhos):
+            return total
+        return min(total, rho_to_epsilon(sum(rho or 0.0 for rho in rhos), 1e-6))
 
     def _check_rows(self) -> None:
         """What makes no sense where each row is a person of its own is refused."""
@@ -257,9 +266,9 @@ class Release(Described):
         Parameters
         ----------
         n
-            How many records a value is made of, for means and variances; 1,000 unless given.
+            How many records a value is made of, for means and variances; several numbers of records by default.
         """
-        size = _checks.integer(low=1, n=USUAL_ROWS if n is None else n)
+        size = None if n is None else _checks.integer(low=1, n=n)
         many = max(1, len(self.groups))
         rows = [Prospect.of(name, statistic, many, size) for name, statistic in self._drawn.items()]
         rows = [
@@ -305,6 +314,7 @@ class Release(Described):
         return {"statistics": statistics, **by, **person}
 
     @classmethod
+    @documents.reading()
     def from_dict(cls, body: Any) -> Release:
         """The inverse of `to_dict`; a file written by hand may have ``"by": {"sex": ["F", "M"]}``."""
         rule = 'A release must have a list "statistics", each with a kind, and "by" where there are groups.'
@@ -334,8 +344,9 @@ class Release(Described):
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
         """The inverse of `to_json`; a file written by hand needs neither format nor digest."""
-        body = documents.parsed(text, "release")
-        return cls.from_dict(documents.unseal(text, cls.FORMAT) if "digest" in body else body)
+        with documents.reading(len(text)):
+            body = documents.parsed(text, "release")
+            return cls.from_dict(documents.unseal(text, cls.FORMAT) if "digest" in body else body)
 
     @cached_property
     def digest(self) -> str:

@@ -322,7 +322,9 @@ def _mixed(values: Sequence[Any]) -> list[Any]:
 
 def labelled(result: Result, label: str | None) -> Result:
     """A result that says under which label it was booked."""
-    return result if label is None else replace(result, statistic={**result.statistic, "label": label})
+    if label is None:
+        return result
+    return replace(result, statistic={**result.statistic, "label": _checks.whole_text(label=label)})
 
 
 def named_by(name: str, by: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit import documents, engines
+from bruit import _checks, documents, engines
 from bruit.engines.people import fold_people, take
 from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, in_column
@@ -27,7 +27,7 @@ from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
-from bruit.releases.prospects import USUAL_ROWS, Prospect, prospect_table
+from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled
 from bruit.releases.selection import Groups, GroupTally, booked_counts
 from bruit.releases.statistic import AdditiveStatistic, LedgerLike, Statistic
@@ -85,7 +85,9 @@ class GroupStatistics:
                 'Sums and means of groups that are not declared are for neighbours="add-remove": under "replace" the '
                 "sizes of groups are not public."
             )
-        _ = self.guarantee, self._drawn
+        _ = self._drawn
+        total = _checks.spent_epsilon(epsilon=self.guarantee.epsilon, of=" of all statistics together")
+        _checks.warn_of_weak(total)
 
     @property
     def person(self) -> Person | None:
@@ -223,10 +225,9 @@ class GroupStatistics:
 
     def prospects(self, n: int | None = None) -> Table:
         """The errors to expect, as `Release.prospects`."""
-        size = USUAL_ROWS if n is None else n
         rows = [self._groups.prospect(f"count by {', '.join(self._groups.by)}")]
-        rows += [Prospect.of(name, item, 1, size)._replace(values=None) for name, item in self._drawn.items()]
-        return prospect_table(rows, self.guarantee, size, self.person, grouped=True)
+        rows += [Prospect.of(name, item, 1, n)._replace(values=None) for name, item in self._drawn.items()]
+        return prospect_table(rows, self.guarantee, n, self.person, grouped=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""

@@ -12,6 +12,7 @@ and has .0134); and a threshold on rows, which somebody with many rows passes al
 from __future__ import annotations
 
 import functools
+import heapq
 import itertools
 import math
 import unicodedata
@@ -55,6 +56,7 @@ Integers = NDArray[np.int64]
 _TOTAL_BITS = 63
 #: The largest threshold.
 MOST_THRESHOLD = 2**22
+_TOO_SMALL = "So small an ε and δ need a threshold of millions of people: use larger ones."
 #: Binary digits of the factor by which weights fall.
 _UNIT_BITS = 192
 #: By how much tails that are computed in double precision are enlarged.
@@ -65,6 +67,14 @@ _REACH = 20
 _LEAST_DELTA = 1e-30
 #: Changes of up to so many numbers are computed, and bounded beyond.
 _SUMMED = 100
+#: Numbers of groups nearer to each other than a thousandth of all are not told apart.
+_STRETCHES = 1000
+#: How many microseconds one δ of Gaussian noise takes, about.
+_DELTA_WORK = 80
+#: Thresholds are estimated for no smaller ε; from there on they depend on δ alone.
+_LEAST_EPSILON = 1e-250
+#: Beyond this ε, Gaussian noise has nothing to offer, and e^ε is no double.
+_MOST_EPSILON = 700
 #: How many σ are tried, one percent apart, and the largest one.
 _SIGMAS = 40
 _MOST_SIGMA = 2.0**12
@@ -97,12 +107,39 @@ class SelectionNoise:
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """The weights of 0, 1, …, k; a number and its negative have the same."""
+        about = self._about()
+        if about > 1.05 * MOST_THRESHOLD:
+            raise LimitError(_TOO_SMALL)
+        documents.work(about / 2)
         bits = _TOTAL_BITS - 2
+        while self._surely_too_many(bits):
+            bits -= 1
         while True:
             weights = self._weights(bits)
             if weights is not None:
                 return weights
             bits -= 1
+
+    def _about(self) -> float:
+        """The threshold of weights that are not rounded, which is near the true one."""
+        epsilon, delta = max(float(self.epsilon), _LEAST_EPSILON), float(self.delta)
+        step = -math.expm1(-epsilon)
+        # e^−εk = δ(1 + e^−ε)/(1 − e^−ε + 2δe^−ε).
+        return -math.log1p(-min(step * (1 - delta) / (step + 2 * delta * (1 - step)), 1 - 1e-16)) / epsilon
+
+    def _least_threshold(self, bits: int) -> float:
+        """The threshold of weights from 2^bits on is at least this.
+
+        W_i ≥ 2^bits·e^−εi, and the last weight is at most δ of a total below 2⁶³.
+        """
+        tail = math.log(self.delta.denominator) - math.log(self.delta.numerator) - (_TOTAL_BITS - bits) * math.log(2)
+        return max(0.0, tail * (1 - _MARGIN) / max(float(self.epsilon), _LEAST_EPSILON))
+
+    def _surely_too_many(self, bits: int) -> bool:
+        """Whether weights from 2^bits on are too many for the total: so it is by 1 + 2Σe^−εi, which they exceed."""
+        epsilon, least = max(float(self.epsilon), _LEAST_EPSILON), math.floor(self._least_threshold(bits))
+        both = -2 * math.expm1(-epsilon * least) / math.expm1(min(epsilon, _MOST_EPSILON)) if least else 0.0
+        return bits > 0 and (1 + both) * (1 - _MARGIN) >= 2.0 ** (_TOTAL_BITS - bits)
 
     def _weights(self, bits: int) -> tuple[int, ...] | None:
         """Weights from 2^bits on; None if their total does not fit."""
@@ -115,7 +152,7 @@ class SelectionNoise:
             if total >> _TOTAL_BITS:
                 return None
             if len(weights) > MOST_THRESHOLD:
-                raise LimitError("So small an ε and δ need a threshold of millions of people: use larger ones.")
+                raise LimitError(_TOO_SMALL)
         return tuple(weights)
 
     @property
@@ -209,23 +246,25 @@ class GaussianSelection:
     @classmethod
     def calibrate(cls, epsilon: float, delta: float, groups: int) -> GaussianSelection | None:
         """The noise of least threshold, among some, for (ε, δ) and κ groups; None where it has none to offer."""
-        least = _least_sigma(epsilon, delta, groups) if delta >= _LEAST_DELTA else None
+        least = _least_sigma(epsilon, delta, groups) if delta >= _LEAST_DELTA and epsilon <= _MOST_EPSILON else None
         if least is None:
             return None
-        candidates = []
+        best: GaussianSelection | None = None
         for step in range(_SIGMAS):
             sigma2 = Fraction(math.ceil(64 * (least * (1 + step / 100)) ** 2), 64)
-            candidates.append(cls._with_threshold(sigma2, epsilon, delta, groups))
-        return min((item for item in candidates if item is not None), key=lambda item: item.threshold, default=None)
+            # Groups of one person alone allow this δ' at most, by which thresholds grow with σ.
+            floor = cls._passing(sigma2, -math.expm1(math.log1p(-delta) / groups))
+            if floor is None or (best is not None and floor.threshold >= best.threshold):
+                break
+            allowed = _allowed(float(sigma2), epsilon, delta, groups)
+            own = None if allowed is None else cls._passing(sigma2, allowed)
+            if own is not None and (best is None or own.threshold < best.threshold):
+                best = own
+        return best
 
     @classmethod
-    def _with_threshold(cls, sigma2: Fraction, epsilon: float, delta: float, groups: int) -> GaussianSelection | None:
-        others = np.array([_gaussian_delta(float(sigma2), groups - alone, epsilon) for alone in range(groups + 1)])
-        if others.max() > delta:
-            return None
-        # (1 − δ')^j ≥ (1 − δ)/(1 − δ_G): the largest δ' that every j allows.
-        alone = np.arange(1, groups + 1)
-        allowed = (-np.expm1((np.log1p(-delta) - np.log1p(-others[1:])) / alone)).min()
+    def _passing(cls, sigma2: Fraction, allowed: float) -> GaussianSelection | None:
+        """The least threshold that a group of one person passes with at most this probability."""
         tail = _tails(float(sigma2))
         passing = np.flatnonzero(tail * (1 + _MARGIN) <= allowed)
         return cls(sigma2, int(passing[0])) if passing.size else None
@@ -294,6 +333,37 @@ def _above(tails: NDArray[np.float64], bound: float) -> float:
     if least <= 0:
         return 1.0 - (float(tails[1 - least]) if 1 - least < tails.size else 0.0)
     return float(tails[least]) if least < tails.size else 0.0
+
+
+def _allowed(sigma2: float, epsilon: float, delta: float, groups: int) -> float | None:
+    """The largest δ' with (1 − δ')^j ≥ (1 − δ)/(1 − δ_G) for every j of κ groups; None where δ_G alone exceeds δ.
+
+    δ_G falls as j grows, so that from j = a to b the logarithm of 1 − δ' is at most that of a divided by b. Stretches
+    with the largest such bounds are halved until none is above the best j; short ones among many groups count as their
+    bound, which is on the private side.
+    """
+
+    @functools.cache
+    def left(alone: int) -> float:
+        documents.work(_DELTA_WORK)
+        return math.log1p(-delta) - math.log1p(-min(delta, _gaussian_delta(sigma2, groups - alone, epsilon)))
+
+    if _gaussian_delta(sigma2, groups, epsilon) > delta:
+        return None
+    best = max(left(1), left(groups) / groups)
+    stretches = [(-left(1) / groups, 1, groups)]
+    while stretches:
+        below, first, last = heapq.heappop(stretches)
+        if -below * (1 - 10 * _MARGIN) <= best or last - first <= 1:
+            continue
+        if last - first <= groups // _STRETCHES:
+            best = -below
+            continue
+        middle = (first + last) // 2
+        best = max(best, left(middle) / middle)
+        heapq.heappush(stretches, (-left(first) / middle, first, middle))
+        heapq.heappush(stretches, (-left(middle) / last, middle, last))
+    return -math.expm1(best)
 
 
 def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
@@ -421,7 +491,8 @@ class Groups:
             raise ParameterTypeError('by must name columns, as in by="zone".')
         self._by = tuple(map(batching.clean_name, columns))
         self._neighbours = _checks.one_of(CENTRAL, neighbours=neighbours)
-        self._epsilon = _checks.positive(epsilon=epsilon)
+        self._epsilon = _checks.spent_epsilon(epsilon=epsilon)
+        _checks.warn_of_weak(self._epsilon)
         self._delta = _checks.non_negative(delta=delta)
         if not 0 < self._delta < 1:
             raise ParameterError(

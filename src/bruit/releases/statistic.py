@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, rounding
+from bruit import _checks, documents, rounding
 from bruit.domains.domain import Domain
 from bruit.domains.outside import clamping
 from bruit.domains.schema import domain_from_dict
@@ -205,8 +205,12 @@ class Statistic(Described, ABC):
 
     def describe_error(self, n: int) -> str:
         """The expected error in words, from declared parameters, for n records where it depends on them."""
-        error = float(np.max(self.expected_error(n)))
-        return f"± {number(float(f'{error:.3g}'))}" if math.isfinite(error) else "depends on the data"
+        return written_error(float(np.max(self.expected_error(n))))
+
+    @property
+    def outcomes(self) -> int:
+        """How many values are published, of each group."""
+        return len(getattr(self, "labels", None) or getattr(self, "quantiles", None) or (self.name,))
 
     def loss_between(self, first: Counts, second: Counts) -> Fraction | float | None:
         """The largest privacy loss between two counts: of ln P(outcome | first)/P(outcome | second), either way.
@@ -231,6 +235,7 @@ class Statistic(Described, ABC):
         return {"kind": self.kind, **{name: _plain(value) for name, value in named.items()}}
 
     @classmethod
+    @documents.reading()
     def from_dict(cls, body: Any) -> Self:
         """The inverse of `to_dict`, for any statistic that is known here."""
         with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(_rule(body))):
@@ -276,7 +281,7 @@ class Statistic(Described, ABC):
 
     def _check_privacy(self) -> None:
         """ε, δ and the neighbours make sense, and no record is dropped where their number is public."""
-        object.__setattr__(self, "epsilon", _checks.positive(epsilon=self.epsilon))
+        object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
         object.__setattr__(self, "delta", _checks.non_negative(delta=self.delta))
         if self.delta >= 1:
             raise ParameterError(f"delta must be 0, or a small number below 1, got {self.delta}.")
@@ -435,5 +440,11 @@ def _field(value: Any) -> Any:
 
 def _rule(body: Any) -> str:
     kinds = ", ".join(sorted(_KINDS))
-    known = isinstance(body, Mapping) and body.get("kind") in _KINDS
+    kind = body.get("kind") if isinstance(body, Mapping) else None
+    known = isinstance(kind, str) and kind in _KINDS
     return "A statistic has a field that its kind does not have." if known else f"A statistic must be one of {kinds}."
+
+
+def written_error(error: float) -> str:
+    """A standard deviation in words."""
+    return f"± {number(float(f'{error:.3g}'))}" if math.isfinite(error) else "depends on the data"

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
+from bruit import documents
 from bruit.domains import Attribute, Schema
 from bruit.domains.schema import clean_tables
 from bruit.engines import batch as batching
@@ -39,7 +40,7 @@ from bruit.releases.laws import SumLaw
 from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
-from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, histogram_of
+from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, histogram_of, written_error
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
 __all__ = ["Tables", "TablesResult"]
@@ -48,6 +49,12 @@ __all__ = ["Tables", "TablesResult"]
 MOST_CELLS = 2**20
 #: How many attributes a table has, and how many sets of attributes all tables have, at most.
 MOST_NAMES, MOST_PARTS = 10, 4096
+#: Up to so many losses, of all parts and all ways in which a record may differ, are computed in fractions.
+MOST_FRACTIONS = 2**15
+#: By how much a largest loss in double precision is enlarged; its roundings are below one part in 10¹².
+_ROUNDINGS = 1e-9
+#: How many microseconds it takes to make a subset of a table, a part, and a loss in fractions and in doubles, about.
+_SUBSET_WORK, _PART_WORK, _FRACTION_WORK, _ROUNDED_WORK = 5, 40, 7, 0.25
 #: Up to so many attributes it is enumerated in which of them a replaced record may differ; above, each part is bounded.
 ENUMERATED = 10
 
@@ -172,6 +179,7 @@ class Tables(Statistic):
             raise LimitError(f"A table may have at most {MOST_NAMES} attributes, and a release some thousand tables.")
         if len(self._parts) > MOST_PARTS:
             raise LimitError(f"Tables may have at most {MOST_PARTS:,} sets of attributes: declare fewer.")
+        documents.work(sum(2 ** len(names) for names in self.tables) * _SUBSET_WORK + len(self._parts) * _PART_WORK)
 
     # What is asked.
 
@@ -189,8 +197,17 @@ class Tables(Statistic):
     def _parts(self) -> list[Names]:
         """Every set of attributes that lies in a table, the empty one first."""
         every = {kept for names in self.tables for kept in contrasts.subsets(names)}
-        order = list(self._sizes)
-        return sorted(every, key=lambda kept: (len(kept), [order.index(name) for name in kept]))
+        order = {name: place for place, name in enumerate(self._sizes)}
+        return sorted(every, key=lambda kept: (len(kept), [order[name] for name in kept]))
+
+    @cached_property
+    def _within(self) -> dict[Names, list[Names]]:
+        """The tables that each part lies in."""
+        within: dict[Names, list[Names]] = {kept: [] for kept in self._parts}
+        for names in self.tables:
+            for kept in contrasts.subsets(names):
+                within[kept].append(names)
+        return within
 
     @property
     def title(self) -> str:
@@ -206,7 +223,12 @@ class Tables(Statistic):
     @cached_property
     def _largest(self) -> tuple[Names, ...]:
         """The tables that are part of no other: these are counted, and the others are margins of them."""
-        return tuple(names for names in self.tables if not any(set(names) < set(other) for other in self.tables))
+        return tuple(names for names in self.tables if self._within[names] == [names])
+
+    @property
+    def outcomes(self) -> int:
+        """One value for each cell of each table."""
+        return sum(map(self._cells, self.tables))
 
     @property
     def size(self) -> int:
@@ -286,15 +308,46 @@ class Tables(Statistic):
         if not self.delta:
             return DiscreteLaplace.calibrate(self._rows * len(self._largest), self.epsilon)
         target = Fraction(epsilon_to_rho(self.epsilon, self.delta)) / self._squares
-        losses = self._losses()
-        parts = list(losses[0])
-        weights = dict(zip(parts, _least_variance(losses, [self._importance(kept) for kept in parts]), strict=True))
+        weights, worst = self._rounded_proportion() if self._has_many_losses else self._exact_proportion()
         # σ² = weight·(largest loss at these weights)/ρ, so that the largest loss is ρ.
-        worst = max(_total_loss(loss, weights) for loss in losses)
+        factor = worst / target
         return {
-            kept: DiscreteGaussian.at_least(self._cells(kept) ** 2 * weight * worst / target)
+            kept: DiscreteGaussian.at_least(self._cells(kept) ** 2 * weight * factor)
             for kept, weight in weights.items()
         }
+
+    @property
+    def _has_many_losses(self) -> bool:
+        """Whether there are too many ways in which a record may differ for fractions of each."""
+        enumerated = self._public_total and len(self._sizes) <= ENUMERATED
+        return enumerated and 2 ** len(self._sizes) * len(self._parts) > MOST_FRACTIONS
+
+    def _exact_proportion(self) -> tuple[dict[Names, Fraction], Fraction]:
+        """The variance of every part up to a factor, and the largest loss at these variances."""
+        ways = 2 ** len(self._sizes) if self._public_total and len(self._sizes) <= ENUMERATED else 1
+        documents.work(ways * len(self._parts) * _FRACTION_WORK)
+        losses = self._losses()
+        parts = list(losses[0])
+        table = np.array([[float(loss[kept]) for kept in parts] for loss in losses])
+        weights = dict(zip(parts, _least_variance(table, list(map(self._importance, parts))), strict=True))
+        return weights, max(_total_loss(loss, weights) for loss in losses)
+
+    def _rounded_proportion(self) -> tuple[dict[Names, Fraction], Fraction]:
+        """The same in double precision, with a loss that is enlarged by far more than all roundings."""
+        parts = [kept for kept in self._parts if kept]
+        ways = np.array(list(itertools.product((False, True), repeat=len(self._sizes)))[1:])
+        documents.work(ways.shape[0] * len(parts) * _ROUNDED_WORK)
+        changed = dict(zip(self._sizes, ways.T, strict=True))
+        table = np.empty((ways.shape[0], len(parts)))
+        for place, kept in enumerate(parts):
+            own, product = 1.0, np.ones(ways.shape[0])
+            for name in kept:
+                share = 1 - 1 / self._sizes[name]
+                own, product = own * share, product * np.where(changed[name], share - 1, share)
+            table[:, place] = own - product
+        variances = _least_variance(table, list(map(self._importance, parts)))
+        worst = float((table @ np.array([1 / float(own) for own in variances])).max())
+        return dict(zip(parts, variances, strict=True)), Fraction(worst * (1 + _ROUNDINGS))
 
     def _losses(self) -> list[dict[Names, Fraction]]:
         """What each part adds to ρ for σ² = 1: a mapping for every way in which a record may differ."""
@@ -313,7 +366,8 @@ class Tables(Statistic):
             return own - math.prod(terms, start=Fraction(1))
 
         if len(self._sizes) > ENUMERATED:
-            return [{kept: max(loss(kept, changed) for changed in contrasts.subsets(kept)) for kept in parts}]
+            # The product is least where one attribute changes: every further one makes it smaller, or positive.
+            return [{kept: max(loss(kept, (name,)) for name in kept) for kept in parts}]
         ways = [changed for changed in contrasts.subsets(tuple(self._sizes)) if changed]
         return [
             {kept: loss(kept, tuple(name for name in kept if name in changed)) for kept in parts} for changed in ways
@@ -322,9 +376,7 @@ class Tables(Statistic):
     def _importance(self, kept: Names) -> float:
         """By how much the variance of all cells of all tables grows with that of a part."""
         return math.fsum(
-            self._cells(names) * contrasts.cell_share(kept, self._sizes, names)
-            for names in self.tables
-            if set(kept) <= set(names)
+            self._cells(names) * contrasts.cell_share(kept, self._sizes, names) for names in self._within[kept]
         )
 
     @property
@@ -344,10 +396,9 @@ class Tables(Statistic):
                 for kept in self._parts
             }
         # Least squares: a part is the mean over the tables that have it, by inverse variance; a public total is exact.
+        largest = set(self._largest)
         weights = {
-            kept: math.fsum(
-                self._cells(kept) / self._cells(names) for names in self._largest if set(kept) <= set(names)
-            )
+            kept: math.fsum(self._cells(kept) / self._cells(names) for names in self._within[kept] if names in largest)
             for kept in self._parts
         }
         return {
@@ -363,11 +414,14 @@ class Tables(Statistic):
         *names
             Attributes that stand together in one of the tables; none for the number of records.
         """
-        if len(set(names)) < len(names) or not any(set(names) <= set(table) for table in self.tables):
+        ordered = tuple(name for name in self._sizes if name in names)
+        if len(ordered) < len(names) or ordered not in self._within:
             raise ParameterError(
                 f"None of the tables has {_title(names)}: there are {', '.join(map(_title, self.tables))}."
             )
-        ordered = tuple(name for name in self._sizes if name in names)
+        return self._error_of(ordered)
+
+    def _error_of(self, ordered: Names) -> float:
         return math.sqrt(contrasts.cell_variance(self._deviations, self._sizes, ordered))
 
     def expected_error(self, n: int | None = None) -> Floats:
@@ -377,7 +431,11 @@ class Tables(Statistic):
     @cached_property
     def _errors(self) -> Floats:
         sizes = [self._cells(names) for names in self.tables]
-        return np.repeat([self.error_of(*names) for names in self.tables], sizes)
+        return np.repeat(list(map(self._error_of, self.tables)), sizes)
+
+    def describe_error(self, n: int) -> str:
+        """The largest standard deviation of a cell."""
+        return written_error(max(map(self._error_of, self.tables)))
 
     def plan(self) -> Table:
         """What to expect of every table: its cells, and the error of each."""
@@ -456,7 +514,7 @@ class Tables(Statistic):
 
     def _margin(self, tables: Mapping[Names, Any], kept: Names) -> Any:
         """The margin of a table that has these attributes: all that do have the same."""
-        names = next(names for names in self._largest if set(kept) <= set(names))
+        names = next(names for names in self._within[kept] if self._within[names] == [names])
         others = tuple(axis for axis, name in enumerate(names) if name not in kept)
         return np.sum(tables[names], axis=others)
 
@@ -508,19 +566,19 @@ def _half_width(level: float, *, heavy: bool) -> float:
     return max(normal, -math.log(1 - level) / math.sqrt(2)) if heavy else normal
 
 
-def _least_variance(losses: Sequence[Mapping[Names, Fraction]], importance: Sequence[float]) -> list[Fraction]:
+def _least_variance(table: Floats, importance: Sequence[float]) -> list[Fraction]:
     """σ² of every part, up to a factor, of the least Σ importance·σ² for a given largest loss.
 
     With one loss Σ a/σ² that is √(a/importance). With several, their mean with weights that grow where the loss is
     largest; whatever comes out is a choice, and the guarantee does not rest on it.
     """
-    table = np.array([[float(loss[kept]) for kept in losses[0]] for loss in losses])
+    many = table.size > MOST_FRACTIONS
     value = np.asarray(importance)
     shares = np.full(len(table), 1 / len(table))
     best, best_total = value, math.inf
-    for _ in range(1 if len(table) == 1 else 300):
+    for _ in range(1 if len(table) == 1 else 40 if many else 300):
         variances = np.sqrt(np.maximum(shares @ table, 1e-12) / value)
-        loads = (table / variances).sum(axis=1)
+        loads = table @ (1 / variances) if many else (table / variances).sum(axis=1)
         total = float(value @ variances) * float(loads.max())
         if total < best_total:
             best, best_total = variances, total
@@ -537,7 +595,10 @@ def _rounded(value: float) -> Fraction:
 
 def _total_loss(loss: Mapping[Names, Fraction], variances: Mapping[Names, Fraction]) -> Fraction:
     """What all parts with noise of these variances add to ρ."""
-    return sum((share / variances[kept] for kept, share in loss.items()), Fraction(0))
+    terms = [share / variances[kept] for kept, share in loss.items()]
+    while len(terms) > 1:  # in pairs, because the sum of many has long numbers, which then occur few times
+        terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
+    return terms[0] if terms else Fraction(0)
 
 
 def _clean_attributes(attributes: Any) -> Schema:

@@ -9,7 +9,7 @@ So the noise is that of a mean for the largest weight. A weighted count is the `
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,10 +18,11 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
+from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
 from bruit.engines import batch as batching
-from bruit.errors import MissingError, ParameterError, in_column
+from bruit.errors import MissingError, ParameterError, ParameterTypeError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
@@ -56,10 +57,13 @@ class _Weighted(AdditiveStatistic):
             raise ParameterError('Name the column and the weight, as in ("age", weight="stands_for").')
         self._check_privacy()
         self._check_missing(self.missing)
+        rule = "weight_bounds must go from 0 upwards, as in weight_bounds=(0, 5)."
+        if not isinstance(self.weight_bounds, Sequence) or len(self.weight_bounds) != 2:
+            raise ParameterTypeError(rule)
         low, high = (_checks.finite(weight_bounds=bound) for bound in self.weight_bounds)
         if low != 0 or not high > 0:
-            raise ParameterError("weight_bounds must go from 0 upwards, as in weight_bounds=(0, 5).")
-        object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+            raise ParameterError(rule)
+        object.__setattr__(self, "bounds", checked_bounds(self.bounds))
         object.__setattr__(self, "weight_bounds", (low, high))
         self.noise()
 

@@ -136,7 +136,7 @@ def _text(value: Any, what: str, most: int) -> str:
     """A text without control characters, in normal form and without spaces around it."""
     if not isinstance(value, str):
         raise ParameterTypeError(f'{what} must be a text in quotes, as in {what.rsplit(maxsplit=1)[-1]} = "…".')
-    text = unicodedata.normalize("NFC", value.strip())
+    text = _checks.normal_form(value.strip())
     if any(unicodedata.category(character) == "Cc" and character not in "\n" for character in text):
         raise ParameterError(f"{what} must not have control characters.")
     if not 1 <= len(text) <= most:

@@ -1,5 +1,6 @@
 """The one table that every result gives, and how texts, numbers and counts are written in it and elsewhere."""
 
+from bruit.tables.cells import read_cell, write_cell
 from bruit.tables.facts import Described
 from bruit.tables.labels import exact
 from bruit.tables.table import SHOWN_ROWS, Column, Table, Tabular
@@ -39,8 +40,10 @@ __all__ = [
     "number",
     "percent",
     "plural",
+    "read_cell",
     "shown",
     "typeset",
     "width",
     "wrap",
+    "write_cell",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from bruit import _checks
 from bruit.tables.text import chunks, clusters, escaped, shown, width
 
 #: What stands for the part of a label that is left out.
@@ -23,7 +24,8 @@ def look(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.split())
-    kept = "".join(mark for mark in unicodedata.normalize("NFKC", text) if not _is_unseen(mark))
+    normal = text if _checks.has_many_marks(text) else unicodedata.normalize("NFKC", text)
+    kept = "".join(mark for mark in normal if not _is_unseen(mark))
     return " ".join(kept.split())
 
 

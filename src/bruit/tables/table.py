@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from bruit import _checks, documents
 from bruit.errors import MissingExtraError, ParameterError
 from bruit.tables import layout
+from bruit.tables.cells import visible, write_cell
 from bruit.tables.layout import Cells, Kind
 from bruit.tables.text import number, plural, shown, wrap
 
@@ -216,11 +217,11 @@ class Table:
         return documents.seal(self.FORMAT, self.to_dict(), indent=2)
 
     def to_csv(self) -> str:
-        """All rows as CSV, with a first line of names."""
+        """All rows as CSV, with a first line of names; a text that a spreadsheet would compute has an apostrophe."""
         data, file = self.data(), io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(data)
-        writer.writerows(zip(*data.values(), strict=True))
+        writer.writerow(map(write_cell, data))
+        writer.writerows(map(_csv_cell, row) for row in zip(*data.values(), strict=True))
         return file.getvalue()
 
     def to_latex(self) -> str:
@@ -330,7 +331,12 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    return "".join(_LATEX.get(sign, sign) for sign in visible(text))
+
+
+def _csv_cell(value: Any) -> Any:
+    """A number or nothing as it is, anything else as a text that no program computes."""
+    return value if value is None or isinstance(value, int | float) else write_cell(str(value))
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from bruit.cli.console import Exit
 from bruit.cli.exits import ended
 from bruit.errors import ParameterError, StudyError
 from bruit.tables import Column, Table, counted, typeset
-from bruit_studies import NoData, Results, Study, runner
+from bruit_studies import NoData, Results, Study, recorded, runner
 from bruit_studies.claim import Claim
 from bruit_studies.report import Report
 from bruit_studies.runner import FOLDER
@@ -57,10 +57,13 @@ def show(
         )
     study = known[name] if name in known else claims[name]
     page = Report.of([study], results)
-    judged = {item.claim.id: item for item in page.judged}
+    rows = None if study.name in page.results else recorded.read(study.name)
+    if rows is not None:
+        page = Report([study], {study.name: rows})
+    judged = {item.claim.id: item for item in page.judged if rows is None or item.verdict.kind != "not judged"}
     chosen = [claim for claim in study.claims if name in (study.name, claim.id)]
     if as_json:
-        known_facts = {item["id"]: item for item in page.to_list()}
+        known_facts = {item["id"]: item for item in page.to_list() if item["id"] in judged}
         console.print_json([known_facts.get(claim.id) or _claim_facts(study, claim) for claim in chosen])
         return
     for place, claim in enumerate(chosen):
@@ -71,8 +74,11 @@ def show(
         console.say(f"claimed in: {claim.document}, {claim.place}", "dim")
         if verdict is not None:
             console.say(f"{verdict.kind}: {typeset(verdict.sentence)}")
-    if not judged:
-        console.say("Not run here yet. The next command runs it, and then this one says the verdict:", "dim")
+    if rows is not None and any(claim.id in judged for claim in chosen):
+        console.say(f"Not run here: verdicts are from recorded results alone ({recorded.about(study.name)}).", "dim")
+    if any(claim.id not in judged for claim in chosen):
+        what = "Not run here yet." if rows is None else "Of the others nothing is recorded."
+        console.say(f"{what} The next command runs it, and then this one says the verdict:", "dim")
         console.say(f"  bruit study run {study.name}", "dim", whole=True)
 
 
@@ -115,7 +121,7 @@ def run(
             results = _run(study, size, seed=seed, workers=workers, out=out, restart=restart)
         except StudyError as error:
             failed = True
-            console.err().print(f"bruit: {console.harmless(str(error))}", style="red", soft_wrap=True)
+            console.err().print(f"bruit: {console.readable(str(error))}", style="red", soft_wrap=True)
             if os.environ.get("BRUIT_DEBUG") == "1":
                 traceback.print_exception(error)
             continue

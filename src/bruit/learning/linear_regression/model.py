@@ -292,8 +292,10 @@ def _target_bounds(bounds: Any) -> tuple[float, float]:
     if bounds is None:
         raise ParameterError(_DECLARE_TARGET)
     rule = "target_bounds must be a pair of numbers (low, high)."
-    with translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
+    unusable = "target_bounds must be finite and increasing: low below high."
+    beyond = translated(OverflowError, lambda _: ParameterError(unusable))
+    with beyond, translated((TypeError, ValueError), lambda _: ParameterTypeError(rule)):
         low, high = (float(end) for end in bounds)
     if not (np.isfinite(high - low) and low < high):
-        raise ParameterError("target_bounds must be finite and increasing: low below high.")
+        raise ParameterError(unusable)
     return low, high

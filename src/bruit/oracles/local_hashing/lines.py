@@ -62,7 +62,7 @@ def likelihood_step(lines: Words, times: Counts, words: Words, low: Fraction, ga
         if left < 0:
             raise LimitError(
                 f"The most likely frequencies were not found within {EM_LIMIT:,} hashes: "
-                'use estimate(…).consistent("norm-sub").'
+                'use consistent("norm-sub"), or --consistent norm-sub.'
             )
         shares = np.round(frequency / kernel.UNIT).astype(np.int64)
         parts = memory.each_block(
@@ -81,6 +81,6 @@ def _steps_allowed(cost: int) -> int:
     if steps < EM_LEAST_STEPS:
         raise LimitError(
             f"The most likely frequencies take people × values = {cost:,} hashes a step, and at most "
-            f'{EM_LIMIT // EM_LEAST_STEPS:,} are allowed: use estimate(…).consistent("norm-sub").'
+            f'{EM_LIMIT // EM_LEAST_STEPS:,} are allowed: use consistent("norm-sub"), or --consistent norm-sub.'
         )
     return steps

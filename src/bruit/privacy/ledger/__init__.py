@@ -537,25 +537,42 @@ class Ledger(_Shared):
             raise LedgerError(_other_kind(self.neighbours, guarantee.neighbours))
 
     def _check_budget(self, books: Books, entries: Sequence[Entry]) -> None:
-        for currency in self._currencies(books):
-            sign, name, account, total, cost = currency
-            amount = sum((decimal(cost(entry)) for entry in entries), Fraction(0))
-            after = account.total_with(amount, entries[0].group, entries[0].part)
-            if after > decimal(total):
-                requested = up(after - account.total)
-                remaining = currency.left
-                helps = f"Lower {name}" if self._rho is None else "Lower epsilon"
-                if self._rho is not None and name == "delta":
-                    helps = "This release proves no ρ of itself, and its δ is refused here: use one with Gaussian noise"
-                is_spent = not remaining and not (self._rho is not None and name == "delta")
-                advice = "Nothing is left for these people." if is_spent else f"{helps}, or open a new ledger."
-                raise BudgetError(
-                    f"Budget exceeded: this release needs {sign}={shown_up(after - account.total, total)}, "
-                    f"{currency.left_text} remain of {total!r}. {advice}",
-                    requested=requested,
-                    remaining=remaining,
-                    total=total,
-                )
+        """Refuse what does not fit, with what is needed and what is left of each currency, and what helps."""
+        group, part = entries[0].group, entries[0].part
+        requests = [currency.requested(entries, group, part) for currency in self._currencies(books)]
+        short = [request for request in requests if request.is_short]
+        if short:
+            others = [request.others_text for request in requests if not request.is_short and request.currency.total]
+            raise BudgetError(
+                f"Budget exceeded: this release needs {', and '.join(request.text for request in short)}. "
+                f"{''.join(others)}{self._advice(*requests)}",
+                requested=up(short[0].increase),
+                remaining=short[0].currency.left,
+                total=short[0].currency.total,
+            )
+
+    def _advice(self, first: _Request, delta: _Request) -> str:
+        """What helps: a change of the request that fits, or another ledger."""
+        sign = first.currency.sign
+        if not first.room:
+            return f"No {sign} is left for these people, and every release needs some."
+        changes, other = [], "a new ledger"
+        if first.is_short and self._rho is None:
+            changes.append("lower epsilon")
+        elif first.is_short:
+            most = _pure_epsilon(down(first.room))
+            changes.append(f"lower epsilon (without δ, to {shown_down(decimal(most), 10 * most)} at most)")
+        if delta.is_short:
+            if not delta.currency.total:
+                other = "a new ledger with a δ, as in delta=1e-6 (--budget-delta 1e-6)"
+            lower = ["lower delta"] if delta.room else []
+            if self._rho is None:
+                changes += lower or ["leave delta out, for Laplace noise and declared groups"]
+            else:
+                changes += [" or ".join([*lower, "declare its groups"])]
+        text = f"{' and '.join(changes)}, or open {other}."
+        reason = "It proves no ρ of itself, and so needs δ. " if delta.is_short and self._rho is not None else ""
+        return f"{reason}{text[0].upper()}{text[1:]}"
 
     def _keep(self, books: Books, handle: int, entries: Sequence[Entry]) -> None:
         if self._file is None:
@@ -754,6 +771,42 @@ class _Currency(NamedTuple):
     def spent(self) -> str:
         """What is spent, to be read."""
         return f"{up(self.account.total):.4g} of {self.total:.4g}"
+
+    def requested(self, entries: Sequence[Entry], group: str | None, part: str | None) -> _Request:
+        """What entries on all data, or on one of several disjoint parts, would cost."""
+        amount = sum((decimal(self.cost(entry)) for entry in entries), Fraction(0))
+        increase = self.account.total_with(amount, group, part) - self.account.total
+        return _Request(self, amount, increase, self._rest + self.account.slack(group, part))
+
+
+class _Request(NamedTuple):
+    """What a request costs of a currency, by how much it raises the total, and what it could cost at most."""
+
+    currency: _Currency
+    amount: Fraction
+    increase: Fraction
+    room: Fraction
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the budget does not suffice."""
+        return self.currency.account.total + self.increase > decimal(self.currency.total)
+
+    @property
+    def text(self) -> str:
+        """What is needed, and what remains."""
+        sign, total, left = self.currency.sign, self.currency.total, self.currency.left_text
+        if not total:
+            return f"{sign}={up(self.amount)!r}, and this ledger has no {sign}"
+        needed = f"{sign}={shown_up(self.amount, total)}"
+        if self.increase == self.amount:
+            return f"{needed}, {left} remain of {total!r}"
+        return f"{needed} for its part, {shown_down(self.room, total)} remain for that and {left} of {total!r} for all"
+
+    @property
+    def others_text(self) -> str:
+        """What remains of a currency that suffices."""
+        return f"Of {self.currency.sign}, {self.currency.left_text} remain of {self.currency.total!r}. "
 
 
 def _check_alone(**options: float | None) -> None:

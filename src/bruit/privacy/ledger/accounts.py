@@ -77,6 +77,12 @@ class Account:
         worst = self._worst.get(group, Fraction(0))
         return self.total + max(self._part(group, part) + amount - worst, Fraction(0))
 
+    def slack(self, group: str | None, part: str | None) -> Fraction:
+        """What a part may cost before the total grows: what it lies below the worst part of its group."""
+        if group is None or part is None:
+            return Fraction(0)
+        return self._worst.get(group, Fraction(0)) - self._part(group, part)
+
     def add(self, amount: Fraction, group: str | None, part: str | None) -> None:
         """Add `amount`, to a part of a group or to all."""
         # The total first: an interruption may then leave it too high, never too low.

@@ -127,7 +127,7 @@ class HistogramQuantiles(Statistic):
         object.__setattr__(self, "cells", _checks.integer(low=1, high=MOST_CELLS, cells=self.cells))
         _checks.one_of(get_args(NoiseChoice), noise=self.noise)
         check_outside(self.outside, Grid.policies)
-        _ = self.noises
+        _ = self.noises, self._grid  # what they cannot do is found here
 
     @property
     def size(self) -> int:
@@ -138,6 +138,11 @@ class HistogramQuantiles(Statistic):
     def edges(self) -> Floats:
         """The ends of the steps, from the lower bound to the upper."""
         return np.linspace(*self.bounds, self.cells + 1)
+
+    @cached_property
+    def _grid(self) -> Grid:
+        """The same ends as points, which write themselves."""
+        return Grid(*self.bounds, cells=self.cells + 1)
 
     @cached_property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -278,7 +283,7 @@ class HistogramQuantiles(Statistic):
 
     def _edge(self, index: int | None) -> float:
         # The first question is about the first edge after the lower bound.
-        return self.bounds[1] if index is None else float(self.edges[index + 1])
+        return self.bounds[1] if index is None else float(self._grid.numbers(index + 1))
 
 
 def _cells(numbers: Floats, cuts: Floats) -> NDArray[np.int64]:

@@ -333,7 +333,7 @@ class Quantiles(Statistic):
     def values_at(self, places: Integers) -> Floats:
         """The numbers at places: points of the declared grid, or within the half step to both sides of a multiple."""
         if self.on_points:
-            return np.asarray(self.grid.decode(places >> PLACE_BITS))
+            return self.grid.numbers(places >> PLACE_BITS)
         return np.asarray(np.clip(self.grid.value(places / 2.0**PLACE_BITS - 0.5), *self._ends_of_bounds))
 
     @property

@@ -1,0 +1,579 @@
+"""Every reader of documents: how it reads a file, small documents that are whole, and how these become trees and back.
+
+`COVERS` names, for each reader here, the functions of bruit that it goes through; a test holds that to what the code
+has, so that a new reader cannot be left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from growth import Nested
+
+from bruit import Plan, documents, numbers, oracles
+from bruit.cards import Card
+from bruit.collection.prior import read_prior
+from bruit.domains import Bins, Categories, Choices, Dates, Grid, Scale, Schema
+from bruit.domains.declare import number_question, question
+from bruit.domains.schema import Attribute, domain_from_dict
+from bruit.engines.parquet import metadata_of
+from bruit.errors import BruitError
+from bruit.estimation import Tally
+from bruit.oracles import Memory, Repeated
+from bruit.privacy import Guarantee, Ledger, SignedHead, create_keys
+from bruit.privacy.ledger import storage
+from bruit.publications import Publication, Published
+from bruit.releases import (
+    Bounds,
+    BoundsChoice,
+    ContinualCount,
+    ContinualSeries,
+    Count,
+    Histogram,
+    HistogramQuantiles,
+    InverseSensitivity,
+    Mean,
+    Median,
+    Person,
+    Quantiles,
+    Release,
+    Result,
+    Results,
+    Statistic,
+    Sum,
+    Tables,
+    Variance,
+    WeightedMean,
+    WeightedSum,
+    choose_bounds,
+)
+from bruit.releases.bounds_guide import BoundsGuide
+from bruit.survey import Survey
+
+SCHEMA: dict[str, Any] = {
+    "smokes": ["no", "yes"],
+    "age": Grid(17, 40),
+    "when": Dates("2023-01-01", "2023-03-31", every="month"),
+    "agree": Scale(labels=["no", "hardly", "yes"]),
+    "code": Categories(k=5, missing="category", outside="other"),
+    "pay": Bins([0, 10, 20.5]),
+    "sports": Choices(["run", "swim"]),
+}
+SMALL = {"smokes": ["no", "yes"], "age": ["young", "old", "very old"]}
+ROWS = {"smokes": ["no", "yes"] * 4, "age": [18, 20, 30, 39] * 2, "wage": [1.5, 2.0, 0.0, 9.0] * 2, "who": [1, 2] * 4}
+PUBLICATION = """
+title = "Visits"
+table = "visits.csv"
+epsilon = 1.0
+delta = 1e-6
+ledger = "visits.ledger"
+edition = "first"
+expected_rows = 2000
+budget = { epsilon = 2.0, delta = 1e-5 }
+page = false
+csv = { delimiter = ";", missing = ["NA"] }
+person = { column = "visitor", rows = 4, groups = 2, rows_per_group = 2 }
+[[statistic]]
+name = "visits"
+kind = "count"
+[[statistic]]
+name = "zones"
+kind = "count"
+by = ["zone=?"]
+groups = 3
+[[statistic]]
+name = "mean age"
+kind = "mean"
+of = "age=18..100"
+by = ["sex=F,M"]
+weight = 2
+[[statistic]]
+name = "quartiles"
+kind = "quantiles"
+of = "age=18..100:1"
+at = [0.25, 0.5, 0.75]
+[[statistic]]
+name = "months"
+kind = "histogram"
+of = "when=2023-01-01..2023-12-31/month"
+"""
+PUBLICATION_IN_RHO = """
+title = "Rows"
+table = "rows.csv"
+rho = 0.5
+at = 1e-6
+ledger = "rows.ledger"
+neighbours = "add-remove"
+[[statistic]]
+name = "shares"
+kind = "sum"
+of = "share=0..1"
+weighted_by = "stands_for=0..5"
+share = 0.5
+[[statistic]]
+name = "spread"
+kind = "variance"
+of = "age=0..120"
+share = 0.3
+[[statistic]]
+name = "range"
+kind = "bounds"
+of = "income"
+share = 0.2
+"""
+
+
+#: Which functions each reader goes through, as module:name.
+COVERS: dict[str, tuple[str, ...]] = {
+    "plan": ("collection/plan:Plan.from_json", "collection/files:_digest"),
+    "card": ("cards/card:Card.read", "cards/question:Question.from_dict"),
+    "tally": ("estimation/tally:Tally.from_json", "estimation/tally:Tally.from_dict"),
+    "bytes of a tally": ("estimation/tally:Tally.from_bytes",),
+    "schema": ("domains/schema:Schema.from_json", "domains/schema:Schema.from_list"),
+    "prior": ("collection/prior:read_prior", "collection/prior:_prior_of", "collection/prior:_labels"),
+    "release": ("releases/release:Release.from_json", "releases/release:Release.from_dict"),
+    "release by hand": (),
+    "result": ("releases/result:Result.from_json",),
+    "results": ("releases/result:Results.from_json",),
+    "published": ("publications/published:Published.from_json",),
+    "publication": ("publications/reading:read",),
+    "bounds": ("releases/bounds_guide:BoundsChoice.from_json",),
+    "bounds guide": ("releases/bounds_guide:BoundsGuide.from_dict",),
+    "series": ("releases/continual:_State.from_json",),
+    "continual count": ("releases/continual:ContinualCount.from_dict",),
+    "memory": ("oracles/memory:Memory._read",),
+    "ledger": ("privacy/ledger/storage:read_header", "privacy/ledger/storage:read_entry"),
+    "head": ("privacy/ledger/heads:SignedHead.from_json",),
+    "survey": ("survey/reading:_load",),
+    "language": ("survey/wording:_read",),
+    "metadata of Parquet": ("engines/parquet:_carried",),
+    "study": ("bruit_studies/runner:Store.manifest",),
+    "domain": (
+        *("domains/bins:Bins.from_dict", "domains/categories:Categories.from_dict", "domains/choices:Chosen.from_dict"),
+        *("domains/dates:Dates.from_dict", "domains/grid:Grid.from_dict"),
+    ),
+    "attribute": ("domains/schema:Attribute.from_dict",),
+    "statistic": ("releases/statistic:Statistic.from_dict",),
+    "person": ("releases/person:Person.from_dict",),
+    "guarantee": ("privacy/guarantee:Guarantee.from_dict",),
+    "oracle": ("oracles/named:from_dict",),
+    "repeated oracle": ("oracles/repeated:Repeated.from_dict",),
+    "number": ("numbers/named:from_dict",),
+    "question": (),
+    "number question": (),
+}
+#: What reads no document of others, and why.
+ELSEWHERE: dict[str, str] = {
+    "documents:parsed": "what every reader of JSON goes through",
+    "documents:read_toml": "what every reader of TOML goes through",
+    "collector/desk:_read": "the texts of a survey in a store, which are read as the survey is",
+    "collector/wording:words_of": "texts that come with bruit",
+    "sheets/phrases:_phrases": "texts that come with bruit",
+    "engines/form:Form.from_bytes": "reports, a row at a time",
+    "entropy:TaskKey.from_bytes": "a key of fixed length",
+    "testing/tallies:check_round_trip": "what it wrote itself",
+}
+
+
+class Form(NamedTuple):
+    """How a content becomes a tree and a tree a content."""
+
+    parse: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
+
+
+class DocumentReader(NamedTuple):
+    """How a document is read from a file, small whole documents, their form, and the end of the file's name."""
+
+    read: Callable[[Path], Any]
+    seeds: list[bytes]
+    form: Form
+    ending: str = ".json"
+
+
+# Forms.
+
+
+def _plain(value: Any) -> Any:
+    """The tree without marks for deep values; these are left out."""
+    if isinstance(value, Nested):
+        return None
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _deep(value: Any, open_close: tuple[str, str, str, str], marks: list[str]) -> Any:
+    """The tree with texts in place of deep values, whose own text is put in later."""
+    if isinstance(value, Nested):
+        before, after = open_close[2:] if value.braces else open_close[:2]
+        marks.append(before * value.depth + json.dumps(_plain(value.value), default=str) + after * value.depth)
+        return f"@@{len(marks) - 1}@@"
+    if isinstance(value, dict):
+        return {key: _deep(item, open_close, marks) for key, item in value.items()}
+    return [_deep(item, open_close, marks) for item in value] if isinstance(value, list) else value
+
+
+def _put_back(text: str, marks: list[str]) -> bytes:
+    for place, mark in enumerate(marks):
+        text = text.replace(f'"@@{place}@@"', mark)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _write_json(body: Any) -> bytes:
+    """JSON whose digest matches, where it has one."""
+    marks: list[str] = []
+    tree = _deep(body, ("[", "]", '{"a":', "}"), marks)
+    text = _put_back(json.dumps(tree, ensure_ascii=False), marks)
+    if not isinstance(body, dict) or not isinstance(body.get("digest"), str) or "format" not in body:
+        return text
+    sealed = tree
+    with contextlib.suppress(RecursionError, ValueError):
+        sealed = json.loads(text) if marks else tree
+    digest = "0" * 32
+    with contextlib.suppress(RecursionError, ValueError):
+        digest = documents.digest({key: value for key, value in sealed.items() if key != "digest"})
+    return _put_back(json.dumps({**tree, "digest": digest}, ensure_ascii=False), marks)
+
+
+def _write_canonical(body: Any) -> bytes:
+    """The one form that cards have."""
+    marks: list[str] = []
+    return _put_back(documents.canonical(_deep(body, ("[", "]", '{"a":', "}"), marks)), marks)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _write_toml(body: Any) -> bytes:
+    marks: list[str] = []
+    tree = _deep(body, ("[", "]", '{"a" = ', "}"), marks)
+    text = "".join(f"{json.dumps(key)} = {_toml(item)}\n" for key, item in tree.items())
+    return _put_back(text, marks)
+
+
+def _parse_ledger(content: bytes) -> Any:
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def _write_ledger(lines: Any) -> bytes:
+    """Lines that are chained anew."""
+    header = {key: value for key, value in lines[0].items() if key not in ("format", "digest")}
+    try:
+        first = storage.header_line(_plain(header))
+        content, (_, last) = first, storage.read_header([first])
+        for index, line in enumerate(lines[1:]):
+            body = {key: value for key, value in _plain(line).items() if key not in ("digest", "previous")}
+            if lines.count(line) == 1 and body.get("index") is not None and index:
+                body["index"] = index
+            content += storage.entry_line(body, last)
+            last = json.loads(content.splitlines()[-1])["digest"]
+    except (BruitError, ValueError, AttributeError, TypeError):
+        return b"\n".join(_write_json(line) for line in lines)
+    return content
+
+
+def _parse_text(content: bytes) -> Any:
+    return [content.decode()]
+
+
+def _write_text(body: Any) -> bytes:
+    return "\n".join(map(str, body)).encode("utf-8", "surrogatepass")
+
+
+JSON = Form(json.loads, _write_json)
+CANONICAL = Form(json.loads, _write_canonical)
+TOML = Form(lambda content: tomllib.loads(content.decode()), _write_toml)
+LEDGER = Form(_parse_ledger, _write_ledger)
+TEXT = Form(_parse_text, _write_text)
+
+
+# Seeds.
+
+
+def plans() -> list[Plan]:
+    """A plan of every method and mechanism, and of everything that a plan may have besides."""
+    categories = [Plan({"a": ["x", "y"] if name == "Warner" else ["x", "y", "z"]}, 1.0, name) for name in oracles.NAMES]
+    reals = [Plan({"a": Grid(0, 7)}, 1.0, name) for name in numbers.NAMES]
+    several = [Plan(SMALL, 1.0, f"{kind}[{base}]") for kind in ("SPL", "SMP") for base in ("GRR", "OUE", "ADP")]
+    faked = [Plan(SMALL, 1.0, f"RS+FD[{base}]") for base in ("GRR", "SUE-r", "OLH", "SS", "PGR", "ADP")]
+    tabled = Plan(SMALL | {"sex": ["F", "M"]}, 1.0, "TAB[GRR]", tables=[("smokes", "sex"), ("age", "sex")])
+    mixed = {name: domain for name, domain in SCHEMA.items() if name != "age"}
+    return [
+        *categories,
+        *reals,
+        *several,
+        *faked,
+        Plan(SMALL, 1.0, "RS+FD[OUE-z]", unit="attribute"),
+        Plan(SMALL, 1.0, "RS+FD[ADP]", unit="attribute"),
+        Plan(SMALL, 1.0, "RS+RFD[GRR]", prior={"smokes": [0.25, 0.75], "age": [1, 2, 1]}),
+        Plan(SMALL | {"sex": ["F", "M"]}, 1.0, "SMP2[OUE]"),
+        Plan(SMALL, 1.0, "SPL[GRR]", budgets={"smokes": 0.5, "age": 0.5}),
+        Plan(SMALL, 1.0, "SMP[GRR]", weights={"smokes": 1, "age": 3}),
+        Plan(SMALL | {"pay": Grid(0, 9)}, 1.0, "SMP[ADP]", bases={"pay": "hybrid", "age": "SS"}),
+        Plan.as_published(SMALL, 1.0, "RS+FD[ADP]"),
+        tabled,
+        Plan(mixed, 1.0),
+        Plan(SMALL, 1.0, public=["age"]),
+        Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2),
+        Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2, follow_changes=True),
+        Plan(SMALL, 1.0, "SPL[GRR]", epoch_epsilon=2.0, rounds=3, epochs=2),
+    ]
+
+
+def releases() -> list[Release]:
+    """A release of every statistic, of several, by groups, and of people with several rows."""
+    wage: dict[str, Any] = {"column": "wage", "bounds": (0, 9)}
+    statistics: list[Statistic] = [
+        Bounds("wage", epsilon=0.5),
+        Count(epsilon=0.5),
+        Count(epsilon=0.5, delta=1e-6),
+        Histogram("smokes", domain=["no", "yes"], epsilon=1.0),
+        Histogram("age", domain=Categories(k=50), epsilon=1.0, delta=1e-6),
+        Sum(**wage, epsilon=0.3),
+        Sum(**wage, epsilon=2.0, delta=1e-3),
+        Mean(**wage, epsilon=2.0),
+        Variance(**wage, epsilon=1.0, neighbours="replace"),
+        WeightedMean("wage", bounds=(0, 9), weight="age", weight_bounds=(0, 40), epsilon=1.0),
+        WeightedSum("wage", bounds=(0, 9), weight="age", weight_bounds=(0, 40), epsilon=1.0),
+        HistogramQuantiles(**wage, cells=10, epsilon=1.0, quantiles=(0.5,)),
+        Quantiles("wage", bounds=Grid(0, 10), epsilon=1.0, quantiles=(0.3, 0.5), method="exponential"),
+        Quantiles(**wage, epsilon=1.0, quantiles=(0.3, 0.8), cells=100),
+        Quantiles(**wage, epsilon=1.0, quantiles=(0.3, 0.8), method="joint", cells=100),
+        Median(**wage, epsilon=1.0, cells=16),
+        InverseSensitivity("wage", statistic="mean", bounds=(0, 10), epsilon=1.0),
+        Tables({"smokes": ["no", "yes"], "age": Grid(17, 40)}, epsilon=1.0),
+        Tables({"smokes": ["no", "yes"], "age": Grid(17, 40)}, epsilon=1.0, delta=1e-6, neighbours="replace"),
+        Tables(
+            {"smokes": ["no", "yes"], "age": Grid(17, 40), "who": ["1", "2"]},
+            tables=[("smokes", "age"), ("age", "who")], epsilon=1.0, delta=1e-6,
+        ),
+    ]  # fmt: skip
+    person = Person("who", rows=3)
+    return [
+        *(Release(statistic) for statistic in statistics),
+        Release({"n": Count(epsilon=0.5), "wages": Mean(**wage, epsilon=0.5)}, by={"smokes": ["no", "yes"]}),
+        Release({"n": Count(epsilon=0.5), "h": Histogram("smokes", domain=["no", "yes"], epsilon=1.0)}, person=person),
+        Release(
+            {"n": Count(epsilon=0.5), "t": Sum(**wage, epsilon=2.0, delta=1e-3)},
+            by={"age": Grid(17, 40), "when": Dates("2023-01-01", "2023-03-31", every="month")},
+            person=Person("who", rows=4, groups=2, rows_per_group=2),
+        ),
+        Release(
+            Tables({"smokes": ["no", "yes"], "age": Grid(17, 40)}, epsilon=1.0, delta=1e-6),
+            person=Person("who", rows=2),
+        ),
+    ]
+
+
+def _results() -> list[Results]:
+    names = ("count", "histogram", "mean", "quantiles", "bounds", "tables", "weighted mean")
+    published = [item for item in releases() if item.person is None and item.by is None]
+    wanted = {item.digest: item for item in published if next(iter(item.statistics.values())).name in names}
+    grouped = Release({"n": Count(epsilon=0.5)}, by={"smokes": ["no", "yes"]})
+    return [item.publish(item.fold(ROWS), rng=1) for item in [*wanted.values(), grouped]]
+
+
+def _surveys() -> list[bytes]:
+    from tests import surveys
+
+    own = (surveys.ALCOHOL, surveys.HEALTH, surveys.TABLES, surveys.MANY, surveys.ROUNDS)
+    return [survey.encode() for survey in own]
+
+
+def _language() -> bytes:
+    from importlib import resources
+
+    return resources.files("bruit.survey").joinpath("texts", "en.toml").read_bytes()
+
+
+def _parquet(path: Path) -> Any:
+    """The texts that a Parquet file carries, from the texts themselves."""
+    texts = json.loads(path.read_bytes())
+    metadata = {str(key): text if isinstance(text, str) else json.dumps(text) for key, text in texts.items()}
+    table = pa.table({"a": [1]}).replace_schema_metadata(metadata)
+    file = path.with_suffix(".parquet")
+    pq.write_table(table, file)
+    try:
+        return metadata_of(str(file))
+    finally:
+        file.unlink()
+
+
+def _of_bytes(read: Callable[[bytes], Any]) -> Callable[[Path], Any]:
+    return lambda path: read(path.read_bytes())
+
+
+def _of_dict(read: Callable[[Any], Any]) -> Callable[[Path], Any]:
+    return lambda path: read(documents.parsed(path.read_bytes(), "part of a document"))
+
+
+def _of_text(read: Callable[[str], Any]) -> Callable[[Path], Any]:
+    return lambda path: read(path.read_bytes().decode("utf-8", "surrogatepass"))
+
+
+def _bodies(items: Any) -> list[bytes]:
+    return [json.dumps(item.to_dict()).encode() for item in items]
+
+
+def _sealed(items: Any) -> list[bytes]:
+    return [item.to_json().encode() for item in items]
+
+
+def _cards() -> list[bytes]:
+    contents = []
+    for plan in plans():
+        with contextlib.suppress(BruitError):  # not every plan has one
+            contents.append(plan.card().content)
+    return contents
+
+
+def readers(folder: Path) -> dict[str, DocumentReader]:
+    """All readers of documents, by what they read."""
+    own, asked, results = plans(), releases(), _results()
+    panel = Repeated(oracles.oracle("GRR", epsilon=1.0, labels=["bus", "car", "bike"]), epoch=2.0)
+    memory = Memory.create(folder / "memory.json", panel)
+    memory.reports(["car", "bus"], ["Ada", "Bob"], epoch=0, round=1, rng=1)
+    series = ContinualCount(steps=30, epsilon=1.0, delta=1e-6)
+    days = series.start(folder / "series.json", rng=1)
+    days.add(12, "2026-01-01", rng=1)
+    days.add(9, "2026-01-02", rng=1)
+    book, private = folder / "book.ledger", create_keys(folder / "key")[0]
+    ledger = Ledger.open(book, epsilon=1.0, delta=1e-5)
+    ledger.spend(Guarantee(epsilon=0.25, neighbours="add-remove"), "count")
+    with ledger.parallel("years") as years:
+        years.part("2025").spend(Guarantee(epsilon=0.25, neighbours="add-remove"), "mean")
+    zcdp = folder / "rho.ledger"
+    Ledger.open(zcdp, rho=0.5).spend(Guarantee(epsilon=0.25, neighbours="add-remove"), "count")
+    (folder / "plan.toml").write_text(PUBLICATION)
+    publication = Publication.open(folder / "plan.toml")
+    published = Published("Visits", "2026-01-01T00:00:00", publication.digest, publication.guarantee,
+                          publication.to_dict(), results[0])  # fmt: skip
+    schema = Schema(SCHEMA)
+    small = Plan(SMALL, 1.0)
+    tally = small.tally(small.privatize({"smokes": ["no"] * 40, "age": ["old"] * 40}, rng=1))
+    views = {"visitor": list(range(300)) * 4, "page": ["a", "b"] * 600}
+    choices = [
+        choose_bounds(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7),
+        choose_bounds(views, Count(epsilon=1.0), person="visitor", by={"page": ["a", "b"]}, epsilon=0.5, rng=7),
+    ]
+    estimates = [answer.to_json().encode() for answer in small.estimate(tally).values()]
+    language = folder / "language"
+    language.mkdir()
+    (language / "survey.toml").write_text('title = "T"\nlanguages = ["de"]\nepsilon = 1.0\n' + _ONE_QUESTION)
+    texts = {"org.apache.spark.sql.parquet.row.metadata": {"type": "struct", "fields": [
+        {"name": "a", "type": "integer", "metadata": {"bruit": "x"}}]}, "bruit": "x"}  # fmt: skip
+    domains = [attribute.domain for attribute in schema.values()]
+    statistics = [statistic for release in asked for statistic in release.statistics.values()]
+    made = [oracles.oracle(name, epsilon=1.0, k=2 if name == "Warner" else 5) for name in oracles.NAMES]
+    reals = [numbers.number(name, epsilon=1.0, bounds=(0.0, 1.0), cells=8) for name in numbers.NAMES]
+    return {
+        "plan": DocumentReader(_of_bytes(Plan.from_json), _sealed(own), JSON),
+        "card": DocumentReader(_of_bytes(Card.read), _cards(), CANONICAL),
+        "tally": DocumentReader(_of_bytes(Tally.from_json), _sealed([tally]), JSON),
+        "bytes of a tally": DocumentReader(_tally_of_bytes, [tally.to_bytes().split(b"\n")[1]], JSON),
+        "schema": DocumentReader(_of_text(Schema.from_json), _sealed([schema]), JSON),
+        "prior": DocumentReader(
+            lambda path: read_prior(path, small.schema),
+            [b'{"smokes": [0.4, 0.6], "age": [1, 2, 3]}', estimates[0], b"[" + b",".join(estimates) + b"]"],
+            JSON,
+        ),
+        "release": DocumentReader(_of_bytes(Release.from_json), _sealed(asked), JSON),
+        "release by hand": DocumentReader(_of_bytes(Release.from_json), _bodies(asked[-4:]), JSON),
+        "result": DocumentReader(
+            _of_bytes(Result.from_json), _sealed(next(iter(item.values())) for item in results), JSON
+        ),
+        "results": DocumentReader(_of_bytes(Results.from_json), _sealed(results[-2:]), JSON),
+        "published": DocumentReader(Published.load, _sealed([published]), JSON),
+        "publication": DocumentReader(
+            Publication.open, [PUBLICATION.encode(), PUBLICATION_IN_RHO.encode()], TOML, ".toml"
+        ),
+        "bounds": DocumentReader(_of_bytes(BoundsChoice.from_json), _sealed(choices), JSON),
+        "bounds guide": DocumentReader(_of_dict(BoundsGuide.from_dict), _bodies(c.guide for c in choices), JSON),
+        "series": DocumentReader(ContinualSeries.open, [(folder / "series.json").read_bytes()], JSON),
+        "continual count": DocumentReader(_of_dict(ContinualCount.from_dict), _bodies([series]), JSON),
+        "memory": DocumentReader(lambda path: Memory(path, panel), [memory.path.read_bytes()], JSON),
+        "ledger": DocumentReader(Ledger.open, [book.read_bytes(), zcdp.read_bytes()], LEDGER, ".ledger"),
+        "head": DocumentReader(SignedHead.load, _sealed([ledger.head.sign(private)]), JSON),
+        "survey": DocumentReader(_survey, _surveys(), TOML, ".toml"),
+        "language": DocumentReader(lambda path: _in_language(language, path), [_language()], TOML, ".toml"),
+        "metadata of Parquet": DocumentReader(_parquet, [json.dumps(texts).encode()], JSON),
+        "study": DocumentReader(_manifest, [_study_document()], JSON),
+        "domain": DocumentReader(_of_dict(domain_from_dict), _bodies(domains), JSON),
+        "attribute": DocumentReader(_of_dict(Attribute.from_dict), _bodies(schema.values()), JSON),
+        "statistic": DocumentReader(_of_dict(Statistic.from_dict), _bodies(statistics), JSON),
+        "person": DocumentReader(_of_dict(Person.from_dict), _bodies([Person("a", rows=3, groups=2)]), JSON),
+        "guarantee": DocumentReader(_of_dict(Guarantee.from_dict), _bodies([small.guarantee]), JSON),
+        "oracle": DocumentReader(_of_dict(oracles.from_dict), _bodies(made), JSON),
+        "repeated oracle": DocumentReader(_of_dict(Repeated.from_dict), _bodies([panel]), JSON),
+        "number": DocumentReader(_of_dict(numbers.from_dict), _bodies(reals), JSON),
+        "question": DocumentReader(
+            _of_text(question),
+            [b"smokes=no,yes", b"age=17..90", b"share=0..1:0.01", b"a=0..1/12", b"when=2023-01-01..2023-12-31/month",
+             b"agree=no<hardly<yes", b"sports=[run,swim]", b"town=Bern,Basel,...", b'"a b"="x,y","z"'],
+            TEXT,
+            ".txt",
+        ),
+        "number question": DocumentReader(_of_text(number_question), [b"age=17..90", b"share=0..1:0.01"], TEXT, ".txt"),
+    }  # fmt: skip
+
+
+def _tally_of_bytes(path: Path) -> Any:
+    """A tally from its bytes, whose header these are."""
+    magic = Tally(design="d", counts=[1], n=1).to_bytes().partition(b"{")[0]
+    body = magic + path.read_bytes() + b"\n" + bytes(8 * 7)
+    return Tally.from_bytes(body + hashlib.sha256(body).digest())
+
+
+_ONE_QUESTION = '[[question]]\nname = "drinks"\ntext = "?"\nkind = "yes-no"\n'
+
+
+def _survey(path: Path) -> Any:
+    survey = Survey.read(path)
+    return survey, survey.card, survey.check(), survey.body_length
+
+
+def _in_language(folder: Path, path: Path) -> Any:
+    (folder / "de.toml").write_bytes(path.read_bytes())
+    return Survey.read(folder / "survey.toml")
+
+
+def _study() -> Any:
+    from bruit_studies import all_studies
+
+    return next(iter(all_studies()))
+
+
+def _study_document() -> bytes:
+    from bruit_studies.runner import FORMAT
+
+    study = _study()
+    body = {"study": study.name, "definition": study.definition("quick"), "seed": 0, "state": "running", "skipped": {}}
+    return documents.seal(FORMAT, body).encode()
+
+
+def _manifest(path: Path) -> Any:
+    from bruit_studies.runner import Store
+
+    store = Store(path.parent, _study(), "quick")
+    store.folder.mkdir(parents=True, exist_ok=True)
+    (store.folder / "manifest.json").write_bytes(path.read_bytes())
+    return store.manifest()
