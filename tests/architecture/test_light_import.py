@@ -73,6 +73,7 @@ def test_a_plan_is_made_without_scipy_which_estimates_load() -> None:
 def test_the_probe_reports_a_heavy_module_that_is_loaded() -> None:
     assert loaded_by("import bruit, pyarrow") == ["pyarrow"]
     assert loaded_by("import email.charset", ("email.charset", "email.mime")) == ["email.charset"]
+    assert loaded_by(COMMAND.format(words=["study", "list"]), ("bruit_studies", "sklearn")) == ["bruit_studies"]
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])

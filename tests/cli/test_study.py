@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import bruit_studies
 from bruit.tables import typeset
 from bruit_studies import all_studies, recorded
 
@@ -134,8 +135,6 @@ def test_results_of_another_seed_end_with_the_code_for_files(run):
 
 
 def test_a_failing_study_ends_with_its_own_code_and_the_others_are_run(run, monkeypatch):
-    import bruit_studies
-
     good = bruit_studies.find("variance")
     bad = bruit_studies.Study(
         name="bad", title="Bad", question="?", method=".", trial=_fails, quick=[bruit_studies.Block({"x": [1]})]
@@ -144,6 +143,16 @@ def test_a_failing_study_ends_with_its_own_code_and_the_others_are_run(run, monk
     ended = run("study", "run", "--all", "--workers", "0", "--json", code=1)
     assert "x=1, #0: ZeroDivisionError" in ended.err
     assert {row["study"] for row in json.loads(ended.out)} == {"variance"}
+
+
+def test_a_defect_of_a_study_is_told_with_its_place_and_without_its_words(run, monkeypatch):
+    def fail():
+        raise KeyError("s3cr3t")
+
+    monkeypatch.setattr(bruit_studies, "all_studies", fail)
+    ended = run("study", "list", code=70)
+    assert re.search(r"KeyError in bruit_studies/cli/study\.py, line \d+", " ".join(ended.err.split()))
+    assert "s3cr3t" not in ended.err
 
 
 def _fails(*, x, rng):

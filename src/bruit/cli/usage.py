@@ -30,7 +30,7 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names, imported if it is that of another package."""
         name, command, rest = super().resolve_command(ctx, args)
-        if command is not None and (name in installed.STUDIES or name not in self.commands):
+        if name is not None and (name in installed.STUDIES or name not in self.commands):
             command = installed.loaded(name)
         return name, command, rest
 
