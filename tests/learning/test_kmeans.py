@@ -520,7 +520,6 @@ def test_rows_with_more_columns_than_the_centres_do_not_reach_the_kernel(monkeyp
         nearest_sums(np.zeros((2, 3)), np.zeros(3), np.ones(3), np.zeros((2, 2)), np.ones(2))
 
 
-@pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("method", ["joint", "lloyd"])
 def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_one(method):
     people = {"a": np.linspace(0, 1, 300), "b": np.linspace(1, 0, 300)}
@@ -533,6 +532,7 @@ def test_a_fit_whose_later_reading_fails_leaves_no_model_and_nothing_of_an_old_o
     assert not {"cluster_centers_", "cluster_counts_", "guarantee_", "simulated_"} & set(vars(model))
 
 
+@pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("epsilon", [2e3, 1e4, 1e6, 1e9])
 @pytest.mark.parametrize("method", ["joint", "lloyd"])
 def test_a_cluster_without_records_has_a_centre_even_where_there_is_no_noise(epsilon, method):

@@ -32,8 +32,9 @@ from bruit.typing import Bounds, ColumnLike
 
 #: The number of points of a grid over real numbers, unless declared.
 DEFAULT_CELLS = 1024
-#: Bounds are no greater than this and at least so far apart: squares of them, times 2⁶³, are finite and not 0.
-MOST_BOUND, LEAST_WIDTH = 1e140, 1e-140
+#: Bounds are no greater than this and at least so far apart: squares of them, times 2⁶³, are finite and not 0. Users
+#: are told of 10¹⁴⁰, which `Grid.of` may move outwards by a step.
+MOST_BOUND, LEAST_WIDTH = 2e140, 1e-140
 
 
 @dataclass(frozen=True)
