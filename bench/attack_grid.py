@@ -6,7 +6,7 @@ A fit takes 2 to 25 seconds on one core. What matters most comes first: five run
 (GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then GRR, which the slides
 use, at 2n, 3n and 4n, then the models of knowledge once at three ε, then the others at 2n, 4n and 3n, then more
 runs, GRR before others. Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
-``src/bruit/studies/_recorded``.
+``src/bruit_studies/_recorded``.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 
 import xgboost
 
-from bruit.studies import attack, attacker_knowledge, countermeasure, recorded
-from bruit.studies.study import Study, Trial
+from bruit_studies import attack, attacker_knowledge, countermeasure, recorded
+from bruit_studies.study import Study, Trial
 
-FOLDER = Path(__file__).resolve().parents[1] / "src" / "bruit" / "studies" / "_recorded"
+FOLDER = Path(__file__).resolve().parents[1] / "src" / "bruit_studies" / "_recorded"
 STUDIES = {study.name: study for study in (attack.STUDY, countermeasure.STUDY, attacker_knowledge.STUDY)}
 Key = tuple[str, str, int]
 Job = tuple[Study, dict[str, Any], int]

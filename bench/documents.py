@@ -4,7 +4,7 @@
     python bench/documents.py --quick     6 runs, written nowhere, to see that it works
 
 diffprivlib is installed in an environment of its own (``bench/environments/diffprivlib.txt``). The rows are written to
-``src/bruit/studies/_recorded/central-or-local.csv``, where the study finds them, and so does who has no diffprivlib.
+``src/bruit_studies/_recorded/central-or-local.csv``, where the study finds them, and so does who has no diffprivlib.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from bruit.studies import recorded
-from bruit.studies.central_or_local import EPSILONS, trials
+from bruit_studies import recorded
+from bruit_studies.central_or_local import EPSILONS, trials
 from peers import BENCH, DIFFPRIVLIB, ROOT, ready
 from run import ONE_CORE
 
@@ -64,7 +64,7 @@ def main() -> None:
     if quick:
         print(about, *answer["rows"][:8], sep="\n")
         return
-    path = ROOT / "src" / "bruit" / "studies" / "_recorded" / f"{NAME}.csv"
+    path = ROOT / "src" / "bruit_studies" / "_recorded" / f"{NAME}.csv"
     recorded.write(path, about, answer["rows"])
     print(f"{len(answer['rows']):,} rows written to {path.relative_to(ROOT)}")
 

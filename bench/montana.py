@@ -3,7 +3,7 @@
     BRUIT_DATA=FOLDER python bench/montana.py     4 runs of each way of asking, about half a minute on one core
 
 ``FOLDER`` has ``acs_pwgtp_MT_2018.csv.gz`` (docs/studies.md). The rows are written to
-``src/bruit/studies/_recorded/rounds.csv``, where the study finds them, and so does who has no such file.
+``src/bruit_studies/_recorded/rounds.csv``, where the study finds them, and so does who has no such file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bruit.studies import Block, find, recorded, run
+from bruit_studies import Block, find, recorded, run
 
 ROOT = Path(__file__).parents[1]
 RUNS = 4
@@ -31,7 +31,7 @@ def main() -> None:
     names = ("part", "method", "width", "repetition", *METRICS)
     rows = [dict(zip(names, row, strict=True)) for row in zip(*(results[name].tolist() for name in names), strict=True)]
     how = f"replicate weights of Montana, 80 rounds, by bench/montana.py, seed 0: {RUNS} runs of each way"
-    recorded.write(ROOT / "src" / "bruit" / "studies" / "_recorded" / "rounds.csv", how, rows)
+    recorded.write(ROOT / "src" / "bruit_studies" / "_recorded" / "rounds.csv", how, rows)
 
 
 if __name__ == "__main__":

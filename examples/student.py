@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import bruit
-from bruit import audit, studies
+import bruit_studies
+from bruit import audit
 from bruit.numbers import BoundedLaplace, Staircase
 from bruit.oracles import Oracle
 
@@ -75,8 +76,8 @@ for name, mechanism in {
 # The same as `bruit study run warner`, at the quick size; `size="full"` makes ten times as many surveys.
 
 # %%
-study = studies.find("warner")
-results = studies.run(study, size="quick", folder=FOLDER, workers=0)  # 0: in this process
+study = bruit_studies.find("warner")
+results = bruit_studies.run(study, size="quick", folder=FOLDER, workers=0)  # 0: in this process
 print(f"{study.question} {results.trials:,} trials:")
 for claim in study.claims:
     verdict = claim.verdict(results)

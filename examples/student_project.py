@@ -17,8 +17,8 @@ from bruit import datasets
 from bruit.entropy import Entropy
 from bruit.figures import style
 from bruit.oracles import RandomizedResponse
-from bruit.studies import drawing
-from bruit.studies.results import Results
+from bruit_studies import drawing
+from bruit_studies.results import Results
 
 # How often surveys and forests are repeated, and how many people there are; fewer make it quicker.
 SURVEYS = int(os.environ.get("EXAMPLES_SURVEYS", "200"))
@@ -172,7 +172,7 @@ print(f"The forest is right for {baseline:.1%}; always the most frequent status,
 # What is to be judged is a model in use: people send reports, and the model has nothing else. So (a) everything that
 # reaches it is randomised: features and label of those it learns from, features of those it answers; (b) it learns
 # from the reports; (c) it answers about reports; (d) whether it is right is said of the truth. The proof, with what is
-# measured where a step is left out, is in `src/bruit/studies/krr_learning.proof.md`; one part in short: against
+# measured where a step is left out, is in `src/bruit_studies/krr_learning.proof.md`; one part in short: against
 # *randomised* test labels a model with accuracy $a$ gets $\delta_0 + (\delta_1-\delta_0)a$, which is another number.
 #
 # ### 2. A precision

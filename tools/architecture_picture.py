@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "bruit"
+SOURCES = ROOT / "src"
 PAGE = ROOT / "docs" / "design.md"
 PICTURE = ROOT / "docs" / "figures" / "architecture.svg"
 
@@ -34,8 +34,9 @@ def rows() -> list[list[str]]:
 def edges(packages: set[str]) -> set[tuple[str, str]]:
     """Which package imports which, wherever the statement stands, but for what points up by exception."""
     pairs = set()
-    for path in sorted(SOURCE.rglob("*.py")):
-        package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for path in sorted(SOURCES.rglob("*.py")):
+        first, second = path.relative_to(SOURCES).parts[:2]
+        package = second.removesuffix(".py") if first == "bruit" else first
         if package in packages:
             pairs |= {(package, target) for target in _targets(ast.parse(path.read_text(encoding="utf-8")), packages)}
     return {(package, target) for package, target in pairs if package != target}

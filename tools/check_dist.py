@@ -17,6 +17,7 @@ import tempfile
 import tomllib
 import venv
 import zipfile
+from configparser import ConfigParser
 from email.parser import HeaderParser
 from pathlib import Path
 
@@ -24,7 +25,15 @@ ROOT = Path(__file__).resolve().parent.parent
 #: The largest wheel and sdist, in MiB: data sets are the most of it.
 LARGEST = {".whl": 4, ".gz": 8}
 #: What a wheel and an sdist must have besides code, and what neither may have.
-NEEDED = ("py.typed", "sample.mjs", "house.css", "LICENSE")
+NEEDED = (
+    "bruit/py.typed",
+    "bruit_studies/py.typed",
+    "sample.mjs",
+    "house.css",
+    "LICENSE",
+    "bruit_studies/_recorded/attack.csv",
+    "bruit_studies/templates/report.html.j2",
+)
 LEFT_OVER = re.compile(r"(^|/)(__pycache__|\.venvs?|_site|\.git)(/|$)|\.(pyc|nbi|nbc|orig|rej)$")
 #: The exit code of a command whose extra is not installed.
 NO_EXTRA = 6
@@ -55,7 +64,7 @@ def check(file: Path) -> None:
     if size > LARGEST[file.suffix]:
         sys.exit(f"{file.name} has {size:.1f} MiB, more than {LARGEST[file.suffix]}.")
     names = contents(file)
-    missing = [name for name in NEEDED if not any(Path(entry).name == name for entry in names)]
+    missing = [name for name in NEEDED if not any(f"/{entry}".endswith(f"/{name}") for entry in names)]
     if missing:
         sys.exit(f"{file.name} lacks {', '.join(missing)}.")
     left = [name for name in names if LEFT_OVER.search(name)]
@@ -73,11 +82,13 @@ def contents(file: Path) -> list[str]:
 
 
 def check_metadata(wheel: Path) -> None:
-    """The wheel says what the project says: name, version, licence, Python, extras and the README."""
+    """The wheel says what the project says: name, version, licence, Python, extras, README and entry points."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(archive.read(name).decode())
+        points = ConfigParser(delimiters="=")
+        points.read_string(archive.read(name.replace("METADATA", "entry_points.txt")).decode())
     version = re.search(r'__version__ = "(.*)"', (ROOT / "src/bruit/__init__.py").read_text(encoding="utf-8"))
     citation = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -97,6 +108,9 @@ def check_metadata(wheel: Path) -> None:
         sys.exit(f"CITATION.cff and {wheel.name} are of different versions.")
     if str(metadata.get_payload()).strip() != readme.strip():
         sys.exit(f"{wheel.name} has another README.")
+    for group, commands in {"console_scripts": project["scripts"], **project["entry-points"]}.items():
+        if not points.has_section(group) or dict(points[group]) != commands:
+            sys.exit(f"{wheel.name} lacks entry points of the group {group}.")
 
 
 def check_links(sdist: Path) -> None:
@@ -116,6 +130,7 @@ def use(wheel: Path, folder: Path) -> None:
     place.mkdir()
     run(scripts / "bruit", "--version", cwd=place)
     run(scripts / "bruit", "tour", cwd=place, stdout=subprocess.DEVNULL)
+    run(scripts / "bruit", "study", "run", "warner", cwd=place, stdout=subprocess.DEVNULL)
     run(scripts / "python", "-c", readme_example(), cwd=place, stdout=subprocess.DEVNULL)
     (place / "answers.csv").write_text("smokes\n" + "no\nyes\nno\n" * 200, encoding="utf-8")
     for command in readme_commands():
@@ -132,6 +147,8 @@ def use_all(wheel: Path, folder: Path) -> None:
     run(scripts / "bruit", "tour", cwd=place, stdout=subprocess.DEVNULL)
     if not (place / "bruit-tour" / "tour.html").is_file():
         sys.exit("The tour wrote no page, though all extras are installed.")
+    run(scripts / "bruit", "study", "run", "variance", cwd=place, stdout=subprocess.DEVNULL)
+    run(scripts / "bruit", "study", "report", cwd=place, stdout=subprocess.DEVNULL)
     run(scripts / "bruit", "survey", "demo", "--check", cwd=place, stdout=subprocess.DEVNULL)
 
 

@@ -96,13 +96,23 @@ def _walk(app: typer.Typer, path: tuple[str, ...], text: str = "") -> Iterator[C
     for command in app.registered_commands:
         if not _plain(command.hidden) and command.callback:
             name = command.name or command.callback.__name__.lower().replace("_", "-")
-            told = _first(command.help, command.callback.__doc__)
-            yield Command((*path, name), _prose(told), command.callback)
+            yield from _work((*path, name), command)
     for group in app.registered_groups:
         inner = group.typer_instance
         if inner and not _plain(group.hidden):
             name = _first(group.name, inner.info.name)
             yield from _walk(inner, (*path, name), _first(group.help))
+
+
+def _work(path: tuple[str, ...], command: Any) -> Iterator[Command]:
+    """A registered command; one of the studies is imported first, and may be a group."""
+    from bruit.cli import installed
+
+    work = installed.load(path[-1]) if len(path) == 2 and path[-1] in installed.STUDIES else command.callback
+    if isinstance(work, typer.Typer):
+        yield from _walk(work, path)
+    else:
+        yield Command(path, _prose(_first(command.help, work.__doc__)), work)
 
 
 def _plain(value: Any) -> Any:

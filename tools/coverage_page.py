@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 from bruit import _checks
 from bruit.errors import ParameterError
-from bruit.studies import DOCUMENTS, Study, all_studies
 from bruit.tables import typeset
+from bruit_studies import DOCUMENTS, Study, all_studies
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 
@@ -86,7 +86,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: the first one",
          ("figure:warner/coins",)),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: both",
-         ("bruit.studies.warner.Coins", "figure:warner/second-coin", "docs/guides/course.md")),
+         ("bruit_studies.warner.Coins", "figure:warner/second-coin", "docs/guides/course.md")),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "GRR", ("bruit.oracles.RandomizedResponse",)),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "bars of its law for ε = 1, k = 9, x = 6",
          ("bruit.oracles.RandomizedResponse.matrix", "figure:krr/law")),
@@ -151,7 +151,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_PROJECT, "exercise 3.1", "a baseline by a random forest", ("study:krr-learning", _NOTEBOOK)),
     Item(_PROJECT, "exercise 3.2, question 1", "why train and test are randomised so",
          ("bruit.learning.honest_split", "claim:krr-learning-test-features",
-          "src/bruit/studies/krr_learning.proof.md")),
+          "src/bruit_studies/krr_learning.proof.md")),
     Item(_PROJECT, "exercise 3.2, question 2", "one accuracy", ("bruit.learning.honest_split", _NOTEBOOK)),
     Item(_PROJECT, "exercise 3.3", "accuracy over ε, mean and dispersion",
          ("figure:krr-learning/accuracy", _NOTEBOOK)),
@@ -170,20 +170,20 @@ ITEMS: tuple[Item, ...] = (
     Item(_REPORT, "§3.1, definitions 3.1.0.1 to 3.1.0.4", "inverse sensitivity, also ρ-smooth",
          ("bruit.releases.InverseSensitivity", "bruit.releases.LengthFunction")),
     Item(_REPORT, "appendix A", "its proofs as printed and mended, slip by slip",
-         ("src/bruit/studies/decile_lemmas.proof.md", "claim:lemma-deciles-normal", "claim:lemma-enough-normal",
+         ("src/bruit_studies/decile_lemmas.proof.md", "claim:lemma-deciles-normal", "claim:lemma-enough-normal",
           "claim:theorem-normal")),
     Item(_REPORT, "§3.2, title", "near-optimality: error against the local modulus of continuity",
-         ("figure:inverse-sensitivity/modulus", "src/bruit/studies/inverse_sensitivity.proof.md",
+         ("figure:inverse-sensitivity/modulus", "src/bruit_studies/inverse_sensitivity.proof.md",
           "figure:inverse-sensitivity/shapes")),
     Item(_REPORT, "§3.2, definition 3.2.0.1", "sample-monotone functions",
-         ("bruit.studies.sample_monotone.first_break",)),
+         ("bruit_studies.sample_monotone.first_break",)),
     Item(_LEARNING, "slides “Exemple avec des données discrètes” and “continues”", "naive Bayes by hand",
          ("claim:learning-discrete-example", "claim:learning-continuous-example")),
     Item(_LEARNING, "slide “Evaluer Pr[Y_j] et Pr[X_i|Y_j]”", "noisy histograms, means and variances",
          ("bruit.releases.Histogram", "bruit.releases.Mean", "bruit.releases.Variance")),
     Item(_LEARNING, "slide “Algorithme de Vaidya”", "Vaidya's naive Bayes, corrected", ("bruit.learning.NaiveBayes",)),
     Item(_LEARNING, "slide “Algorithme de Vaidya”", "Vaidya's naive Bayes as printed",
-         ("bruit.studies.as_printed.VaidyaAsPrinted", "figure:central-or-local/naive-bayes")),
+         ("bruit_studies.as_printed.VaidyaAsPrinted", "figure:central-or-local/naive-bayes")),
     Item(_LEARNING, "slide “Remarques et implantation”, listing", "DP-GNB on the income of Adult",
          ("bruit.learning.NaiveBayes", "figure:central-or-local/adult", "bench/documents.py")),
     Item(_LEARNING, "slide “GNB vs M_Stair + GNB vs DP-GNB”", "accuracy over ε",

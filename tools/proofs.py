@@ -6,6 +6,7 @@
 
 A digest is that of the syntax tree without docstrings, comments, layout and annotations, so that what is only written
 differently makes nothing stale. Names are classes, functions, methods (``Class.method``) and constants of a module.
+Modules are paths below src/bruit, or below src, as in ``bruit_studies/deciles.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SOURCE = Path(__file__).parents[1] / "src" / "bruit"
+SOURCES = Path(__file__).parents[1] / "src"
+PACKAGES = (SOURCES / "bruit", SOURCES / "bruit_studies")
 HEADING = "## Code"
 INTRODUCTION = "The code that this note was read against: `python tools/proofs.py` says whether it has changed since."
 _LINE = re.compile(r"^- `(?P<module>[\w/]+\.py)` `(?P<name>[\w.]+)` (?P<digest>[0-9a-f]{12})$", flags=re.MULTILINE)
@@ -37,7 +39,7 @@ class Cover(NamedTuple):
     def current(self) -> str | None:
         """The digest of the code as it is now; None if there is no such name."""
         try:
-            node = definition(_tree(SOURCE / self.module), self.name)
+            node = definition(_tree(_file(self.module)), self.name)
         except FileNotFoundError:
             return None
         return None if node is None else digest(node)
@@ -46,9 +48,15 @@ class Cover(NamedTuple):
         return f"{self.module}:{self.name}"
 
 
+def _file(module: str) -> Path:
+    """The file of a module: below the library, or below src where its path begins with another package."""
+    library, *others = PACKAGES
+    return (SOURCES if module.startswith(tuple(f"{package.name}/" for package in others)) else library) / module
+
+
 def notes() -> list[Path]:
     """All proof notes."""
-    return sorted(SOURCE.rglob("*.proof.md"))
+    return sorted(path for package in PACKAGES for path in package.rglob("*.proof.md"))
 
 
 def covers(text: str) -> list[Cover]:
@@ -65,7 +73,7 @@ def stamped(text: str, names: list[Cover]) -> str:
     """The note with digests of these names as they are now."""
     missing = [str(cover) for cover in names if cover.current is None]
     if missing:
-        raise SystemExit(f"There is no {', '.join(missing)} in src/bruit.")
+        raise SystemExit(f"There is no {', '.join(missing)} in src.")
     argument = text.split(f"\n{HEADING}\n", maxsplit=1)[0].rstrip()
     unique = sorted({(cover.module, cover.name): cover for cover in names}.values())
     lines = "\n".join(f"- `{cover.module}` `{cover.name}` {cover.current}" for cover in unique)
@@ -112,9 +120,9 @@ def _plain(node: Any) -> Any:
 
 
 def _note(argument: str) -> Path:
-    matching = [path for path in notes() if path.as_posix().endswith(f"/{argument.removeprefix('src/bruit/')}")]
+    matching = [path for path in notes() if path.as_posix().endswith(f"/{argument.removeprefix('src/')}")]
     if len(matching) != 1:
-        raise SystemExit(f"There is no proof note {argument}: name one by its path below src/bruit.")
+        raise SystemExit(f"There is no proof note {argument}: name one by its path below src.")
     return matching[0]
 
 
@@ -125,7 +133,7 @@ def main(arguments: list[str]) -> int:
             changed = {path: stale(path.read_text(encoding="utf-8")) for path in notes()}
             for path, names in changed.items():
                 if names:
-                    print(f"{path.relative_to(SOURCE)}: {', '.join(map(str, names))}")
+                    print(f"{path.relative_to(SOURCES)}: {', '.join(map(str, names))}")
             return int(any(changed.values()))
         case ["renew", *names] if names:
             for path in map(_note, names):

@@ -36,12 +36,13 @@ def pages(root: Path) -> dict[str, str]:
     """The site page of every source file outside docs/.
 
     Sources are paths from the repository's top, pages are paths from docs/:
-    ``src/bruit/laws/two_level.proof.md`` becomes ``proofs/laws/two_level.md``.
+    ``src/bruit/laws/two_level.proof.md`` becomes ``proofs/laws/two_level.md``, and
+    ``src/bruit_studies/deciles.proof.md`` becomes ``proofs/bruit_studies/deciles.md``.
     """
     found = dict(TOP)
-    for path in sorted((root / "src" / "bruit").rglob(f"*{PROOF}")):
+    for path in sorted((root / "src").rglob(f"*{PROOF}")):
         source = path.relative_to(root).as_posix()
-        inner = source.removeprefix("src/bruit/").removesuffix(PROOF)
+        inner = source.removeprefix("src/").removeprefix("bruit/").removesuffix(PROOF)
         found[source] = f"proofs/{inner}.md"
     return found
 

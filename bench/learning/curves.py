@@ -14,7 +14,7 @@ import numpy as np
 
 from bruit.figures import style
 from bruit.figures.files import save
-from bruit.studies import drawing
+from bruit_studies import drawing
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, FIGURES = ROOT / "bench" / "results", ROOT / "docs" / "figures"

@@ -95,7 +95,6 @@ _MODULES = (
     "privacy",
     "publications",
     "sheets",
-    "studies",
 )
 
 # A library stays silent until the program that uses it says where messages go; none carries data.
@@ -103,6 +102,9 @@ logging.getLogger("bruit").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studies":
+        # Not an AttributeError: `from bruit import studies` would replace its message by one that names nothing.
+        raise ImportError("bruit.studies is bruit_studies now: import bruit_studies.", name="bruit.studies")
     if name not in __all__ and name not in _MODULES:
         raise AttributeError(f"module 'bruit' has no attribute {name!r}")
     if name not in _HOMES:

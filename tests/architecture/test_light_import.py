@@ -19,6 +19,7 @@ HEAVY = (
     "scipy.stats",
     "sklearn",
     "xgboost",
+    "bruit_studies",
 )
 
 PROBE = """
@@ -72,6 +73,7 @@ def test_a_plan_is_made_without_scipy_which_estimates_load() -> None:
 def test_the_probe_reports_a_heavy_module_that_is_loaded() -> None:
     assert loaded_by("import bruit, pyarrow") == ["pyarrow"]
     assert loaded_by("import email.charset", ("email.charset", "email.mime")) == ["email.charset"]
+    assert loaded_by(COMMAND.format(words=["study", "list"]), ("bruit_studies", "sklearn")) == ["bruit_studies"]
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
@@ -85,5 +87,6 @@ def test_a_small_file_becomes_reports_and_an_estimate_without_the_compiler_or_pa
     table, reports = tmp_path / "answers.csv", str(tmp_path / "reports.parquet")
     table.write_text("smokes,age\n" + "no,17\nyes,44\n" * 50, encoding="utf-8")
     privatize = ["privatize", str(table), "smokes=no,yes", "--epsilon", "1", "-o", reports]
-    assert loaded_by(COMMAND.format(words=privatize), ("numba", "pandas", "scipy", "rich.progress")) == []
-    assert loaded_by(COMMAND.format(words=["estimate", reports]), ("numba", "pandas", "scipy.stats")) == []
+    heavy = ("numba", "pandas", "scipy.stats", "bruit_studies")
+    assert loaded_by(COMMAND.format(words=privatize), (*heavy, "scipy", "rich.progress")) == []
+    assert loaded_by(COMMAND.format(words=["estimate", reports]), heavy) == []

@@ -28,7 +28,7 @@ def _digest(text: str, name: str = "Law") -> str:
     return str(TOOL.digest(TOOL.definition(ast.parse(text), name)))
 
 
-@pytest.mark.parametrize("path", TOOL.notes(), ids=lambda path: path.relative_to(TOOL.SOURCE).as_posix())
+@pytest.mark.parametrize("path", TOOL.notes(), ids=lambda path: path.relative_to(TOOL.SOURCES).as_posix())
 def test_a_note_speaks_about_the_code_as_it_is(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert TOOL.covers(text), "a note says which code it speaks about: python tools/proofs.py cover NOTE module.py:Name"

@@ -1,8 +1,8 @@
 """Every public name resolves, is explained, and has one documented home.
 
 The home of a name is the page of its package in docs/reference, where one line
-``::: bruit.package.Name`` stands for it. The names that `bruit` itself offers are shortcuts to
-those, listed on docs/reference/index.md.
+``::: bruit.package.Name`` stands for it; that of the studies has ``::: bruit_studies.Name``. The
+names that `bruit` itself offers are shortcuts to those, listed on docs/reference/index.md.
 """
 
 from __future__ import annotations
@@ -64,14 +64,19 @@ INTERNAL = {
 def _packages() -> list[str]:
     folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
-    return sorted(folders | modules)
+    return sorted(folders | modules | {"studies"})
+
+
+def _dotted(package: str) -> str:
+    """The full name of a package by the name of its page."""
+    return "bruit_studies" if package == "studies" else f"bruit.{package}"
 
 
 PUBLIC = [name for name in _packages() if name not in INTERNAL]
 
 
 def _module(package: str) -> ModuleType:
-    return importlib.import_module(f"bruit.{package}")
+    return importlib.import_module(_dotted(package))
 
 
 def _names(module: ModuleType) -> list[str]:
@@ -93,9 +98,9 @@ def _below(package: str) -> set[str]:
     module = _module(package)
     inner = [item.name for item in pkgutil.iter_modules(getattr(module, "__path__", [])) if item.ispkg]
     return {
-        f"bruit.{package}.{name}.{part}"
+        f"{_dotted(package)}.{name}.{part}"
         for name in inner
-        for part in getattr(_module(f"{package}.{name}"), "__all__", ())
+        for part in getattr(importlib.import_module(f"{_dotted(package)}.{name}"), "__all__", ())
         if part not in module.__all__
     }
 
@@ -135,6 +140,14 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         bruit.no_such_name  # noqa: B018
 
 
+def test_the_old_name_of_the_studies_is_refused_with_the_new_one() -> None:
+    with pytest.raises(ImportError, match=r"bruit\.studies is bruit_studies now"):
+        bruit.studies  # noqa: B018
+    with pytest.raises(ImportError, match=r"bruit\.studies is bruit_studies now"):
+        from bruit import studies  # noqa: F401
+    assert "studies" not in dir(bruit)
+
+
 @pytest.mark.parametrize("package", _packages())
 def test_a_folder_states_its_public_names(package: str) -> None:
     module = _module(package)
@@ -151,13 +164,13 @@ def test_a_public_name_resolves_and_is_explained() -> None:
         else:
             fault = "" if _is_explained_in_source(package, name) else "#: comment"
         if fault:
-            faults.append(f"bruit.{package}.{name} has no {fault}")
+            faults.append(f"{_dotted(package)}.{name} has no {fault}")
     assert faults == []
 
 
 @pytest.mark.parametrize("package", PUBLIC)
 def test_a_package_has_a_page_that_documents_exactly_its_names(package: str) -> None:
-    wanted = {f"bruit.{package}.{name}" for name in _names(_module(package))} | _below(package)
+    wanted = {f"{_dotted(package)}.{name}" for name in _names(_module(package))} | _below(package)
     found = _entries(REFERENCE / f"{package}.md")
     assert sorted(found) == sorted(set(found)), "a name is documented twice"
     missing, stale = wanted - set(found), set(found) - wanted
@@ -170,7 +183,7 @@ def test_no_object_is_documented_under_two_names() -> None:
     for package, name in PUBLIC_NAMES:
         item = getattr(_module(package), name)
         if inspect.isclass(item) or inspect.isroutine(item):
-            homes.setdefault(id(item), []).append(f"bruit.{package}.{name}")
+            homes.setdefault(id(item), []).append(f"{_dotted(package)}.{name}")
     assert [names for names in homes.values() if len(names) > 1] == []
 
 
@@ -184,7 +197,8 @@ def test_a_module_says_what_it_is() -> None:
 
 
 def test_the_package_ships_its_types() -> None:
-    assert resources.files("bruit").joinpath("py.typed").is_file()
+    for package in ("bruit", "bruit_studies"):
+        assert resources.files(package).joinpath("py.typed").is_file()
 
 
 def _own_docstring(item: Any) -> str:
@@ -196,7 +210,7 @@ def _own_docstring(item: Any) -> str:
 def _is_explained_in_source(package: str, name: str) -> bool:
     """Whether a constant or type alias has a ``#:`` comment above it or a string below it."""
     for source in sources():
-        if source.name.split("/")[0] != package:
+        if source.name.split("/")[0] != _dotted(package).removeprefix("bruit."):
             continue
         lines, body = source.text.splitlines(), source.tree.body
         for index, node in enumerate(body):

@@ -20,7 +20,7 @@ WRITTEN_BY_TOOLS = {"docs/cli.md", "docs/claims.md", "docs/coverage.md"}
 TEXTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(path for path in DOCS.rglob("*.md") if "_site" not in path.relative_to(DOCS).parts),
-    *sorted((ROOT / "src" / "bruit").rglob("*.md")),
+    *sorted((ROOT / "src").rglob("*.md")),
 ]
 BY_HAND = [path for path in TEXTS if path.relative_to(ROOT).as_posix() not in WRITTEN_BY_TOOLS]
 

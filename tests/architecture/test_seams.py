@@ -23,7 +23,7 @@ def around(nodes: Iterable[ast.AST]) -> list[int]:
 
 
 #: A dataset has no mechanism: its codes are counted as they are.
-COUNTED = {"studies/several_attributes/trials"}
+COUNTED = {"bruit_studies/several_attributes/trials"}
 
 
 def test_nobody_encodes_by_the_domain_of_a_mechanism_or_the_schema_of_a_plan() -> None:

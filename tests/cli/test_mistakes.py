@@ -151,9 +151,12 @@ def _commands() -> set[str]:
 def _options() -> set[str]:
     import typer
 
-    pending, options = [typer.main.get_command(app)], {"--help", "--version"}
+    from bruit.cli import installed
+
+    pending: list[Any] = [typer.main.get_command(app), *map(installed.loaded, installed.STUDIES)]
+    options = {"--help", "--version"}
     while pending:
-        command: Any = pending.pop()
+        command = pending.pop()
         pending += getattr(command, "commands", {}).values()
         options |= {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     return options
@@ -201,7 +204,7 @@ def _messages(path: Path) -> Iterator[tuple[int, str]]:
 
 def test_every_command_and_option_that_a_message_names_exists() -> None:
     wrong = []
-    for path in sorted((ROOT / "src" / "bruit").rglob("*.py")):
+    for path in sorted((ROOT / "src").rglob("*.py")):
         for line, text in _messages(path):
             names = [problem for problem in problems(text) if problem.startswith(("bruit ", "--"))]
             wrong += [f"{path.relative_to(ROOT)}:{line}: {name}" for name in names]

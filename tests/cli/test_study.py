@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from bruit.studies import all_studies, recorded
+import bruit_studies
 from bruit.tables import typeset
+from bruit_studies import all_studies, recorded
 
 
 def test_the_list_for_a_program_is_a_list(run):
@@ -134,16 +135,24 @@ def test_results_of_another_seed_end_with_the_code_for_files(run):
 
 
 def test_a_failing_study_ends_with_its_own_code_and_the_others_are_run(run, monkeypatch):
-    from bruit import studies
-
-    good = studies.find("variance")
-    bad = studies.Study(
-        name="bad", title="Bad", question="?", method=".", trial=_fails, quick=[studies.Block({"x": [1]})]
+    good = bruit_studies.find("variance")
+    bad = bruit_studies.Study(
+        name="bad", title="Bad", question="?", method=".", trial=_fails, quick=[bruit_studies.Block({"x": [1]})]
     )
-    monkeypatch.setattr(studies, "all_studies", lambda: (bad, good))
+    monkeypatch.setattr(bruit_studies, "all_studies", lambda: (bad, good))
     ended = run("study", "run", "--all", "--workers", "0", "--json", code=1)
     assert "x=1, #0: ZeroDivisionError" in ended.err
     assert {row["study"] for row in json.loads(ended.out)} == {"variance"}
+
+
+def test_a_defect_of_a_study_is_told_with_its_place_and_without_its_words(run, monkeypatch):
+    def fail():
+        raise KeyError("s3cr3t")
+
+    monkeypatch.setattr(bruit_studies, "all_studies", fail)
+    ended = run("study", "list", code=70)
+    assert re.search(r"KeyError in bruit_studies/cli/study\.py, line \d+", " ".join(ended.err.split()))
+    assert "s3cr3t" not in ended.err
 
 
 def _fails(*, x, rng):

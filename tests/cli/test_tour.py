@@ -21,10 +21,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from typer.testing import CliRunner
 
-from bruit import datasets, documents, studies
+import bruit_studies
+from bruit import datasets, documents
 from bruit.cli.app import app
-from bruit.cli.tour import TourResult, glimpses, run_tour
-from bruit.cli.tour.facts import EPSILONS
+from bruit_studies.cli.tour import TourResult, glimpses, run_tour
+from bruit_studies.cli.tour.facts import EPSILONS
 
 FILES = ["marital-status.csv", "marital-status.svg", "marital-status.png", "beliefs.svg", "beliefs.png", "tour.html"]
 
@@ -142,7 +143,7 @@ def test_after_the_claims_it_says_how_to_judge_all_of_them(text: str, html: str)
 
 def test_a_trial_of_the_tour_draws_what_it_draws_in_the_whole_study() -> None:
     for glimpse in glimpses.GLIMPSES:
-        study = studies.find(glimpse.study)
+        study = bruit_studies.find(glimpse.study)
         cut = glimpse.cut(study)
         whole = {(str(dict(trial.factors)), trial.repetition): trial for trial in study.trials("quick")}
         few = cut.trials("quick")

@@ -286,7 +286,7 @@ def following(method="GRR", schema=None, epsilon=0.9, **settings):
 
 
 def test_what_holds_for_any_two_histories_is_the_guarantee_and_the_claim_of_the_literature_is_not():
-    from bruit.studies.rounds import lifetime
+    from bruit_studies.rounds import lifetime
 
     plan = following(epochs=1)
     refresh = 1 - float(plan.panel.repeated["colour"].keep)

@@ -156,7 +156,7 @@ COVERS: dict[str, tuple[str, ...]] = {
     "survey": ("survey/reading:_load",),
     "language": ("survey/wording:_read",),
     "metadata of Parquet": ("engines/parquet:_carried",),
-    "study": ("studies/runner:Store.manifest",),
+    "study": ("bruit_studies/runner:Store.manifest",),
     "domain": (
         *("domains/bins:Bins.from_dict", "domains/categories:Categories.from_dict", "domains/choices:Chosen.from_dict"),
         *("domains/dates:Dates.from_dict", "domains/grid:Grid.from_dict"),
@@ -557,13 +557,13 @@ def _in_language(folder: Path, path: Path) -> Any:
 
 
 def _study() -> Any:
-    from bruit.studies import all_studies
+    from bruit_studies import all_studies
 
     return next(iter(all_studies()))
 
 
 def _study_document() -> bytes:
-    from bruit.studies.runner import FORMAT
+    from bruit_studies.runner import FORMAT
 
     study = _study()
     body = {"study": study.name, "definition": study.definition("quick"), "seed": 0, "state": "running", "skipped": {}}
@@ -571,7 +571,7 @@ def _study_document() -> bytes:
 
 
 def _manifest(path: Path) -> Any:
-    from bruit.studies.runner import Store
+    from bruit_studies.runner import Store
 
     store = Store(path.parent, _study(), "quick")
     store.folder.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,8 @@ from costing import Cost, costs
 from document_readers import COVERS, ELSEWHERE
 
 FEW, MANY = 12, 1500
-SOURCE = Path(__file__).parents[2] / "src" / "bruit"
+#: The folder of the library and of the studies.
+SOURCE = Path(__file__).parents[2] / "src"
 
 
 def _told(broken: list[Cost]) -> str:
@@ -101,7 +102,9 @@ def test_every_reader_of_documents_is_held_to_its_cost() -> None:
     found = {
         reader
         for path in SOURCE.rglob("*.py")
-        for reader in _readers_in(_parsed(path), path.relative_to(SOURCE).with_suffix("").as_posix())
+        for reader in _readers_in(
+            _parsed(path), path.relative_to(SOURCE).with_suffix("").as_posix().removeprefix("bruit/")
+        )
     }
     assert found == known, f"not in the law: {sorted(found - known)}; no longer there: {sorted(known - found)}"
 

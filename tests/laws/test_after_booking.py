@@ -39,7 +39,7 @@ from bruit.releases import (
     WeightedSum,
 )
 from bruit.releases.lengths import MeanLength
-from bruit.studies.as_printed import DecilesAsPrinted
+from bruit_studies.as_printed import DecilesAsPrinted
 
 NEIGHBOURS = ("add-remove", "replace")
 DELTA = 1e-6

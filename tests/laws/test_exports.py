@@ -231,7 +231,7 @@ WRITERS = {
     "engines/csv": "numbers and hexadecimal texts; names of declared attributes",
     "cli/data": "the data sets that travel with bruit or have a checksum; tried below",
     "testing/sources": "tables of a law, for bruit to read",
-    "studies/recorded": "numbers, and names of bruit's own methods",
+    "bruit_studies/recorded": "numbers, and names of bruit's own methods",
 }
 
 
@@ -241,8 +241,9 @@ def writes_cells(source):
 
 
 def test_every_writer_is_known():
-    root = Path(package.__file__).parent
-    sources = {path.relative_to(root).with_suffix("").as_posix(): path for path in root.rglob("*.py")}
+    root = Path(package.__file__).parents[1]  # of the library and of the studies
+    paths = [path for name in ("bruit", "bruit_studies") for path in (root / name).rglob("*.py")]
+    sources = {path.relative_to(root).with_suffix("").as_posix().removeprefix("bruit/"): path for path in paths}
     known = {name for name, path in sources.items() if writes_cells(path.read_text(encoding="utf-8"))}
     assert known == set(WRITERS)
     assert writes_cells("frame.write_csv(path)")

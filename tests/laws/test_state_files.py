@@ -257,8 +257,9 @@ def test_the_law_sees_a_file_that_is_known_by_its_name(kind: str, real: Path, mo
 
 def test_the_law_ranges_over_every_file_with_state() -> None:
     users = {
-        path.relative_to(SOURCE).with_suffix("").as_posix()
-        for path in SOURCE.rglob("*.py")
+        path.relative_to(SOURCE.parent).with_suffix("").as_posix().removeprefix("bruit/")
+        for package in (SOURCE, SOURCE.with_name("bruit_studies"))
+        for path in package.rglob("*.py")
         if "documents.state_file(" in path.read_text(encoding="utf-8")
     }
     assert users == {state.module for state in STATES.values()}

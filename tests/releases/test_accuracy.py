@@ -19,7 +19,7 @@ from bruit.releases.quantiles.accuracy import (
     uniform,
 )
 from bruit.releases.quantiles.histogram import DECILES, HistogramQuantiles
-from bruit.studies.as_printed import accuracy_as_printed
+from bruit_studies.as_printed import accuracy_as_printed
 
 UNIFORM = {"epsilon": 1.0, "cells": 100, "gamma": 0.05, "distribution": uniform()}
 NORMAL = {"epsilon": 1.0, "cells": 1000, "gamma": 0.1, "distribution": normal(), "bounds": (-5, 5)}

@@ -23,7 +23,7 @@ from bruit.errors import (
 from bruit.privacy import Ledger
 from bruit.releases.above_threshold import AboveThreshold
 from bruit.releases.quantiles.histogram import DECILES, HistogramQuantiles
-from bruit.studies.as_printed import DecilesAsPrinted
+from bruit_studies.as_printed import DecilesAsPrinted
 
 ROUNDING = 1 + 1e-12
 REACH = 45  # scales to each side beyond which noise has a probability below 10⁻¹⁹

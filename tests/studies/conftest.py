@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from bruit.errors import MissingExtraError
-from bruit.studies import Block, Claim, Plot, Skipped, Study, confirmed, refuted
+from bruit_studies import Block, Claim, Plot, Skipped, Study, confirmed, refuted
 
 
 def trial(*, method, epsilon, rng):
@@ -42,7 +42,7 @@ def lean(results):
 
 
 def draw(results):
-    from bruit.studies import drawing
+    from bruit_studies import drawing
 
     ax = drawing.axes("Errors", x="ε (log scale)", y="error", log="x")
     for place, (method, part) in enumerate(results.by("method")):

@@ -8,7 +8,7 @@ import pytest
 
 from bruit.errors import ParameterError
 from bruit.oracles import RandomizedResponse
-from bruit.studies.warner import Coins, epsilon_of, trial, variance_of
+from bruit_studies.warner import Coins, epsilon_of, trial, variance_of
 
 TENTHS = [Fraction(tenth, 10) for tenth in range(1, 10)]
 BOTH = list(itertools.product(TENTHS, TENTHS))

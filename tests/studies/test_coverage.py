@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from bruit.errors import ParameterError
-from bruit.studies import all_studies
-from bruit.studies.claim import KINDS
+from bruit_studies import all_studies
+from bruit_studies.claim import KINDS
 
 ROOT = Path(__file__).parents[2]
 TOOL = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "coverage_page.py")))

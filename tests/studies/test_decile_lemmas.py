@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import special
 
-from bruit.studies.decile_lemmas import allowed, empirical_decile, enough_records, normal_theorem, share_below
+from bruit_studies.decile_lemmas import allowed, empirical_decile, enough_records, normal_theorem, share_below
 
 LAWS = ("uniform", "normal")
 

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bruit.studies import all_studies, formulas, run
-from bruit.studies.claim import confirmed, corrected
-from bruit.studies.formulas import FORMULAS, Formula, mathml
-from bruit.studies.report import Report
+from bruit_studies import all_studies, formulas, run
+from bruit_studies.claim import confirmed, corrected
+from bruit_studies.formulas import FORMULAS, Formula, mathml
+from bruit_studies.report import Report
 
 TEX = [tex for formula in FORMULAS.values() for tex in formula if tex]
 

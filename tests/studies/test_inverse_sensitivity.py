@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from bruit.studies.inverse_sensitivity import BOUNDS, CELLS, STATISTICS, _release, least_error, modulus
+from bruit_studies.inverse_sensitivity import BOUNDS, CELLS, STATISTICS, _release, least_error, modulus
 
 RECORDS = np.array([0.1, 0.2, 0.4, 0.5, 0.9])
 

@@ -9,7 +9,7 @@ import pytest
 from bruit.entropy import Entropy
 from bruit.errors import FormatError
 from bruit.oracles import RandomizedResponse, Repeated
-from bruit.studies import Skipped, montana, rounds
+from bruit_studies import Skipped, montana, rounds
 
 
 @pytest.fixture

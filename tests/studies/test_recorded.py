@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bruit.errors import FormatError
-from bruit.studies import Results, all_studies, attack, attacker_knowledge, find, recorded
-from bruit.studies._attack_parts import NEAR, published
-from bruit.studies.results import summarise
-from bruit.studies.study import Trial
+from bruit_studies import Results, all_studies, attack, attacker_knowledge, find, recorded
+from bruit_studies._attack_parts import NEAR, published
+from bruit_studies.results import summarise
+from bruit_studies.study import Trial
 
 RECORDED = [study for study in all_studies() if recorded.about(study.name)]
 #: An independent measurement with diffprivlib 0.6.6, 60 runs: M_Stair + LR minus DP-LR in points at ε = 10, 20 and 30,

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from bruit.studies import DOCUMENTS, REFERENCES, all_studies, run
-from bruit.studies.report import Report
+from bruit_studies import DOCUMENTS, REFERENCES, all_studies, run
+from bruit_studies.report import Report
 
 
 @pytest.fixture

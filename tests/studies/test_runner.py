@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bruit.errors import DesignError, FormatError, StudyError
-from bruit.studies import Block, Study, read, run, runner
+from bruit_studies import Block, Study, read, run, runner
 
 
 def _bytes(folder, size="quick"):
@@ -100,8 +100,8 @@ def test_a_skipped_part_is_told_and_tried_again_next_time(variable, toy, tmp_pat
 KILLED = """
 import sys
 sys.path.insert(0, {modules!r})
-from bruit.studies import run
-import bruit.studies.runner as runner
+from bruit_studies import run
+import bruit_studies.runner as runner
 import toy_study
 runner.PATIENCE = 0.0
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from bruit.studies.sample_monotone import first_break, lengths
+from bruit_studies.sample_monotone import first_break, lengths
 
 
 def median(table):

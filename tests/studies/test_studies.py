@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bruit import datasets
-from bruit.studies import (
+from bruit.tables import typeset
+from bruit_studies import (
     DOCUMENTS,
     Block,
     all_studies,
@@ -23,9 +24,8 @@ from bruit.studies import (
     rounds,
     run,
 )
-from bruit.studies.claim import KINDS
-from bruit.studies.report import Report
-from bruit.tables import typeset
+from bruit_studies.claim import KINDS
+from bruit_studies.report import Report
 
 STUDIES = all_studies()
 #: Few repetitions: enough for a deviation.
@@ -180,7 +180,7 @@ def fewer(monkeypatch):
 
 def _forget():
     for name, module in list(sys.modules.items()):
-        if name.startswith("bruit.studies"):
+        if name.startswith("bruit_studies"):
             for item in vars(module).values():
                 if hasattr(item, "cache_clear"):
                     item.cache_clear()

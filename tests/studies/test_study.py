@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bruit.errors import ParameterError
-from bruit.studies import Block, Claim, NoData, Plot, Results, Study, Verdict, confirmed, not_judged
-from bruit.studies.results import summarise
+from bruit_studies import Block, Claim, NoData, Plot, Results, Study, Verdict, confirmed, not_judged
+from bruit_studies.results import summarise
 
 
 def _study(**changes):
@@ -149,7 +149,7 @@ def test_a_claim_without_its_data_is_not_judged_and_says_why():
 
 
 def test_a_figure_without_title_labels_or_words_is_refused():
-    from bruit.studies import drawing
+    from bruit_studies import drawing
 
     def bare(results):
         return drawing.axes("", x="x", y="y")
@@ -167,7 +167,7 @@ def test_a_figure_without_title_labels_or_words_is_refused():
 
 
 def test_names_of_lines_stand_apart_and_within_the_axes():
-    from bruit.studies.drawing import _spread
+    from bruit_studies.drawing import _spread
 
     places = _spread(np.array([0.0, 0.01, 0.02, 0.9, 1.0, 1.0]), 0.1)
     assert np.diff(np.sort(places)).min() >= 0.1 - 1e-12

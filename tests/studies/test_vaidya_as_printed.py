@@ -7,7 +7,7 @@ import pytest
 
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
-from bruit.studies.as_printed import ClassLaws, VaidyaAsPrinted
+from bruit_studies.as_printed import ClassLaws, VaidyaAsPrinted
 
 BOUNDS = ((0.0, 0.0), (1.0, 10.0))
 

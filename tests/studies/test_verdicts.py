@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from bruit.studies import Results, all_studies, attacker_knowledge, attributes_under_attack, deciles
-from bruit.studies._attack_parts import PUBLISHED, published
-from bruit.studies.attack import NEEDED
-from bruit.studies.decile_lemmas import Bound
-from bruit.studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, STAIRCASE
-from bruit.studies.several_attributes import trials as several
-from bruit.studies.variance import COURSE
-from bruit.studies.variance import trials as variance
+from bruit_studies import Results, all_studies, attacker_knowledge, attributes_under_attack, deciles
+from bruit_studies._attack_parts import PUBLISHED, published
+from bruit_studies.attack import NEEDED
+from bruit_studies.decile_lemmas import Bound
+from bruit_studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, STAIRCASE
+from bruit_studies.several_attributes import trials as several
+from bruit_studies.variance import COURSE
+from bruit_studies.variance import trials as variance
 
 Row = dict[str, Any]
 
@@ -87,8 +87,8 @@ def _forest(leaf: int = 1, epsilon: float = 1.0, **fields: Any) -> list[Row]:
     return runs(part="noise", leaf=leaf, epsilon=epsilon, **fields)
 
 
-_LABEL = {"bruit.studies.krr_learning._label_law": lambda epsilon: (0.5, 0.1, 0.6)}
-_RISING = {"bruit.studies.krr_learning._label_law": lambda epsilon: (0.1 + 0.08 * epsilon, 0.1, 0.4 + 0.05 * epsilon)}
+_LABEL = {"bruit_studies.krr_learning._label_law": lambda epsilon: (0.5, 0.1, 0.6)}
+_RISING = {"bruit_studies.krr_learning._label_law": lambda epsilon: (0.1 + 0.08 * epsilon, 0.1, 0.4 + 0.05 * epsilon)}
 KRR_LEARNING = [
     Planted("krr-learning-test-features", "confirmed", _forest(accuracy=(0.4, 0.01), clean_test=(0.5, 0.02))),
     Planted("krr-learning-test-features", "refuted", _forest(accuracy=(0.4, 0.01), clean_test=(0.4, 0.02))),
@@ -113,7 +113,7 @@ def _cleaned(protocol: str, epsilon: float, **accuracy: float) -> list[Row]:
     ]
 
 
-_LAWS = "bruit.studies.numeric_cleaning.laws."
+_LAWS = "bruit_studies.numeric_cleaning.laws."
 _ANEW = runs(protocol="clean anew", accuracy=(0.75, 0.03))
 NUMERIC_CLEANING = [
     Planted("resampled-laplace-ldp", "confirmed"),
@@ -473,7 +473,7 @@ ATTRIBUTES_UNDER_ATTACK = [
         "realistic-robust",
         "refuted",
         _realistic((5.0, 20.0), (5.0, 5.0)),
-        {"bruit.studies.attributes_under_attack.sampled_rates": lambda: (20.0, 12.0)},
+        {"bruit_studies.attributes_under_attack.sampled_rates": lambda: (20.0, 12.0)},
     ),
     Planted("realistic-robust", "corrected", _realistic((5.0, 20.0), (20.0, 5.0))),
     Planted("realistic-robust", "open", _realistic((5.0, 5.0), (20.0, 5.0))),
@@ -507,14 +507,14 @@ DECILES = [
     Planted("histogram-listing", "corrected", _listing(0.3)),
     Planted("histogram-listing", "confirmed", _listing(0.005)),
     Planted("above-threshold-alpha", "corrected"),
-    Planted("above-threshold-alpha", "confirmed", laws={"bruit.studies.deciles.printed_alpha": lambda *_: 29.5}),
+    Planted("above-threshold-alpha", "confirmed", laws={"bruit_studies.deciles.printed_alpha": lambda *_: 29.5}),
     Planted("above-threshold-alpha", "refuted", laws={"bruit.releases.AboveThreshold.accuracy": lambda *_: 1000}),
     Planted("histogram-alpha", "corrected"),
     Planted("histogram-alpha", "confirmed", laws={"bruit.releases.quantiles.above_threshold_accuracy": lambda *_: 85}),
     Planted("histogram-theorem", "refuted", _theorem(-1.05)),
     Planted("histogram-theorem", "confirmed", _theorem(0.5)),
     Planted("histogram-cost", "improved"),
-    Planted("histogram-cost", "refuted", laws={"bruit.studies.deciles.comparisons": lambda n, steps: n**2 * steps}),
+    Planted("histogram-cost", "refuted", laws={"bruit_studies.deciles.comparisons": lambda n, steps: n**2 * steps}),
     Planted("normal-deciles", "confirmed"),
     Planted("normal-deciles", "refuted", laws={"scipy.special.ndtri": lambda shares: shares}),
     Planted("histogram-any-quantile", "improved", _ranks(500.0)),
@@ -522,7 +522,7 @@ DECILES = [
     Planted("histogram-any-quantile", "refuted", _ranks(9000.0)),
 ]
 
-_LEMMAS = "bruit.studies.decile_lemmas."
+_LEMMAS = "bruit_studies.decile_lemmas."
 DECILE_LEMMAS = [
     *(
         Planted(f"lemma-deciles-{law}", kind, laws={} if bound is None else {_LEMMAS + "empirical_decile": bound})
@@ -569,7 +569,7 @@ def _printed(stops: str, leaks: float) -> list[Row]:
     return rows + [{"listing": f"{name} without bounds", "stops": "", "leaks": leaks} for name in names]
 
 
-_EXACT = "bruit.studies.central_or_local.exact."
+_EXACT = "bruit_studies.central_or_local.exact."
 _SLOPE = "bruit.learning.linear_regression.objective.Objective.minimiser"
 CENTRAL_OR_LOCAL = [
     Planted("learning-gnb-best", "improved", _theirs(gnb=0.8) + _pima()),
@@ -655,7 +655,7 @@ CENTRAL_OR_LOCAL = [
     Planted("kmeans-start", "confirmed", laws={_EXACT + "_choices": lambda *_: [(0, 1, 2)]}),
 ]
 
-_ROUNDS = "bruit.studies.rounds."
+_ROUNDS = "bruit_studies.rounds."
 
 
 def _averaged(many: float) -> list[Row]:

@@ -21,6 +21,7 @@ from bruit.cli import (
     difference,
     estimate,
     exits,
+    installed,
     ledger,
     people,
     plan,
@@ -29,9 +30,7 @@ from bruit.cli import (
     regress,
     release,
     result,
-    study,
     survey,
-    tour,
     usage,
 )
 from bruit.cli.exits import ended
@@ -65,7 +64,7 @@ def _root(
 
 #: The commands, and what each does in a line of the list of commands, which has room for 62 characters.
 _COMMANDS: list[tuple[str, Callable[..., None], str | None]] = [
-    ("tour", tour.tour, "Take a first survey on real data, with no network."),
+    ("tour", installed.elsewhere, installed.STUDIES["tour"]),
     ("plan", plan.plan, "Plan which attributes are asked for, and what to expect."),
     ("privatize", privatize.privatize, "Make each answer to a question private, file to file."),
     ("estimate", estimate.estimate, "Estimate frequencies or means, with intervals, from reports."),
@@ -81,6 +80,7 @@ _COMMANDS: list[tuple[str, Callable[..., None], str | None]] = [
     ("people", people.people, "Say how many people must answer, or which ε is reached."),
     ("audit", audit.audit, "Check that a mechanism or a plan keeps the ε it states."),
     ("data", data.data, None),
+    ("study", installed.elsewhere, installed.STUDIES["study"]),
 ]
 for _name, _command, _short in _COMMANDS:
     app.command(_name, short_help=_short)(ended(_command))
@@ -119,16 +119,6 @@ books.command("sign", short_help="Sign how far a ledger is, so that a rollback i
 books.command("check", short_help="Check that a ledger still has all that a head has.")(ended(ledger.check))
 app.add_typer(books, name="ledger")
 
-studies = typer.Typer(
-    help="Run the experiments of the literature again, and judge its claims.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-studies.command("list")(ended(study.list_studies))
-studies.command("show", short_help="Show a claim, or those of a study, and the verdict.")(ended(study.show))
-studies.command("run")(ended(study.run))
-studies.command("report", short_help="Make one page of results, with the verdict on each claim.")(ended(study.report))
-app.add_typer(studies, name="study", short_help="Run the experiments of the literature, and judge its claims.")
 app.add_typer(survey.app, name="survey", short_help="Surveys that people answer in their own browser.")
 
 

@@ -27,6 +27,8 @@ Parameters = ParamSpec("Parameters")
 SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 _PACKAGE = Path(__file__).parents[1]
+#: What comes in bruit's wheel: the library and the studies.
+_OURS = (_PACKAGE, _PACKAGE.with_name("bruit_studies"))
 
 
 class Stopped(BaseException):
@@ -126,7 +128,8 @@ def _message(error: BaseException, code: Exit) -> str:
 def _place(error: BaseException) -> str:
     """The last line of bruit's own that ran."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
+    ours = [frame for frame in frames if any(Path(frame.filename).is_relative_to(package) for package in _OURS)]
     if not ours:
         return "an unknown place"
-    return f"{Path(ours[-1].filename).relative_to(_PACKAGE).as_posix()}, line {ours[-1].lineno}"
+    file = Path(ours[-1].filename).relative_to(_PACKAGE.parent).as_posix().removeprefix(f"{_PACKAGE.name}/")
+    return f"{file}, line {ours[-1].lineno}"

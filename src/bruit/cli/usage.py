@@ -9,12 +9,30 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from bruit.cli import installed
+
 #: Options at least so much alike are suggested for one that is misspelt.
 _ALIKE = 0.7
 
 
 class Commands(TyperGroup):
-    """A group whose errors, and those of the commands in it, say more."""
+    """All commands, with those of installed packages; errors, also those of the commands, say more."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands."""
+        own = super().list_commands(ctx)
+        return [*own, *sorted(installed.points().keys() - own)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, as far as the list of commands needs it."""
+        return super().get_command(ctx, cmd_name) or installed.listed(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names, imported if it is that of another package."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and (name in installed.STUDIES or name not in self.commands):
+            command = installed.loaded(name)
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; the error about its options is completed on its way."""

@@ -7,7 +7,7 @@ of binomial laws, which are computed, not estimated. Any β may be taken; the be
 The bound is loose: where it says nothing yet, the method often already works. The textbook's α is used, for which the
 noise of Dwork and Roth is assumed; the tight noise is smaller, so the bound holds for it, and ``noise="tight"`` gives
 the better one. The arguments are in ``accuracy.proof.md``, which also tells what is wrong with the theorem as it was
-printed; `bruit.studies.as_printed` computes that one.
+printed; `bruit_studies.as_printed` computes that one.
 
 The step of the grid is part of the bound: with 7 steps on 0..1 no edge lies within 0.05 of the median, and no number of
 records helps.

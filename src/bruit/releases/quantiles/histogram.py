@@ -4,7 +4,7 @@ The interval is cut into equal steps. For a quantile q the edges are asked about
 lie below?", by the sparse vector technique; the first edge that is said to is the result. One histogram and its running
 sum answer all questions, so the cost is that of reading the data once.
 
-The method is that of a course on differential privacy whose listing has mistakes; `bruit.studies.as_printed` has them
+The method is that of a course on differential privacy whose listing has mistakes; `bruit_studies.as_printed` has them
 all. The other methods of this package are closer to the true quantiles at the same ε; this one is
 the easiest to explain, and says beforehand how close it comes (`bruit.releases.quantiles.accuracy`). The
 arguments are in ``histogram.proof.md``.
