@@ -64,3 +64,10 @@ def test_a_choice_lists_what_is_known():
 
 def test_of_names_as_close_the_one_that_begins_alike_is_suggested():
     assert _checks.suggestion("GR", ["PGR", "GRR", "OUE"]) == " Did you mean 'GRR'?"
+
+
+def test_a_declared_text_may_have_thirty_marks_in_a_row() -> None:
+    assert _checks.normal_form("e\u0301" * 1000) == "é" * 1000
+    assert _checks.normal_form("e" + "\u0301" * 30) == "é" + "\u0301" * 29
+    with pytest.raises(LimitError, match="at most 30 combining marks in a row"):
+        _checks.normal_form("e" + "\u0301" * 31)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit import documents
-from bruit.errors import FormatError
+from bruit.errors import FormatError, LimitError
 
 BODY = {"name": "é", "counts": [1, 2**60], "level": 0.1}
 
@@ -150,3 +150,23 @@ def test_bombs_and_what_no_writer_leaves_are_refused_and_nothing_of_them_is_kept
     with pytest.raises(FormatError) as caught:
         documents.unseal(text, "bruit.x/1")
     assert caught.value.__context__ is None
+
+
+def test_a_document_may_ask_for_so_much_work_and_no_more() -> None:
+    documents.work(10**9)  # outside of a document nothing is limited
+    with documents.reading():
+        documents.work(documents.MOST_WORK)
+        with pytest.raises(LimitError, match=r"more than 0\.5 s of computation"):
+            documents.work(1)
+    with documents.reading(1000):
+        documents.work(documents.MOST_WORK + 1000)
+    documents.work(10**9)
+
+
+def test_what_a_part_of_a_document_asks_for_counts_for_the_whole() -> None:
+    with documents.reading():
+        for _ in range(2):
+            with documents.reading(10**9):
+                documents.work(documents.MOST_WORK // 2)
+        with pytest.raises(LimitError):
+            documents.work(2)

@@ -174,7 +174,7 @@ def work(microseconds: float) -> None:
     _work_left.set(left)
     if left < 0:
         raise LimitError(
-            f"This document asks for more than {MOST_WORK / 1e6:g} s of computation: declare fewer or smaller things "
+            f"This document asks for more than {MOST_WORK / 1e6:g} s of computation. Declare fewer or smaller things "
             "in one document."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,17 @@ def test_the_spelling_of_any_labels_is_read_back(name: str, labels: list[str]) -
 )
 def test_the_spelling_of_a_range_is_read_back(text: str, domain: Domain) -> None:
     assert question(text).domain == domain
+
+
+@pytest.mark.parametrize("text", ["a=0..1:1e-9999999", "a=0..1e400:1", "a=0..1:1e-400", "a=0..1:0." + "0" * 60 + "1"])
+def test_a_step_beyond_all_doubles_is_refused_and_not_computed(text):
+    with pytest.raises(ParameterError):
+        question(text)
+
+
+@pytest.mark.parametrize("text", [" " * 50_000, "a=" + "9" * 50_000, "a" + " " * 50_000 + "b"])
+def test_a_question_of_any_length_is_refused_soon(text):
+    started = time.process_time()
+    with pytest.raises(ParameterError):
+        question(text)
+    assert time.process_time() - started < 1

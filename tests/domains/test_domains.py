@@ -11,6 +11,7 @@ from bruit import engines
 from bruit.domains import MISSING_LABEL, Attribute, Categories, Grid, Schema
 from bruit.domains.codes import code_dtype
 from bruit.domains.domain import DictionaryColumn
+from bruit.domains.schema import as_domain
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError
 
 SECRET = "s3cr3t-value"
@@ -383,3 +384,13 @@ def test_a_spark_frame_is_sent_to_the_engines():
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"})()
     with pytest.raises(DataTypeError, match="to a Plan"):
         Categories(labels=("F", "M")).encode(frame)
+
+
+def test_a_domain_is_known_by_its_class_and_its_names_are_not_computed(monkeypatch):
+    def never(self):
+        raise AssertionError("the names are computed")
+
+    monkeypatch.setattr(Categories, "names", property(never))
+    domain = Categories(k=1_000_000)
+    assert as_domain(domain) is domain
+    assert Schema({"a": domain})["a"].size == 1_000_000

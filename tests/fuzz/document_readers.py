@@ -7,17 +7,15 @@ has, so that a new reader cannot be left out.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import hashlib
 import json
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from growth import Nested
+from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, write_json
 
 from bruit import Plan, documents, numbers, oracles
 from bruit.cards import Card
@@ -184,126 +182,28 @@ ELSEWHERE: dict[str, str] = {
 }
 
 
-class Form(NamedTuple):
-    """How a content becomes a tree and a tree a content."""
-
-    parse: Callable[[bytes], Any]
-    write: Callable[[Any], bytes]
-
-
-class DocumentReader(NamedTuple):
-    """How a document is read from a file, small whole documents, their form, and the end of the file's name."""
-
-    read: Callable[[Path], Any]
-    seeds: list[bytes]
-    form: Form
-    ending: str = ".json"
-
-
-# Forms.
-
-
-def _plain(value: Any) -> Any:
-    """The tree without marks for deep values; these are left out."""
-    if isinstance(value, Nested):
-        return None
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
-
-
-def _deep(value: Any, open_close: tuple[str, str, str, str], marks: list[str]) -> Any:
-    """The tree with texts in place of deep values, whose own text is put in later."""
-    if isinstance(value, Nested):
-        before, after = open_close[2:] if value.braces else open_close[:2]
-        marks.append(before * value.depth + json.dumps(_plain(value.value), default=str) + after * value.depth)
-        return f"@@{len(marks) - 1}@@"
-    if isinstance(value, dict):
-        return {key: _deep(item, open_close, marks) for key, item in value.items()}
-    return [_deep(item, open_close, marks) for item in value] if isinstance(value, list) else value
-
-
-def _put_back(text: str, marks: list[str]) -> bytes:
-    for place, mark in enumerate(marks):
-        text = text.replace(f'"@@{place}@@"', mark)
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _write_json(body: Any) -> bytes:
-    """JSON whose digest matches, where it has one."""
-    marks: list[str] = []
-    tree = _deep(body, ("[", "]", '{"a":', "}"), marks)
-    text = _put_back(json.dumps(tree, ensure_ascii=False), marks)
-    if not isinstance(body, dict) or not isinstance(body.get("digest"), str) or "format" not in body:
-        return text
-    sealed = tree
-    with contextlib.suppress(RecursionError, ValueError):
-        sealed = json.loads(text) if marks else tree
-    digest = "0" * 32
-    with contextlib.suppress(RecursionError, ValueError):
-        digest = documents.digest({key: value for key, value in sealed.items() if key != "digest"})
-    return _put_back(json.dumps({**tree, "digest": digest}, ensure_ascii=False), marks)
-
-
-def _write_canonical(body: Any) -> bytes:
-    """The one form that cards have."""
-    marks: list[str] = []
-    return _put_back(documents.canonical(_deep(body, ("[", "]", '{"a":', "}"), marks)), marks)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime.datetime):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _write_toml(body: Any) -> bytes:
-    marks: list[str] = []
-    tree = _deep(body, ("[", "]", '{"a" = ', "}"), marks)
-    text = "".join(f"{json.dumps(key)} = {_toml(item)}\n" for key, item in tree.items())
-    return _put_back(text, marks)
-
-
 def _parse_ledger(content: bytes) -> Any:
     return [json.loads(line) for line in content.splitlines()]
 
 
 def _write_ledger(lines: Any) -> bytes:
     """Lines that are chained anew."""
-    header = {key: value for key, value in lines[0].items() if key not in ("format", "digest")}
     try:
-        first = storage.header_line(_plain(header))
+        header = {key: value for key, value in lines[0].items() if key not in ("format", "digest")}
+        first = storage.header_line(plain(header))
         content, (_, last) = first, storage.read_header([first])
         for index, line in enumerate(lines[1:]):
-            body = {key: value for key, value in _plain(line).items() if key not in ("digest", "previous")}
+            body = {key: value for key, value in plain(line).items() if key not in ("digest", "previous")}
             if lines.count(line) == 1 and body.get("index") is not None and index:
                 body["index"] = index
             content += storage.entry_line(body, last)
             last = json.loads(content.splitlines()[-1])["digest"]
     except (BruitError, ValueError, AttributeError, TypeError):
-        return b"\n".join(_write_json(line) for line in lines)
+        return b"\n".join(write_json(line) for line in lines)
     return content
 
 
-def _parse_text(content: bytes) -> Any:
-    return [content.decode()]
-
-
-def _write_text(body: Any) -> bytes:
-    return "\n".join(map(str, body)).encode("utf-8", "surrogatepass")
-
-
-JSON = Form(json.loads, _write_json)
-CANONICAL = Form(json.loads, _write_canonical)
-TOML = Form(lambda content: tomllib.loads(content.decode()), _write_toml)
 LEDGER = Form(_parse_ledger, _write_ledger)
-TEXT = Form(_parse_text, _write_text)
 
 
 # Seeds.
@@ -407,7 +307,10 @@ def _language() -> bytes:
 
 def _parquet(path: Path) -> Any:
     """The texts that a Parquet file carries, from the texts themselves."""
-    texts = json.loads(path.read_bytes())
+    try:
+        texts = json.loads(path.read_bytes())
+    except RecursionError:  # of Python's own reader: the whole content is then the text that Spark left
+        texts = {"org.apache.spark.sql.parquet.row.metadata": path.read_text("utf-8", "replace")}
     metadata = {str(key): text if isinstance(text, str) else json.dumps(text) for key, text in texts.items()}
     table = pa.table({"a": [1]}).replace_schema_metadata(metadata)
     file = path.with_suffix(".parquet")
@@ -416,6 +319,10 @@ def _parquet(path: Path) -> Any:
         return metadata_of(str(file))
     finally:
         file.unlink()
+
+
+def _first(results: list[Results]) -> list[Result]:
+    return [next(iter(item.values())) for item in results]
 
 
 def _of_bytes(read: Callable[[bytes], Any]) -> Callable[[Path], Any]:
@@ -498,9 +405,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         ),
         "release": DocumentReader(_of_bytes(Release.from_json), _sealed(asked), JSON),
         "release by hand": DocumentReader(_of_bytes(Release.from_json), _bodies(asked[-4:]), JSON),
-        "result": DocumentReader(
-            _of_bytes(Result.from_json), _sealed(next(iter(item.values())) for item in results), JSON
-        ),
+        "result": DocumentReader(_of_bytes(Result.from_json), _sealed(_first(results)), JSON),
         "results": DocumentReader(_of_bytes(Results.from_json), _sealed(results[-2:]), JSON),
         "published": DocumentReader(Published.load, _sealed([published]), JSON),
         "publication": DocumentReader(

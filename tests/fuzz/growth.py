@@ -70,18 +70,21 @@ class Grower:
 
     def __init__(self, bodies: list[Any], seed: int) -> None:
         self.bodies, self._draw = bodies, random.Random(seed)
-        self._steps = [
-            {"number": list(_numbers(body)), "copies": list(_copies(body)), "text": list(_texts(body)),
-             "nested": list(_nested(body))}
-            for body in bodies
-        ]  # fmt: skip
+        self._steps: dict[int, dict[str, list[Step]]] = {}
 
     def recipes(self, times: int) -> Iterator[Recipe]:
         """So many recipes."""
         kinds = self._draw.choices(list(_KINDS), list(_KINDS.values()), k=times)
         for kind in kinds:
             seed = self._draw.randrange(len(self.bodies))
-            yield Recipe(seed, tuple(self._drawn(self._steps[seed], kind)))
+            yield Recipe(seed, tuple(self._drawn(self._steps_of(seed), kind)))
+
+    def _steps_of(self, seed: int) -> dict[str, list[Step]]:
+        """All steps of a document, by kind."""
+        if seed not in self._steps:
+            kinds = {"number": _numbers, "copies": _copies, "text": _texts, "nested": _nested}
+            self._steps[seed] = {name: list(steps(self.bodies[seed])) for name, steps in kinds.items()}
+        return self._steps[seed]
 
     def _drawn(self, steps: dict[str, list[Step]], kind: str) -> list[Step]:
         """The steps of a recipe: numbers and texts first, so that copies have them."""

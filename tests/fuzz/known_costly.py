@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from document_readers import JSON, PUBLICATION, TEXT, TOML, DocumentReader, _of_bytes, _of_text, _write_json
+from document_readers import PUBLICATION, _of_bytes, _of_text
+from forms import JSON, TEXT, TOML, DocumentReader, write_json
 
 from bruit import Plan
 from bruit.domains import Categories
@@ -26,7 +27,7 @@ def _plan() -> bytes:
     body = json.loads(Plan({"a": Categories(k=5), "b": ["x", "y"]}, 1.0, "SMP[GRR]").to_json())
     body["attributes"] = [{"name": f"a{place}", "domain": _CODES} for place in range(1000)]
     body["mechanisms"] = {f"a{place}": body["mechanisms"]["a"] for place in range(3)}
-    return _write_json(body)
+    return write_json(body)
 
 
 def _release(*statistics: dict[str, Any]) -> bytes:
@@ -76,7 +77,7 @@ def _results() -> bytes:
     release = Release({"n": Count(epsilon=0.5)}, by={"smokes": ["no", "yes"]})
     body = json.loads(release.publish(release.fold(ROWS), rng=1).to_json())
     body["results"][0]["result"]["values"][0]["label"] = _MARKS
-    return _write_json(body)
+    return write_json(body)
 
 
 def readers(folder: Path) -> dict[str, DocumentReader]:

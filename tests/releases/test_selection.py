@@ -16,9 +16,9 @@ from scipy import stats
 import bruit
 from bruit.engines import people as engine
 from bruit.entropy import Entropy
-from bruit.errors import DataError, DataTypeError, MissingError, ParameterError
+from bruit.errors import DataError, DataTypeError, LimitError, MissingError, ParameterError
 from bruit.privacy import Ledger
-from bruit.releases import Count, Groups, Mean, Person, Release, SelectionNoise
+from bruit.releases import Count, Groups, Mean, Person, Release, SelectionNoise, selection
 from bruit.releases.selection import GaussianSelection, _gaussian_delta
 from bruit.rounding import exp_floor
 
@@ -252,3 +252,41 @@ def test_tails_of_a_tiny_delta_are_summed_far_enough(delta: float, groups: int) 
     assert gaussian.worst_delta(1.0, groups) <= delta * (1 + 1e-5)
     assert gaussian.worst_delta(1.0, groups) >= delta / 100
     assert GaussianSelection.calibrate(1.0, 1e-31, groups) is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "groups"), [(1.0, 1e-6, 2), (0.3, 1e-4, 7), (2.0, 1e-9, 23), (1.0, 1e-6, 140)]
+)
+def test_the_worst_number_of_groups_is_the_one_of_all_numbers(epsilon: float, delta: float, groups: int) -> None:
+    noise = GaussianSelection.calibrate(epsilon, delta, groups)
+    assert noise is not None
+    sigma2 = float(noise.sigma2)
+    others = [selection._gaussian_delta(sigma2, groups - alone, epsilon) for alone in range(1, groups + 1)]
+    every = [
+        -math.expm1((math.log1p(-delta) - math.log1p(-other)) / alone) for alone, other in enumerate(others, start=1)
+    ]
+    assert selection._allowed(sigma2, epsilon, delta, groups) == pytest.approx(min(every), rel=1e-9)
+
+
+@pytest.mark.parametrize("groups", [1500, 10_000, 1_000_000])
+def test_many_groups_are_bounded_from_the_private_side(groups: int) -> None:
+    noise = GaussianSelection.calibrate(20.0, 1e-6, groups)
+    assert noise is not None
+    some = {1, 2, 3, groups // 7, groups // 2, groups - 100, groups - 1, groups}
+    single = float(selection._tails(float(noise.sigma2))[noise.threshold]) * (1 + 1e-6)
+    for alone in some:
+        other = selection._gaussian_delta(float(noise.sigma2), groups - alone, 20.0)
+        assert -math.expm1(alone * math.log1p(-single) + math.log1p(-other)) <= 1e-6
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.01, 1e-9), (1e-4, 0.01), (3.0, 0.5), (1e-300, 1e-3)])
+def test_weights_begin_with_as_many_bits_as_the_total_allows(epsilon: float, delta: float) -> None:
+    noise = SelectionNoise(Fraction(epsilon), Fraction(delta))
+    tried = (noise._weights(bits) for bits in range(61, 0, -1))
+    assert noise.weights == next(weights for weights in tried if weights is not None)
+
+
+def test_a_threshold_of_millions_is_refused_at_once() -> None:
+    for epsilon, delta in ((1e-9, 1e-9), (1e-300, 1e-7), (1e-7, 1e-300)):
+        with pytest.raises(LimitError, match="threshold of millions"):
+            _ = SelectionNoise(Fraction(epsilon), Fraction(delta)).weights

@@ -383,3 +383,29 @@ def test_pairs_of_adult_published_have_the_error_that_was_stated() -> None:
     observed = [np.sqrt(((tables.release(raw, rng=seed).values - truth) ** 2).mean()) for seed in range(20)]
     print(f"\nAdult, 28 pairs: rmse {np.mean(observed):.2f}, from {min(observed):.2f} to {max(observed):.2f}")
     assert np.sqrt(np.mean(np.square(observed))) <= 17.5
+
+
+def test_many_ways_to_differ_cost_no_more_than_was_asked() -> None:
+    names = {f"a{place}": [str(value) for value in range(2 + place % 2)] for place in range(8)}
+    tables = Tables(names, tables=[tuple(names)], epsilon=1.0, delta=1e-6, neighbours="replace")
+    assert tables._has_many_losses
+    target = Fraction(epsilon_to_rho(1.0, 1e-6))
+    assert target * (1 - Fraction(1, 10**5)) < tables.spent <= target
+
+
+def test_a_part_loses_most_where_its_smallest_attribute_changes() -> None:
+    sizes = {f"a{place}": 2 + place % 3 for place in range(11)}
+    names = list(sizes)
+    wanted = [tuple(names[place : place + 4]) for place in range(8)]
+    tables = Tables({name: [str(own) for own in range(size)] for name, size in sizes.items()}, tables=wanted,
+                    epsilon=1.0, delta=1e-6, neighbours="replace")  # fmt: skip
+    (losses,) = tables._losses()
+    for kept, loss in losses.items():
+        shares = {name: 1 - Fraction(1, sizes[name]) for name in kept}
+        own = math.prod(shares.values(), start=Fraction(1))
+        worst = max(
+            own - math.prod((shares[name] - (name in changed) for name in kept), start=Fraction(1))
+            for count in range(len(kept) + 1)
+            for changed in itertools.combinations(kept, count)
+        )
+        assert loss == worst

@@ -280,7 +280,9 @@ class Statistic(Described, ABC):
         )
 
     def _check_privacy(self) -> None:
-        """ε, δ and the neighbours make sense, and no record is dropped where their number is public."""
+        """The column is a name, and ε, δ and the neighbours make sense."""
+        if self.column is not None and not isinstance(self.column, str):
+            raise ParameterTypeError('column must be the name of a column, as in column="age".')
         object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
         object.__setattr__(self, "delta", _checks.non_negative(delta=self.delta))
         if self.delta >= 1:
