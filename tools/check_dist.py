@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 #: The largest wheel and sdist, in MiB: data sets are the most of it.
 LARGEST = {".whl": 4, ".gz": 8}
 #: What a wheel and an sdist must have besides code, and what neither may have.
-NEEDED = ("py.typed", "sample.mjs", "house.css", "LICENSE")
+NEEDED = ("py.typed", "sample.mjs", "house.css", "base.html.j2", "LICENSE")
 LEFT_OVER = re.compile(r"(^|/)(__pycache__|\.venvs?|_site|\.git)(/|$)|\.(pyc|nbi|nbc|orig|rej)$")
 #: The exit code of a command whose extra is not installed.
 NO_EXTRA = 6

@@ -22,6 +22,7 @@ ORDER: list[set[str]] = [
     {"_checks"},
     {"documents", "registry", "rounding"},
     {"tables"},
+    {"pages"},
     {"entropy"},
     {"kernels"},
     {"laws", "privacy"},
@@ -62,6 +63,8 @@ HOMES: dict[str, set[str]] = {
     "pyspark": {"engines"},
     "sklearn": {"learning", "attacks"},
     "matplotlib": {"figures", "studies"},
+    "jinja2": {"pages"},
+    "markupsafe": {"pages"},
 }
 
 #: (package or package.module, dependency) -> reason why it is imported away from home.
@@ -265,6 +268,7 @@ PLANTED = {
     "pyspark leaves the engines": ("cli/estimate.py", "import pyspark.sql as sql"),
     "scikit-learn leaves learning": ("audit/empirical.py", "from sklearn.svm import SVC"),
     "matplotlib leaves the figures": ("cli/tour.py", "import matplotlib.pyplot as plt"),
+    "jinja2 leaves the pages": ("survey/paper.py", "def f():\n    import jinja2"),
     "numpy.random is used": ("oracles/x.py", "import numpy as np\nnp.random.default_rng(1)"),
     "numpy.random is imported": ("oracles/x.py", "from numpy.random import default_rng"),
     "numpy.random is imported from numpy": ("oracles/x.py", "from numpy import random"),

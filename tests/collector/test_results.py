@@ -18,7 +18,7 @@ from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
 from bruit.collector.results_page import _places, page
-from bruit.collector.wording import words_of
+from bruit.collector.wording import TEXTS
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 
@@ -223,7 +223,7 @@ def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, healt
 
 
 def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
-    english, french = words_of("en"), words_of("fr")
+    english, french = TEXTS["en"], TEXTS["fr"]
     gaps = re.compile(r"\{\w+\}")
     assert {key: sorted(gaps.findall(text)) for key, text in english.items()} == {
         key: sorted(gaps.findall(text)) for key, text in french.items()
