@@ -18,7 +18,7 @@ MINIMAL := tests/test_checks.py tests/test_documents.py tests/test_entropy.py te
 	tests/numbers/test_mean.py tests/releases/test_noise.py tests/releases/test_exponential.py \
 	tests/releases/test_laws.py tests/engines/test_parquet.py tests/cli/test_release.py \
 	tests/cli/test_ledger_heads.py tests/architecture/test_light_import.py \
-	src/bruit/releases src/bruit/privacy src/bruit/oracles
+	src/bruit/releases src/bruit/privacy src/bruit/oracles src/bruit/pages
 OLDEST := tests/kernels tests/engines tests/vectors tests/fuzz tests/estimation \
 	tests/oracles/test_randomized_response.py tests/oracles/test_local_hashing.py tests/numbers/test_mean.py \
 	tests/releases/test_noise.py tests/releases/test_counts.py tests/releases/test_moments.py \

@@ -203,6 +203,7 @@ def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
     assert html.escape("Health <script>alert(1)</script>") in text
     assert "\U0001f6ac" in text
     assert "\u05d7\u05d9\u05e4\u05d4" in text
+    assert "\u2068\u05d7\u05d9\u05e4\u05d4\u2069: 80 answers" in text  # the number stays behind its group
     assert not re.search(r"\son\w+=|javascript:|style=", text)
     assert text.count("<svg") > 10
 
