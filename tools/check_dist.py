@@ -30,6 +30,7 @@ NEEDED = (
     "bruit_studies/py.typed",
     "sample.mjs",
     "house.css",
+    "base.html.j2",
     "LICENSE",
     "bruit_studies/_recorded/attack.csv",
     "bruit_studies/templates/report.html.j2",

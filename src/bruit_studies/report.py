@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bruit import __version__, documents
+from bruit import __version__, documents, pages
 from bruit.errors import MissingExtraError
 from bruit.tables import Table, counted, typeset
 from bruit_studies import recorded
@@ -149,13 +149,16 @@ class Report:
     def to_html(self) -> str:
         """The page."""
         try:
-            from bruit.figures import page
+            import bruit.figures  # noqa: F401 -- the figures of each study
         except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
+            if (error.name or "").partition(".")[0] != "matplotlib":
                 raise
             raise MissingExtraError("The report", "figures") from None
-        template = page.templates("bruit_studies").get_template("report.html.j2")
-        text: str = template.render(
+        return pages.fill(
+            "report.html.j2",
+            "bruit_studies",
+            language="en",
+            title="Claims and studies",
             report=self,
             parts=[_part(study, self.results[study.name]) for study in self.studies if study.name in self.results],
             kinds=KINDS,
@@ -163,12 +166,10 @@ class Report:
             documents=self.documents,
             references=REFERENCES,
             counted=counted,
-            typeset=typeset,
             mathml=mathml,
             slug=_slug,
             version=__version__,
         )
-        return text
 
     def to_markdown(self) -> str:
         """The table of claims as a page of the documentation."""
@@ -228,16 +229,16 @@ class _Part:
 
 
 def _part(study: Study, results: Results) -> _Part:
-    from bruit.figures.page import Picture, inline
+    from bruit.figures import picture
 
     figures = []
     for plot in study.plots:
         try:
-            picture = Picture.of(plot.figure(results))
+            drawn = picture(plot.figure(results))
         except NoData:  # a part of the study was skipped; the page gives the reason
             continue
-        alike = Picture(picture.svg, typeset(picture.alt))
-        figures.append((inline(alike, f"{study.name}-{plot.name}-"), plot.caption))
+        alike = pages.Picture(drawn.svg, typeset(drawn.alt))
+        figures.append((pages.inline(alike, f"{study.name}-{plot.name}-"), plot.caption))
     try:
         table = study.table(results) if study.table else None
     except NoData:

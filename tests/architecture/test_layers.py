@@ -22,6 +22,7 @@ ORDER: list[set[str]] = [
     {"_checks"},
     {"documents", "registry", "rounding"},
     {"tables"},
+    {"pages"},
     {"entropy"},
     {"kernels"},
     {"laws", "privacy"},
@@ -66,6 +67,8 @@ HOMES: dict[str, set[str]] = {
     "pyspark": {"engines"},
     "sklearn": {"learning", "attacks"},
     "matplotlib": {"figures", "bruit_studies"},
+    "jinja2": {"pages"},
+    "markupsafe": {"pages"},
 }
 
 #: (package or package.module, dependency) -> reason why it is imported away from home.
@@ -297,6 +300,7 @@ PLANTED = {
     "a study imports the commands of the studies": ("../bruit_studies/krr.py", "from bruit_studies.cli import tour"),
     "a study imports these by a relative path": ("../bruit_studies/krr/trials.py", "from ..cli import tour"),
     "numba leaves the kernels for a study": ("../bruit_studies/krr.py", "import numba"),
+    "jinja2 leaves the pages": ("survey/paper.py", "def f():\n    import jinja2"),
     "numpy.random is used": ("oracles/x.py", "import numpy as np\nnp.random.default_rng(1)"),
     "numpy.random is imported": ("oracles/x.py", "from numpy.random import default_rng"),
     "numpy.random is imported from numpy": ("oracles/x.py", "from numpy import random"),

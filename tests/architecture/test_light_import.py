@@ -15,6 +15,8 @@ HEAVY = (
     "polars",
     "pyarrow",
     "duckdb",
+    "jinja2",
+    "markupsafe",
     "pyspark",
     "scipy.stats",
     "sklearn",
@@ -56,6 +58,12 @@ def loaded_by(code: str, heavy: tuple[str, ...] = HEAVY) -> list[str]:
 
 def test_importing_bruit_loads_nothing_heavy() -> None:
     assert loaded_by("import bruit") == []
+
+
+def test_importing_what_makes_pages_loads_jinja2_with_the_first_page() -> None:
+    assert loaded_by("import bruit.pages, bruit.survey, bruit.sheets") == []
+    page = "from bruit import pages; pages.render(pages.Page('title'))"
+    assert loaded_by(page, ("jinja2", "markupsafe")) == ["jinja2", "markupsafe"]
 
 
 def test_looking_at_the_names_of_bruit_loads_nothing_heavy() -> None:

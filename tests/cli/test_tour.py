@@ -234,10 +234,9 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen.getvalue())
 
 
-@pytest.mark.parametrize("module", ["matplotlib", "jinja2"])
-def test_without_the_extra_the_text_is_told_and_the_remedy_named(module: str, tmp_path: Path) -> None:
+def test_without_the_extra_the_text_is_told_and_the_remedy_named(tmp_path: Path) -> None:
     code = (
-        f"import sys; sys.modules[{module!r}] = None\n"
+        "import sys; sys.modules['matplotlib'] = None\n"
         "from bruit.cli.app import main\n"
         f"sys.argv = ['bruit', 'tour', '--seed', '7', '-o', {str(tmp_path)!r}]\n"
         "main()"

@@ -18,7 +18,7 @@ from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.results import results
 from bruit.collector.results_page import _places, page
-from bruit.collector.wording import words_of
+from bruit.collector.wording import TEXTS
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 
@@ -203,6 +203,7 @@ def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
     assert html.escape("Health <script>alert(1)</script>") in text
     assert "\U0001f6ac" in text
     assert "\u05d7\u05d9\u05e4\u05d4" in text
+    assert "\u2068\u05d7\u05d9\u05e4\u05d4\u2069: 80 answers" in text  # the number stays behind its group
     assert not re.search(r"\son\w+=|javascript:|style=", text)
     assert text.count("<svg") > 10
 
@@ -223,7 +224,7 @@ def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, healt
 
 
 def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
-    english, french = words_of("en"), words_of("fr")
+    english, french = TEXTS["en"], TEXTS["fr"]
     gaps = re.compile(r"\{\w+\}")
     assert {key: sorted(gaps.findall(text)) for key, text in english.items()} == {
         key: sorted(gaps.findall(text)) for key, text in french.items()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from bruit.collector.sentences import leaves_open, sentence
-from bruit.collector.wording import words_of
+from bruit.collector.wording import TEXTS
 from bruit.survey import Survey
 
 SURVEY = """
@@ -65,7 +65,7 @@ def shares(labels, *rows):
 def test_numbers_are_whole_where_the_interval_is_wide_and_cut_to_what_is_possible(survey, estimate, numbers) -> None:
     value, low, high = estimate
     answer = shares(["No", "Yes"], (1 - value, 1 - high, 1 - low), estimate)
-    assert sentence(survey, "smokes", answer, words_of("en"), "en") == f"Of 100 people like these, {numbers}"
+    assert sentence(survey, "smokes", answer, TEXTS["en"], "en") == f"Of 100 people like these, {numbers}"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_numbers_are_whole_where_the_interval_is_wide_and_cut_to_what_is_possibl
 def test_an_interval_of_half_the_scale_is_named_without_an_estimate(survey, estimate, range_of) -> None:
     value, low, high = estimate
     answer = shares(["No", "Yes"], (1 - value, 1 - high, 1 - low), estimate)
-    said = sentence(survey, "smokes", answer, words_of("en"), "en")
+    said = sentence(survey, "smokes", answer, TEXTS["en"], "en")
     assert said == f"Too few answers to tell: of 100 people like these, anywhere from {range_of} would say “Yes”."
     assert leaves_open(survey, "smokes", answer)
 
@@ -83,12 +83,12 @@ def test_an_interval_of_half_the_scale_is_named_without_an_estimate(survey, esti
 def test_of_many_answers_the_most_frequent_are_named_in_the_language_of_the_page(survey) -> None:
     rows = [(0.2, 0.1, 0.3), (0.4, 0.3, 0.5), (0.1, 0.0, 0.2), (0.3, 0.2, 0.4)]
     answer = shares(["Vesoul", "Dole", "Gray", "Lure"], *rows)
-    assert sentence(survey, "town", answer, words_of("en"), "en") == (
+    assert sentence(survey, "town", answer, TEXTS["en"], "en") == (
         "Of 100 people like these, about 40 would say “Dole” (between 30 and 50); "
         "about 30 would say “Lure” (20 to 40); "
         "about 20 would say “Vesoul” (10 to 30). The other answers are in the table."
     )
-    assert "environ 40 diraient « Dole (39) »" in sentence(survey, "town", answer, words_of("fr"), "fr")
+    assert "environ 40 diraient « Dole (39) »" in sentence(survey, "town", answer, TEXTS["fr"], "fr")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_of_many_answers_the_most_frequent_are_named_in_the_language_of_the_page
 )
 def test_a_mean_has_as_many_decimals_as_its_interval_allows(survey, mean, ends, numbers) -> None:
     answer = SimpleNamespace(mean=mean, interval=lambda _: ends)
-    said = sentence(survey, "hours", answer, words_of("en"), "en")
+    said = sentence(survey, "hours", answer, TEXTS["en"], "en")
     assert said.lower().endswith(f"on average, people like these would say {numbers}")
     assert said.startswith("Too few answers to tell") == ("anything" in numbers) == leaves_open(survey, "hours", answer)
-    assert "." not in sentence(survey, "hours", answer, words_of("fr"), "fr").replace(". ", "")[:-1]
+    assert "." not in sentence(survey, "hours", answer, TEXTS["fr"], "fr").replace(". ", "")[:-1]

@@ -13,7 +13,7 @@ from bruit.collection.odds import belief
 from bruit.errors import ParameterError
 from bruit.oracles import oracle
 from bruit.sheets import LANGUAGES, Phrases
-from bruit.sheets.phrases import _phrases
+from bruit.sheets.phrases import _TEXTS
 
 
 def _leaves(tree: dict[str, object], path: str = "") -> dict[str, str]:
@@ -25,7 +25,7 @@ def _leaves(tree: dict[str, object], path: str = "") -> dict[str, str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_phrases_with_the_same_words_to_fill_in(language: str) -> None:
-    english, other = _leaves(dict(_phrases("en"))), _leaves(dict(_phrases(language)))
+    english, other = _leaves(dict(_TEXTS["en"])), _leaves(dict(_TEXTS[language]))
     assert english.keys() == other.keys()
     for name, phrase in english.items():
         assert sorted(set(re.findall(r"{\w+}", phrase))) == sorted(set(re.findall(r"{\w+}", other[name]))), name
@@ -33,7 +33,7 @@ def test_every_language_has_the_same_phrases_with_the_same_words_to_fill_in(lang
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_phrase_says_anonymous(language: str) -> None:
-    assert "anonym" not in " ".join(_leaves(dict(_phrases(language))).values()).lower()
+    assert "anonym" not in " ".join(_leaves(dict(_TEXTS[language])).values()).lower()
 
 
 def test_two_answers_get_a_sentence_each_whose_shares_are_a_hundred() -> None:

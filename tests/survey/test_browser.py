@@ -148,6 +148,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_answers(many, visit):
     tab = visit(page_of(many), locale="fr-CH")
+    tab.get_by_role("heading", level=1).wait_for()  # the page is shown once its journal was read
     assert tab.locator("html").get_attribute("lang") == "fr"
     assert "Participez-vous" in text(tab)
     tab.get_by_role("button", name="English").click()

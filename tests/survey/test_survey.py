@@ -151,10 +151,10 @@ def test_a_file_that_is_not_there_or_not_text_is_an_error(tmp_path):
 
 
 def test_a_language_of_ones_own_stands_beside_the_survey(write, tmp_path):
-    from bruit.survey import wording
+    from bruit.survey.wording import TEXTS
 
     def german(**changes):
-        texts = {**wording.shipped("en"), "yes": "Ja", "no": "Nein", **changes}
+        texts = {**TEXTS["en"], "yes": "Ja", "no": "Nein", **changes}
         lines = [f"{name} = {json.dumps(text)}" for name, text in texts.items() if text]
         (tmp_path / "de.toml").write_text("\n".join(lines), encoding="utf-8")
         return write(ONE.replace("epsilon", 'languages = ["de"]\nepsilon', 1))
@@ -171,10 +171,11 @@ def test_a_language_of_ones_own_stands_beside_the_survey(write, tmp_path):
 
 
 def test_the_texts_of_all_shipped_languages_have_the_same_names_and_places():
-    from bruit.survey import wording
+    from bruit.pages.texts import _PLACE
+    from bruit.survey.wording import TEXTS
 
-    english, french = wording.shipped("en"), wording.shipped("fr")
+    english, french = TEXTS["en"], TEXTS["fr"]
     assert set(english) == set(french)
     for name, text in english.items():
-        places = sorted(set(wording._PLACE.findall(text)))
-        assert sorted(set(wording._PLACE.findall(french[name]))) == places, name
+        places = sorted(set(_PLACE.findall(text)))
+        assert sorted(set(_PLACE.findall(french[name]))) == places, name

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bruit import _checks
 from bruit.collector.desk import Desk, epoch_hash, link_hash, round_hash
 from bruit.collector.store import Store
-from bruit.collector.wording import language_of, template, words_of
+from bruit.collector.wording import TEXTS
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
+from bruit.pages import fill
 from bruit.survey import Survey
 
 __all__ = ["issue", "qr_terminal", "sheet", "token"]
@@ -73,13 +73,11 @@ def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
         The links.
     """
     title = survey.title[survey.languages[0]]
-    words = words_of(language_of(survey.languages))
+    words = TEXTS[TEXTS.first(survey.languages)]
     note = words["slip_rounds"].format(rounds=survey.rounds) if survey.has_rounds else words["slip_once"]
     slips = [{"address": address, "code": _svg(address)} for address in addresses]
-    page: str = template("links").render(
-        language=survey.languages[0], title=title, slips=slips, note=note, digest=survey.digest
-    )
-    return page.encode()
+    values = {"language": survey.languages[0], "title": title, "slips": slips, "note": note, "digest": survey.digest}
+    return fill("slips.html.j2", **values).encode()
 
 
 def qr_terminal(address: str) -> str:
@@ -93,10 +91,9 @@ def qr_terminal(address: str) -> str:
     return out.getvalue()
 
 
-def _svg(address: str) -> Any:
-    """A QR code as an element of HTML; it has no text of its own."""
+def _svg(address: str) -> str:
+    """A QR code as SVG; it has no text of its own."""
     import segno
-    from markupsafe import Markup
 
-    drawn = segno.make(address, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
-    return Markup(drawn)  # noqa: S704 -- paths that segno draws; the address is not in it
+    drawn: str = segno.make(address, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
+    return drawn

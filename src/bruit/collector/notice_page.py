@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from bruit.collector.wording import language_of, template, words_of
+from bruit.collector.wording import TEXTS
+from bruit.pages import fill
 
 __all__ = ["is_for_people", "notice"]
 
@@ -32,16 +33,12 @@ def notice(status: int, path: str, headers: Mapping[str, str], opens: datetime |
     opens
         When the survey opens that was asked for, if it is one that is not open yet.
     """
-    language = language_of([part.partition(";")[0].strip()[:2] for part in _languages(headers)])
-    words = words_of(language)
+    language = TEXTS.first(part.partition(";")[0].strip()[:2] for part in _languages(headers))
+    words = TEXTS[language]
     kind = _kind(status, path, opens)
     time = "" if opens is None else f"{opens:%Y-%m-%d, %H:%M} ({opens.tzname() or 'UTC'})"
-    page: str = template("notice").render(
-        language=language,
-        heading=words[f"notice_{kind}"],
-        text=words[f"notice_{kind}_text"].format(status=status, time=time),
-    )
-    return page.encode()
+    text = words[f"notice_{kind}_text"].format(status=status, time=time)
+    return fill("notice.html.j2", language=language, title=words[f"notice_{kind}"], text=text).encode()
 
 
 def _languages(headers: Mapping[str, str]) -> list[str]:

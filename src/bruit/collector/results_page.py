@@ -11,9 +11,10 @@ import numpy as np
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.results import LEVEL, Question, Results
 from bruit.collector.sentences import answers, group_caption, label, sentence, text
-from bruit.collector.wording import language_of, template, words_of
+from bruit.collector.wording import TEXTS
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
+from bruit.pages import fill, isolated
 
 __all__ = ["held_back", "notes", "page"]
 
@@ -62,14 +63,17 @@ def page(results: Results, *, public: bool = False) -> bytes:
         Whether everybody may see it, and not only whoever runs the survey.
     """
     survey = results.survey
-    language = language_of(survey.languages)
-    words = words_of(language)
+    language = TEXTS.first(survey.languages)
+    words = TEXTS[language]
     own = _own(results, language)
-    clear = [words["quoted"].format(text=question.text[own]) for question in survey.questions if question.clear]
+    clear = [
+        words["quoted"].format(text=isolated(question.text[own])) for question in survey.questions if question.clear
+    ]
     epsilon = f"{survey.plan.guarantee.epsilon:.7g}"
     rounds = [_round(results, number, words, language) for number in results.rounds]
     over = [_over(results, series, words, own) for series in results.series.values() if len(series.tallies) > 1]
-    content: str = template("results").render(
+    content = fill(
+        "results.html.j2",
         language=language,
         words=words,
         results=results,
@@ -152,7 +156,7 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
     return {
         "outside": words["outside_share"].format(n=answers(table.n, words)) if beyond else "",
         "heading": words["together"].format(
-            first=text(results.survey, first, own), second=text(results.survey, second, own)
+            first=isolated(text(results.survey, first, own)), second=isolated(text(results.survey, second, own))
         ),
         "reports": words["reports"].format(n=table.n),
         "across": [label(results.survey, second, str(value), own) for value in table.axes[1]],
@@ -191,7 +195,7 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     rows = list(_rows(results, question.name, question.answer, words, own))
     groups = [
         {
-            "heading": words["groups"].format(question=text(results.survey, name, own)),
+            "heading": words["groups"].format(question=isolated(text(results.survey, name, own))),
             "parts": list(_parts(results, some, question, words, own)),
         }
         for name, some in groupby(question.groups, key=lambda group: group.question)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bruit.collector.results import LEVEL, Group
+from bruit.pages import isolated
 from bruit.survey import Survey
 
 __all__ = ["answers", "group_caption", "label", "leaves_open", "sentence", "text"]
@@ -46,7 +47,7 @@ def sentence(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
     kinds = ["share_only"] if len(places) == 1 else ["share_first", *["share_next"] * (len(places) - 1)]
     parts = [
         words[_WIDE_TEXT[kind] if is_wide else kind].format(
-            answer=words["quoted"].format(text=label(survey, name, str(answer.labels[place]), own)),
+            answer=words["quoted"].format(text=isolated(label(survey, name, str(answer.labels[place]), own))),
             **_of_hundred(float(shares[place]), ends[place].tolist(), words),
         )
         for kind, place, is_wide in zip(kinds, places, wide, strict=True)
@@ -75,7 +76,7 @@ def group_caption(survey: Survey, name: str, group: Group, words: Mapping[str, s
     words, own
         As for a sentence.
     """
-    member = label(survey, group.question, group.label, own)
+    member = isolated(label(survey, group.question, group.label, own))
     line = f"{member}{words['colon']} {answers(group.n, words)}"
     if group.answer is None:
         return line + words["too_few" if group.n < survey.shown_from else "hidden_too"]

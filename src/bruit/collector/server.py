@@ -12,13 +12,11 @@ import json
 import logging
 import re
 import time
-from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
@@ -34,7 +32,7 @@ from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.store import Entry, Outcome, Store, StoreInUse
 from bruit.errors import DataError, ParameterError, translated
-from bruit.survey.page import security_policy
+from bruit.pages.policy import security_policy
 
 if TYPE_CHECKING:
     from bruit.collector.results import Results
@@ -405,7 +403,7 @@ class _Server:
         if not is_for_people(request.headers):
             return self._answer(status)
         content = notice(status, request.scope["path"], request.headers, opens)
-        return self._html(content, _policy(content), status)
+        return self._html(content, security_policy(content), status)
 
     def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
@@ -428,7 +426,7 @@ def _looked(store: Store, held: _Held) -> _Look:
         return last._replace(since=time.monotonic())
     content = page(shown, public=held.desk.opened.public)
     now = time.monotonic()
-    return _Look(shown, content, _policy(content), now, now - since)
+    return _Look(shown, content, security_policy(content), now, now - since)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:
@@ -458,13 +456,3 @@ def _address(scope: Scope) -> str:
     """Where a request comes from, for the limit only."""
     client = scope.get("client")
     return client[0] if client else ""
-
-
-_STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
-
-
-def _policy(content: bytes) -> str:
-    """What the page of results may do: be styled by its own style, known by its hash, and nothing else."""
-    hashes = [f"'sha256-{b64encode(sha256(text).digest()).decode()}'" for text in _STYLE.findall(content)]
-    style = " ".join(hashes)
-    return f"default-src 'none'; style-src {style}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

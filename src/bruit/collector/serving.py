@@ -276,5 +276,5 @@ class _Buffered:
 
 def check_extra() -> None:
     """An error that says what to install, where the server's dependencies are not."""
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "jinja2")):
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno")):
         raise MissingExtraError("The collector", "collector")

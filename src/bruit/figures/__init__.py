@@ -10,6 +10,7 @@ from bruit.figures.continual import plot_continual
 from bruit.figures.estimate import plot_estimate
 from bruit.figures.files import save
 from bruit.figures.leak import plot_leak
+from bruit.figures.pictures import picture
 from bruit.figures.ranking import plot_ranking
 from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
@@ -17,6 +18,7 @@ from bruit.figures.series import plot_loss, plot_series
 from bruit.figures.variance import plot_variance
 
 __all__ = [
+    "picture",
     "plot_averaging",
     "plot_beliefs",
     "plot_continual",

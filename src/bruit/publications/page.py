@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 import bruit
-from bruit.figures import plot_result
-from bruit.figures.page import Page, Picture, Section, render
+from bruit.figures import picture, plot_result
+from bruit.pages import Page, Section, render
 from bruit.privacy.guarantee import Guarantee
 from bruit.publications.published import Published
 from bruit.releases.result import Result
@@ -69,7 +69,7 @@ def _section(name: str, result: Result) -> Section:
     if len(result) == 1:
         paragraphs[0] = f"{paragraphs[0]} {_single(result)}"
     is_number = result.values.dtype.kind in "iuf"
-    figure = Picture.of(plot_result(result)) if len(result) > 1 and is_number else None
+    figure = picture(plot_result(result)) if len(result) > 1 and is_number else None
     if len(result) > MOST_ROWS:
         paragraphs.append(f"The figure is about {counted(len(result), 'value')}; the files have all.")
     shown = _plain_table(table) if 1 < len(result) <= MOST_ROWS else None

@@ -242,7 +242,7 @@ def _check_extra(plan: Publication) -> None:
     """That the page can be made, before anything is spent."""
     if plan.page:
         try:
-            import bruit.figures.page  # noqa: F401
+            import bruit.figures  # noqa: F401
         except ImportError:
             raise MissingExtraError("The page of a publication (page = false leaves it out)", "figures") from None
 

@@ -6,17 +6,16 @@ paper, and says what bruit cannot know as lines to fill in.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from bruit import _checks
 from bruit.collection import Plan
 from bruit.collection.odds import belief, person_ratio
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
+from bruit.pages import fill
 from bruit.sheets.phrases import Phrases
 
 #: What somebody may have believed before, of a hundred.
@@ -53,14 +52,18 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
     heading = title.strip() or writer.say("title")
-    style = resources.files("bruit.sheets").joinpath("page.css").read_text(encoding="utf-8")
-    return (
-        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(heading)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{html.escape(heading)}</h1>\n{writer.body()}\n</main>\n</body>\n</html>\n"
-    )
+    return fill("sheet.html.j2", language=language, title=heading, parts=writer.parts(), footer=writer.footer())
+
+
+class _Part(NamedTuple):
+    """A part of the page, of a kind that its template knows."""
+
+    kind: str
+    text: str = ""
+    lines: Sequence[str] = ()
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    numbers: int = 0
 
 
 class _Sheet:
@@ -74,9 +77,9 @@ class _Sheet:
         """A phrase of the page."""
         return self.phrases("sheet", name, **words)
 
-    def body(self) -> str:
+    def parts(self) -> list[_Part]:
         """All parts, in order."""
-        parts = [
+        return [
             *self._questions(),
             *self._leaves(),
             *self._learn(),
@@ -85,11 +88,9 @@ class _Sheet:
             _heading(self.say("duration")),
             _paragraph(self._duration()),
             *self._fill(),
-            f"<footer>{html.escape(self._footer())}</footer>",
         ]
-        return "\n".join(parts)
 
-    def _questions(self) -> Iterator[str]:
+    def _questions(self) -> Iterator[_Part]:
         rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
         clear = self.say("in_clear")
         rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]
@@ -110,7 +111,7 @@ class _Sheet:
         value = float(number)
         return self.phrases.whole(int(value)) if value.is_integer() else self.phrases.decimal(value, 2)
 
-    def _leaves(self) -> Iterator[str]:
+    def _leaves(self) -> Iterator[_Part]:
         yield _heading(self.say("leaves"))
         yield _paragraph(self.say("leaves_text"))
         numbers = {"d": self.phrases.whole(self.plan.d), "k": self.phrases.whole(self._sent())}
@@ -128,7 +129,7 @@ class _Sheet:
         labels = schema[name].labels if name in schema else design.question(name).values
         return self.phrases.odds(self.plan.mechanisms[name], labels)
 
-    def _learn(self) -> Iterator[str]:
+    def _learn(self) -> Iterator[_Part]:
         share = self.phrases.share
         rows = []
         for before in BELIEFS:
@@ -155,7 +156,7 @@ class _Sheet:
         exact = Fraction(self.plan.guarantee.epsilon)
         return self.phrases.decimal(float(-(-exact * 10**6 // 1) / 10**6), 6).rstrip("0").rstrip(".,")
 
-    def _clear(self) -> Iterator[str]:
+    def _clear(self) -> Iterator[_Part]:
         plan, lines = self.plan, []
         if plan.public:
             lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
@@ -168,7 +169,7 @@ class _Sheet:
         yield _heading(self.say("clear"))
         yield _list(lines)
 
-    def _people(self) -> Iterator[str]:
+    def _people(self) -> Iterator[_Part]:
         z = intervals.normal_quantile(0.95)
         rows = []
         for name, variance in self.plan.variance(self.people).items():
@@ -190,37 +191,30 @@ class _Sheet:
             return self.say("duration_text")
         return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.epochs or 1))
 
-    def _fill(self) -> Iterator[str]:
+    def _fill(self) -> Iterator[_Part]:
         yield _heading(self.say("fill"))
         lines = (self.say(f"fill_{name}") for name in ("who", "from", "kept", "network"))
-        yield "<dl>" + "".join(f"<dt>{html.escape(line)}</dt><dd></dd>" for line in lines) + "</dl>"
+        yield _Part("blanks", lines=list(lines))
 
-    def _footer(self) -> str:
+    def footer(self) -> str:
+        """What made the page, and of which plan."""
         from bruit import __version__
 
         return self.say("footer", version=__version__, digest=self.plan.digest)
 
 
-def _heading(text: str) -> str:
-    return f"<h2>{html.escape(text)}</h2>"
+def _heading(text: str) -> _Part:
+    return _Part("heading", text)
 
 
-def _paragraph(text: str, *, note: bool = False) -> str:
-    return f'<p class="note">{html.escape(text)}</p>' if note else f"<p>{html.escape(text)}</p>"
+def _paragraph(text: str, *, note: bool = False) -> _Part:
+    return _Part("note" if note else "paragraph", text)
 
 
-def _list(lines: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in lines) + "</ul>"
+def _list(lines: Iterable[str]) -> _Part:
+    return _Part("list", lines=list(lines))
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int) -> str:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int) -> _Part:
     """A table whose last columns are numbers."""
-    kinds = [""] * (len(heads) - numbers) + [' class="number"'] * numbers
-    top = "".join(f'<th scope="col"{kind}>{html.escape(head)}</th>' for head, kind in zip(heads, kinds, strict=True))
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{kind}><bdi>{html.escape(cell)}</bdi></td>" for cell, kind in zip(row, kinds, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return _Part("table", heads=heads, rows=list(rows), numbers=numbers)

@@ -1,22 +1,21 @@
-"""Sentences about a plan for the people who are asked, in their language: of phrases in ``en.toml`` and ``fr.toml``."""
+"""Sentences about a plan for the people who are asked, in their language: of the phrases in ``texts``."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from bruit import _checks
 from bruit.collection.odds import Belief, Share, odds
+from bruit.pages import Wording, isolated
 from bruit.tables import label, shown
 
+_TEXTS = Wording("bruit.sheets")
 #: The languages that there are phrases in.
-LANGUAGES = ("en", "fr")
+LANGUAGES = _TEXTS.languages
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Phrases:
 
     def __call__(self, section: str, name: str, /, **words: Any) -> str:
         """The phrase of this name, with the words that stand in braces filled in."""
-        phrase: str = _phrases(self.language)[section][name]
+        phrase: str = _TEXTS[self.language][section][name]
         # French signs of two parts, and %, stay on the line of the word before them.
         return re.sub(" (?=[;:!?%])", "\N{NO-BREAK SPACE}", phrase).format(**words)
 
@@ -65,8 +64,8 @@ class Phrases:
 
     def quoted(self, text: Any) -> str:
         """A text from outside in quotation marks, on one line."""
-        before, after = _phrases(self.language)["quotes"]
-        return f"{before}{shown(label(text))}{after}"
+        before, after = _TEXTS[self.language]["quotes"]
+        return f"{before}{isolated(shown(label(text)))}{after}"
 
     def odds(self, mechanism: Any, labels: Sequence[Any]) -> list[str]:
         """How chance decides what is sent: a sentence for each of two answers, one for all where there are more.
@@ -101,10 +100,5 @@ class Phrases:
         return self("belief", "between" if between else "most", **words)
 
     def _own(self, name: str) -> str:
-        text: str = _phrases(self.language)[name]
+        text: str = _TEXTS[self.language][name]
         return text
-
-
-@cache
-def _phrases(language: str) -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("bruit.sheets").joinpath(f"{language}.toml").read_text(encoding="utf-8"))

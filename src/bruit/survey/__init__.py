@@ -1,8 +1,8 @@
 """Surveys that people answer in their own browser: the file, the page, the form of a report, and paper."""
 
+from bruit.pages.policy import security_policy
 from bruit.survey.body import Memo, Report
 from bruit.survey.check import Check, Prospect
-from bruit.survey.page import security_policy
 from bruit.survey.question import Question
 from bruit.survey.survey import Survey
 

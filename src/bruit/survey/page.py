@@ -6,21 +6,17 @@ know stands in the page as data. A content security policy names the two by thei
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import math
 import re
 from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from bruit.cards import javascript
 from bruit.collection.odds import Share, at_most_ratio, belief, nearest, odds, person_ratio
 from bruit.errors import ParameterError
+from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
@@ -29,82 +25,39 @@ if TYPE_CHECKING:
     from bruit.survey.survey import Survey
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./sample\.mjs";\n', re.MULTILINE)
-_POLICY = re.compile('http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
     """The page of a survey, whole."""
     if survey.has_rounds and not links:
         raise ParameterError("A survey with rounds is answered by personal links: give --links (links=True in Python).")
-    style, code = _asset("page.css"), script()
-    data = _data(survey, address=address, links=links, insecure_demo=insecure_demo)
+    if not address:
+        raise ParameterError('address must be a path or an address with https, as in "report".')
     language = survey.languages[0]
-    words = survey.wording[language]
-    filled = {
-        "LANGUAGE": html.escape(language),
-        "DIRECTION": html.escape(words["direction"]),
-        "POLICY": html.escape(_policy(code, style, address)),
-        "TITLE": html.escape(survey.title[language]),
-        "STYLE": style,
-        "NEEDS": "".join(
-            f'<p lang="{html.escape(other)}">{html.escape(survey.wording[other]["needs_script"])}</p>'
-            for other in survey.languages
-        ),
-        "DATA": _embedded(data),
-        "SCRIPT": code,
-    }
-    # One pass, so that a text with a marker in it stays a text.
-    return re.sub(r"\{\{([A-Z]+)\}\}", lambda marker: filled[marker[1]], _asset("page.html")).encode()
+    text = fill(
+        "respondent.html.j2",
+        language=language,
+        direction=survey.wording[language]["direction"],
+        title=survey.title[language],
+        address=address,
+        style=source(asset("page.css")),
+        script=source(script()),
+        needs_script={code: survey.wording[code]["needs_script"] for code in survey.languages},
+        data=_data(survey, address=address, links=links, insecure_demo=insecure_demo),
+    )
+    return text.encode()
 
 
 @cache
 def script() -> str:
     """The script of every page: the sampler of the cards, and what is around it."""
-    return f"\n{javascript()}\n{_IMPORT.sub('', _asset('page.mjs'))}"
+    return f"\n{javascript()}\n{_IMPORT.sub('', asset('page.mjs'))}"
 
 
-def security_policy(content: bytes) -> str:
-    """The content security policy of a page, for the header that it is served with.
-
-    Parameters
-    ----------
-    content
-        The page, as `Survey.page` gave it. Its own policy stands in it too; only in a header can it also forbid that
-        the page is shown inside another one.
-    """
-    match = _POLICY.search(content.decode())
-    if match is None:
-        raise ParameterError("content must be a page as Survey.page gives it.")
-    return html.unescape(match[1]) + "; frame-ancestors 'none'"
-
-
-def _policy(code: str, style: str, address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme not in ("", "http", "https") or bool(parts.scheme) != bool(parts.netloc) or not address:
-        raise ParameterError('address must be a path or an address with https, as in "report".')
-    if re.search(r"[\s;,'\"<>]", address):
-        raise ParameterError("address must not have spaces, quotes, commas or semicolons.")
-    target = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "'self'"
-    rules = (
-        "default-src 'none'", f"script-src '{_hash(code)}'", f"style-src '{_hash(style)}'", "img-src data:",
-        f"connect-src {target}", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )  # fmt: skip
-    return "; ".join(rules)
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _asset(name: str) -> str:
+@cache
+def asset(name: str) -> str:
+    """A style or script of this package."""
     return resources.files("bruit.survey").joinpath(name).read_text(encoding="utf-8")
-
-
-def _embedded(data: Any) -> str:
-    """JSON that no text in it can end."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 # What the script needs to know.

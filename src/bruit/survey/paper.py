@@ -6,21 +6,19 @@ that are entered from sheets are counted and estimated as any others.
 
 from __future__ import annotations
 
-import html
-import json
-import string
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from bruit.collection import Plan
 from bruit.collection.odds import Share, belief, nearest
 from bruit.errors import ParameterError
 from bruit.oracles import RandomizedResponse
+from bruit.pages import fill, isolated, source
 from bruit.privacy import Guarantee
+from bruit.survey.page import asset
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
@@ -122,7 +120,7 @@ class PaperQuestion:
         return _filled(words["paper_odds"], {"answer": quoted[1 if len(quoted) == 2 else 0], **shares})
 
     def _quoted(self, language: str, words: Mapping[str, str]) -> list[str]:
-        return [_filled(words["quoted"], {"text": label}) for label in self.question.labels[language]]
+        return [_filled(words["quoted"], {"text": isolated(label)}) for label in self.question.labels[language]]
 
 
 @dataclass(frozen=True)
@@ -198,26 +196,23 @@ class Paper:
 
     def sheet(self, language: str) -> bytes:
         """A page to print: what to do, what that promises, and boxes to mark."""
-        words, introduction = self.survey.wording[language], self.survey.introduction[language]
-        lines = [
-            f"<h1>{html.escape(self.survey.title[language])}</h1>",
-            *([f"<p>{html.escape(introduction)}</p>"] if introduction else []),
-            f"<h2>{html.escape(words['paper_how'])}</h2>",
-            *(f"<p>{html.escape(text)}</p>" for text in self.instructions(language)),
-            *(self._question(number, part, language) for number, part in enumerate(self.parts, 1)),
-        ]
-        return self._page("sheet.html", language, "".join(lines), {})
+        return self._page(
+            "paper.html.j2",
+            language,
+            introduction=self.survey.introduction[language],
+            how=self.survey.wording[language]["paper_how"],
+            instructions=self.instructions(language),
+            questions=[self._question(number, part, language) for number, part in enumerate(self.parts, 1)],
+        )
 
-    def _question(self, number: int, part: PaperQuestion, language: str) -> str:
+    def _question(self, number: int, part: PaperQuestion, language: str) -> dict[str, Any]:
         """A question with its boxes; of several each has its number and its coins or dice."""
         words, question = self.survey.wording[language], part.question
         several = len(self.parts) > 1
         texts = [question.help[language]] if question.help[language] else []
         texts += [part.instruction(language, words), part.odds(language, words)] if several else []
-        boxes = "".join(f"<li><span></span>{html.escape(label)}</li>" for label in question.labels[language])
         heading = f"{number}. {question.text[language]}" if several else question.text[language]
-        paragraphs = "".join(f"<p>{html.escape(text)}</p>" for text in texts)
-        return f'<section><h2>{html.escape(heading)}</h2>{paragraphs}<ol dir="auto">{boxes}</ol></section>'
+        return {"heading": heading, "texts": texts, "labels": question.labels[language]}
 
     def instructions(self, language: str) -> list[str]:
         """What to do first, and what others can conclude; of one question, all about it."""
@@ -233,7 +228,6 @@ class Paper:
     def entry(self, language: str) -> bytes:
         """A page to enter the sheets: it counts taps and saves them as reports in CSV; nothing leaves the device."""
         words = self.survey.wording[language]
-        body = f"<h1>{html.escape(words['paper_entry'])}</h1><p>{html.escape(words['paper_entry_text'])}</p>"
         questions = [part.question for part in self.parts]
         data = {
             "questions": [
@@ -243,19 +237,12 @@ class Paper:
             "undo": words["paper_undo"],
             "save": words["paper_save"],
         }
-        return self._page("entry.html", language, body, data)
+        texts = {"heading": words["paper_entry"], "text": words["paper_entry_text"]}
+        return self._page("entry.html.j2", language, script=source(asset("entry.mjs")), data=data, **texts)
 
-    def _page(self, name: str, language: str, body: str, data: Mapping[str, Any]) -> bytes:
-        template = string.Template(resources.files("bruit.survey").joinpath(name).read_text(encoding="utf-8"))
-        embedded = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
-        filled = {
-            "language": html.escape(language),
-            "direction": html.escape(self.survey.wording[language]["direction"]),
-            "title": html.escape(self.survey.title[language]),
-            "body": body,
-            "data": embedded,
-        }
-        return template.substitute(filled).encode()
+    def _page(self, template: str, language: str, **values: Any) -> bytes:
+        direction, title = self.survey.wording[language]["direction"], self.survey.title[language]
+        return fill(template, language=language, direction=direction, title=title, **values).encode()
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

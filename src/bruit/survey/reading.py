@@ -66,8 +66,8 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
     file = _load(content, name)
     _checks.known_keys(file, _SURVEY_KEYS)
     languages = _languages(file)
-    own = tuple(language for language in languages if wording.shipped(language) is None)
-    words = {language: wording.shipped(language) or wording.own(language, beside) for language in languages}
+    own = tuple(language for language in languages if language not in wording.TEXTS)
+    words = {code: wording.own(code, beside) if code in own else wording.TEXTS[code] for code in languages}
     questions = _questions(file, words)
     plan = _plan(file, questions)
     return Survey(

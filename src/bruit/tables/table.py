@@ -7,7 +7,6 @@ never cut, and labels that they can tell apart.
 from __future__ import annotations
 
 import csv
-import html
 import importlib.util
 import io
 import math
@@ -21,7 +20,7 @@ from bruit.errors import MissingExtraError, ParameterError
 from bruit.tables import layout
 from bruit.tables.cells import visible, write_cell
 from bruit.tables.layout import Cells, Kind
-from bruit.tables.text import number, plural, shown, wrap
+from bruit.tables.text import html_text, number, plural, shown, wrap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -260,7 +259,7 @@ class Table:
             for row in zip(*texts, strict=True)
         )
         captions = [self.title, *self._left_out(len(places), "to_frame() has all"), *self.notes]
-        caption = "<br>".join(html.escape(shown(text)) for text in captions if text)
+        caption = "<br>".join(html_text(shown(text)) for text in captions if text)
         return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _places(self, rows: int | None) -> list[int]:
@@ -349,5 +348,5 @@ def _plain(value: Any) -> Any:
 
 def _cell(tag: str, text: str, kind: Kind) -> str:
     if kind == "number":
-        return f'<{tag} style="text-align:right;white-space:nowrap">{html.escape(text)}</{tag}>'
-    return f'<{tag} style="text-align:left;overflow-wrap:anywhere"><bdi>{html.escape(text)}</bdi></{tag}>'
+        return f'<{tag} style="text-align:right;white-space:nowrap">{html_text(text)}</{tag}>'
+    return f'<{tag} style="text-align:left;overflow-wrap:anywhere"><bdi>{html_text(text)}</bdi></{tag}>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import unicodedata
@@ -82,6 +83,15 @@ def _visible(mark: str) -> str:
     if mark.isprintable() or mark in _JOINERS:  # without joiners, Persian and Hindi words fall apart
         return mark
     return " " if unicodedata.category(mark) == "Zs" else escaped(mark)
+
+
+def html_text(text: str) -> str:
+    """A text as HTML writes it, for what a notebook shows. Whole pages are made by `bruit.pages`.
+
+    >>> html_text("<b>&")
+    '&lt;b&gt;&amp;'
+    """
+    return html.escape(text)
 
 
 def escaped(mark: str) -> str:

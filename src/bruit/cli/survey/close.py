@@ -27,7 +27,7 @@ def close(
     """
     from bruit.collector.results import results
     from bruit.collector.results_page import held_back
-    from bruit.collector.wording import words_of
+    from bruit.collector.wording import TEXTS
 
     keeper = _store.opened(store)
     try:
@@ -44,4 +44,4 @@ def close(
         f"{name} is closed with {counted(shown.totals.answered, 'answer')}; {shown.shown:,} are in the results."
     )
     if shown.held_back and shown.rounds:
-        console.note(held_back(shown, words_of("en"), for_asker=True))
+        console.note(held_back(shown, TEXTS["en"], for_asker=True))

@@ -28,7 +28,7 @@ def results(
     from bruit.collector import export
     from bruit.collector.results import results as look
     from bruit.collector.results_page import held_back, notes
-    from bruit.collector.wording import words_of
+    from bruit.collector.wording import TEXTS
 
     keeper = _store.opened(store)
     try:
@@ -38,7 +38,7 @@ def results(
     if as_json:
         console.print_json(export.table(shown).to_json())
         return
-    words = words_of("en")
+    words = TEXTS["en"]
     answered, refused, repeated = shown.totals
     counts = [counted(answered, "answer"), *[f"{refused:,} refused"] * bool(refused)]
     counts += [f"{repeated:,} sent again"] * bool(repeated)

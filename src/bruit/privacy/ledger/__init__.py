@@ -19,7 +19,6 @@ accidents, not against somebody who edits it on purpose: the digests have no key
 from __future__ import annotations
 
 import contextlib
-import html
 import math
 import os
 import threading
@@ -47,7 +46,7 @@ from bruit.privacy.ledger.accounts import (
 from bruit.privacy.ledger.heads import Head, SignedHead, create_keys
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.rounding import decimal, down, up
-from bruit.tables import Column, Table, digits
+from bruit.tables import Column, Table, digits, html_text
 
 __all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]
 
@@ -436,7 +435,7 @@ class Ledger(_Shared):
         try:
             return self.table()._repr_html_()
         except BruitError:
-            return f"<p>{html.escape(self._summary())}</p>"
+            return f"<p>{html_text(self._summary())}</p>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._file is None:

@@ -20,7 +20,7 @@ from bruit_studies.cli.tour.story import Block
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bruit.figures.page import Page, Picture
+    from bruit.pages import Page, Picture
 
 #: Text and tables keep to this width on wider terminals too.
 WIDTH = 80
@@ -73,8 +73,8 @@ def tour(
 def run_tour(folder: Path, *, seed: int | None = None, console: Console, page: bool = True) -> TourResult:
     """Do the surveys, tell about them on `console`, and write results, figures and page to `folder`.
 
-    The folder is tried first, so that nothing is told that cannot be kept. Without matplotlib or jinja2 a file of text
-    stands in for figures and page.
+    The folder is tried first, so that nothing is told that cannot be kept. Without matplotlib a file of text stands
+    in for figures and page.
     """
     _prepare(folder)
     facts = Facts(seed)
@@ -106,9 +106,8 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
     documents.write_text(results, facts.marital.to_csv())
     try:
         from bruit import figures
-        from bruit.figures import page as pages
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("matplotlib", "jinja2", "markupsafe"):
+        if (error.name or "").partition(".")[0] != "matplotlib":
             raise
         documents.write_text(folder / "tour.txt", _text(facts, blocks))
         missing = f"{MissingExtraError('The page of the tour', 'figures')} Its text is in {folder / 'tour.txt'}."
@@ -121,7 +120,9 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
         figures.save(ax, folder / name)
         files += [folder / f"{name}.svg", folder / f"{name}.png"]
     if page:
-        pictures = {2: pages.Picture.of(answers), 3: pages.Picture.of(beliefs)}
+        from bruit import pages
+
+        pictures = {2: figures.picture(answers), 3: figures.picture(beliefs)}
         documents.write_text(folder / "tour.html", pages.render(_page(facts, blocks, pictures)))
         files.append(folder / "tour.html")
     return tuple(files), ""
@@ -141,7 +142,7 @@ def _text(facts: Facts, blocks: list[Block]) -> str:
 
 def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Page:
     from bruit import __version__
-    from bruit.figures.page import Page, Section
+    from bruit.pages import Page, Section
 
     sections = tuple(
         Section(

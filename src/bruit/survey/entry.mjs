@@ -1,26 +1,3 @@
-<!doctype html>
-<html lang="$language" dir="$direction">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<link rel="icon" href="data:,">
-<style>
-body { max-width: 40rem; margin: 1rem auto; padding: 0 1rem; font: 1.05rem/1.45 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; }
-h2 { font-size: 1.15rem; }
-button, a { display: block; width: 100%; box-sizing: border-box; min-height: 3rem; margin: .6rem 0; padding: .6rem 1rem; font: inherit; text-align: start; }
-a { border: 2px solid; border-radius: .5rem; font-weight: 600; }
-b { float: inline-end; }
-</style>
-</head>
-<body>
-<main>$body<div id="answers"></div><div id="ends"></div></main>
-<script type="application/json" id="data">$data</script>
-<script>
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const sheets = [];
 const make = (name, text, action) => {
@@ -49,6 +26,3 @@ function show() {
   document.getElementById("ends").replaceChildren(make("button", data.undo, () => { sheets.pop(); show(); }), ...saves);
 }
 show();
-</script>
-</body>
-</html>
