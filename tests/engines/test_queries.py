@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from bruit import engines
 from bruit.engines import batch as batching
-from bruit.engines import people
+from bruit.engines import people, queries
 from bruit.errors import BruitError, DataError, ParameterError
 from bruit.learning import LinearRegression
 from bruit.releases import Count, Groups, Histogram, Person, Release
@@ -112,3 +113,25 @@ def test_a_path_is_no_query() -> None:
     assert not any(map(engines.is_query, [*paths, Path("select x"), {}, [1]]))
     texts = ["select 1", "  WITH x AS (SELECT 1) FROM x", "FROM 'x.csv'"]
     assert all(map(engines.is_query, [*texts, engines.query("x")]))
+
+
+def test_no_connection_of_ours_shows_a_progress_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = duckdb.connect
+    connect(str(tmp_path / "empty.db")).close()
+
+    def as_in_a_notebook(*arguments: Any, **options: Any) -> Any:
+        connection = connect(*arguments, **options)
+        connection.execute("SET enable_progress_bar = true")
+        return connection
+
+    monkeypatch.setattr(duckdb, "connect", as_in_a_notebook)
+    bar = "SELECT current_setting('enable_progress_bar') AS bar"
+    for source in (bar, engines.query(bar), engines.query(bar, str(tmp_path / "empty.db"))):
+        (batch,) = engines.batches(source)
+        assert batch["bar"].tolist() == [False]
+    with queries.connect(":memory:", config={"threads": "1"}) as connection:
+        assert connection.execute(bar).fetchall() == [(False,)]
+    assert as_in_a_notebook().execute(bar).fetchall() == [(True,)]
+    # Out of core, and wherever else there is a connection, it comes from there.
+    text = "".join(path.read_text() for path in Path(engines.__file__).parent.rglob("*.py"))
+    assert len(re.findall(r"duckdb\(?\)?\.(connect|sql|execute|query)\(", text)) == 1

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bruit.engines import batch as batching
-from bruit.engines import memory
+from bruit.engines import memory, queries
 from bruit.engines.batch import Batch
 from bruit.engines.people import Bounding, People, Ranked, hashes, present, take
 from bruit.engines.sources import Source, open_source
@@ -167,7 +167,7 @@ def _parted(records: Iterator[Any], folder: Path) -> None:
         "preserve_insertion_order": "false",
     }
     try:
-        with translated(duckdb.Error, _explained), duckdb.connect(":memory:", config=settings) as connection:
+        with translated(duckdb.Error, _explained), queries.connect(":memory:", config=settings) as connection:
             connection.register("keys", keys)
             target = str(folder).replace("'", "''")
             options = "FORMAT parquet, PARTITION_BY (part), COMPRESSION uncompressed, OVERWRITE_OR_IGNORE"
