@@ -13,7 +13,7 @@ import pytest
 
 from bruit import engines
 from bruit.engines import batch as batching
-from bruit.engines import people, queries
+from bruit.engines import bounding, queries
 from bruit.errors import BruitError, DataError, ParameterError
 from bruit.learning import LinearRegression
 from bruit.releases import Count, Groups, Histogram, Person, Release
@@ -59,7 +59,7 @@ def test_a_query_gives_the_rows_of_its_table(kind: str, tmp_path: Path, monkeypa
         assert np.array_equal(got, expected) if isinstance(release, Release) else got == expected
         if release.person:  # read twice, through DuckDB
             with monkeypatch.context() as patch:
-                patch.setattr(people, "MOST_ROWS", 500)
+                patch.setattr(bounding, "MOST_ROWS", 500)
                 got = release.fold(source, 3).reveal(design=release.digest)
                 assert np.array_equal(got, expected) if isinstance(release, Release) else got == expected
     with pytest.raises(DataError, match="'nowhere'"):
@@ -126,7 +126,8 @@ def test_no_connection_of_ours_shows_a_progress_bar(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(duckdb, "connect", as_in_a_notebook)
     bar = "SELECT current_setting('enable_progress_bar') AS bar"
-    for source in (bar, engines.query(bar), engines.query(bar, str(tmp_path / "empty.db"))):
+    sources: list[Any] = [bar, engines.query(bar), engines.query(bar, str(tmp_path / "empty.db"))]
+    for source in sources:
         (batch,) = engines.batches(source)
         assert batch["bar"].tolist() == [False]
     with queries.connect(":memory:", config={"threads": "1"}) as connection:
