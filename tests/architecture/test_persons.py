@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from sources import ROOT, sources
 
 #: What says who a person is, or brings the rows of people together by it.
-ASKING = {"identify", "present", "fold_people", "identity"}
-#: Who asks by other means than a table: texts by name, in the same file as the law, and Spark, in `tests/spark`.
-OTHERS = {"oracles/memory", "engines/spark/tasks"}
+ASKING = {"identify", "fold_people", "identity"}
+#: Who asks by other means than a table: texts by name, in the same file as the law.
+OTHERS = {"oracles/memory"}
 #: Who writes texts in normal form or values as texts, and of what; only one of these is a person.
 NORMAL = {
     "engines/identity": "people",
@@ -36,7 +36,7 @@ def asks(nodes: Iterable[ast.AST]) -> bool:
         for alias in node.names
     }
     used = {node.attr for node in listed if isinstance(node, ast.Attribute)}
-    return bool(imported & ASKING) or ("people" in imported and bool(used & ASKING))
+    return bool(imported & ASKING) or ("bounding" in imported and bool(used & ASKING))
 
 
 def makes_keys(nodes: Iterable[ast.AST]) -> bool:
@@ -62,10 +62,10 @@ def test_nobody_else_makes_a_key_of_a_person() -> None:
 def test_the_tests_see_what_they_forbid() -> None:
     for text in (
         "from bruit.engines import identity",
-        "from bruit.engines.people import fold_people",
-        "from bruit.engines import people\npeople.identify(column)",
+        "from bruit.engines.bounding import fold_people",
+        "from bruit.engines import bounding\nbounding.identify(batch, column, missing)",
     ):
         assert asks(ast.walk(ast.parse(text)))
-    assert not asks(ast.walk(ast.parse("from bruit.engines import people\npeople.take(batch, rows)")))
+    assert not asks(ast.walk(ast.parse("from bruit.engines import bounding\nbounding.choose(codes, keys, most, key)")))
     for text in ("unicodedata.normalize('NFC', name)", "spelling(name)"):
         assert makes_keys(ast.walk(ast.parse(text)))

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from bruit.engines import batch as batching
+from bruit.engines import bounding as engine
 from bruit.engines import out_of_core
-from bruit.engines import people as engine
 from bruit.errors import BruitError, DataError, MissingError
 from bruit.releases import Count, Groups, Histogram, Person, Release, Sum
 from bruit.releases.bundle import Bundle
@@ -123,13 +123,13 @@ def test_a_table_that_changes_between_the_readings_is_refused(change: str, small
     release = Release(Count(epsilon=1.0), None, Person("user", rows=2))
     first = release._tally
 
-    def after_the_first_reading(folder: Path, bounding: Any) -> Any:
+    def after_the_first_reading(folder: Path) -> Any:
         changed.to_parquet(path, index=False)
-        return chosen(folder, bounding)
+        return read_part(folder)
 
-    chosen = out_of_core._chosen
+    read_part = out_of_core._read_part
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(out_of_core, "_chosen", after_the_first_reading)
+        patch.setattr(out_of_core, "_read_part", after_the_first_reading)
         with pytest.raises(DataError, match="changed while it was read"):
             release.fold(path, 3)
     assert first(batch := {"user": np.array([1])}).reveal(design=release.digest).tolist() == [len(batch)]
@@ -154,12 +154,12 @@ def test_kernels_agree_with_plain_sorting() -> None:
         person = Person("user", rows, groups, per_group)
         codes = np.minimum(draw.zipf(1.3, 2000), 50) - 1
         zones = draw.integers(0, 4, 2000)
-        ranked = engine.Ranked(draw.integers(0, 5, 2000).astype(np.uint64), zones, np.uint64([7, 2, 9, 2])[zones])
+        ranked = engine.RowKeys(draw.integers(0, 5, 2000).astype(np.uint64), zones, np.uint64([7, 2, 9, 2])[zones])
         key = bytes(range(64))
-        assert person.first(codes, 50, ranked, key).tolist() == _plainly(person, codes, ranked, key)
+        assert engine.choose(codes, ranked, person.most, key).tolist() == _plainly(person, codes, ranked, key)
 
 
-def _plainly(person: Person, codes: Any, ranked: engine.Ranked, key: bytes) -> list[int]:
+def _plainly(person: Person, codes: Any, ranked: engine.RowKeys, key: bytes) -> list[int]:
     """The rows that count, one person after the other."""
     kept = []
     for who in np.unique(codes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from bruit import engines
 from bruit.engines import batch as batching
-from bruit.engines import people
+from bruit.engines import bounding, queries
 from bruit.errors import BruitError, DataError, ParameterError
 from bruit.learning import LinearRegression
 from bruit.releases import Count, Groups, Histogram, Person, Release
@@ -58,7 +59,7 @@ def test_a_query_gives_the_rows_of_its_table(kind: str, tmp_path: Path, monkeypa
         assert np.array_equal(got, expected) if isinstance(release, Release) else got == expected
         if release.person:  # read twice, through DuckDB
             with monkeypatch.context() as patch:
-                patch.setattr(people, "MOST_ROWS", 500)
+                patch.setattr(bounding, "MOST_ROWS", 500)
                 got = release.fold(source, 3).reveal(design=release.digest)
                 assert np.array_equal(got, expected) if isinstance(release, Release) else got == expected
     with pytest.raises(DataError, match="'nowhere'"):
@@ -112,3 +113,26 @@ def test_a_path_is_no_query() -> None:
     assert not any(map(engines.is_query, [*paths, Path("select x"), {}, [1]]))
     texts = ["select 1", "  WITH x AS (SELECT 1) FROM x", "FROM 'x.csv'"]
     assert all(map(engines.is_query, [*texts, engines.query("x")]))
+
+
+def test_no_connection_of_ours_shows_a_progress_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = duckdb.connect
+    connect(str(tmp_path / "empty.db")).close()
+
+    def as_in_a_notebook(*arguments: Any, **options: Any) -> Any:
+        connection = connect(*arguments, **options)
+        connection.execute("SET enable_progress_bar = true")
+        return connection
+
+    monkeypatch.setattr(duckdb, "connect", as_in_a_notebook)
+    bar = "SELECT current_setting('enable_progress_bar') AS bar"
+    sources: list[Any] = [bar, engines.query(bar), engines.query(bar, str(tmp_path / "empty.db"))]
+    for source in sources:
+        (batch,) = engines.batches(source)
+        assert batch["bar"].tolist() == [False]
+    with queries.connect(":memory:", config={"threads": "1"}) as connection:
+        assert connection.execute(bar).fetchall() == [(False,)]
+    assert as_in_a_notebook().execute(bar).fetchall() == [(True,)]
+    # Out of core, and wherever else there is a connection, it comes from there.
+    text = "".join(path.read_text() for path in Path(engines.__file__).parent.rglob("*.py"))
+    assert len(re.findall(r"duckdb\(?\)?\.(connect|sql|execute|query)\(", text)) == 1

@@ -19,7 +19,8 @@ import pytest
 
 from bruit import Plan, engines
 from bruit.collection import rounds
-from bruit.engines import people as engine
+from bruit.engines import batch as batching
+from bruit.engines import bounding as engine
 from bruit.errors import DataError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning import _base as models
@@ -219,9 +220,9 @@ def _model(model: Any) -> Callable[[Any, Path], Any]:
         sums: list[Any] = []
 
         def fold(*arguments: Any) -> Any:
-            total = engine.fold_people(*arguments)
+            (total,) = engine.fold_people(*arguments)
             sums.append(np.asarray(total.sums).tolist())
-            return total
+            return [total]
 
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -269,12 +270,11 @@ CONSUMERS: dict[str, list[Callable[[Any, Path], Any]]] = {
     "releases/person": [_bounded, lambda source, folder: repeated_identifier(source)],
     "learning/_base": [_model(model) for model in MODELS],
     "collection/rounds": [_memory],
-    "engines/people": [_parted(COUNT, duckdb=False)],
-    "engines/out_of_core": [_parted(COUNT, duckdb=True)],
+    "engines/bounding": [_parted(COUNT, duckdb=False), _parted(COUNT, duckdb=True)],
 }
 
 #: Consumers that take long, or read a table several times.
-SLOW = {"learning/_base", "engines/people", "engines/out_of_core"}
+SLOW = {"learning/_base", "engines/bounding"}
 
 ADA, BOB = Pair("Ada", "Ada", True), Pair("Ada", "Bob", False)
 
@@ -357,7 +357,7 @@ def test_a_memory_that_is_asked_by_texts_says_so_in_one_call_and_in_two(pair: Pa
 def _by_spelling(batch: Any, person: str | None) -> list[str]:
     """The twin: people by the spelling that Python gives their names, as panels had them."""
     column = batch[person]
-    values = engine.values_of(column).tolist()
+    values = batching.values_of(column).tolist()
     whole = not hasattr(column, "positions") and column.dtype.kind in "uif"
     return [str(int(value)) if whole else str(value) for value in values]
 

@@ -22,13 +22,15 @@ import pytest
 import bruit
 from bruit import audit, engines
 from bruit.domains import Categories
-from bruit.engines import people as engine
+from bruit.engines import bounding as engine
+from bruit.engines import identity
+from bruit.engines.bounding import SECRET_BYTES, Sorting
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, LedgerError, LimitError, MissingError, ParameterError
 from bruit.privacy import Guarantee, Ledger
 from bruit.releases import Count, Histogram, InverseSensitivity, Mean, Median, Person, Quantiles, Release, Sum, Variance
 from bruit.releases.noise import DiscreteLaplace
-from bruit.releases.person import SECRET_BYTES, Contribution, PeopleWarning
+from bruit.releases.person import Contribution, PeopleWarning
 
 ZONES = ["a", "b", "c", "d", "e"]
 #: One person with ten rows in three groups.
@@ -49,11 +51,15 @@ def _counts(release: Release, source: Any, seed: int = 3) -> list[int]:
 
 
 def _chosen(person: Person, table: dict[str, Any], seed: int, by: bool = True) -> Any:
-    people = engine.identify(np.asarray(table["user"]))
+    people = identity.people(np.asarray(table["user"]))
     groups = np.array([ZONES.index(zone) for zone in table["zone"]])
     key = Entropy(seed).bytes(SECRET_BYTES)
     codes = [] if by else [groups]
-    return person.choose(people, groups if by else None, codes, key)
+    return _choose(person, people, Sorting(groups if by else None, None, codes), key)
+
+
+def _choose(person: Person, people: identity.People, sorting: Sorting, key: bytes) -> Any:
+    return engine.choose(people.codes, engine.keys(people, sorting, person.most, key), person.most, key)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +119,14 @@ def test_order_and_pieces_of_a_table_change_nothing(by: Any, tmp_path: Path, mon
 def test_one_person_is_one_person_however_they_are_written() -> None:
     accent = "Andre" + "\N{COMBINING ACUTE ACCENT}"
     names = np.array([accent, unicodedata.normalize("NFC", accent), "3", "007", "7"], object)
-    assert engine.identify(names).codes.tolist() == [0, 0, 1, 2, 3]
+    assert identity.people(names).codes.tolist() == [0, 0, 1, 2, 3]
     mixed = np.array([3, 3.0, "3", None, float("nan"), True, "true", 10**30, str(10**30)], object)
-    assert engine.identify(mixed).codes.tolist() == [0, 0, 0, -1, -1, 1, 1, 2, 2]
+    assert identity.people(mixed).codes.tolist() == [0, 0, 0, -1, -1, 1, 1, 2, 2]
     for column in (np.array([3, 10**18]), np.array([3, 10**18], np.uint64), np.array(["3", str(10**18)], object)):
-        assert (engine.identify(column).words == engine.identify(np.array([3, 10**18])).words).all()
-    assert (engine.identify(np.array([3.0])).words == engine.identify(np.array([3])).words).all()
+        assert (identity.people(column).words == identity.people(np.array([3, 10**18])).words).all()
+    assert (identity.people(np.array([3.0])).words == identity.people(np.array([3])).words).all()
     with pytest.raises(DataError, match="last digits"):
-        engine.identify(np.array([2.0**53]))
+        identity.people(np.array([2.0**53]))
 
 
 NEAR = [Decimal("123456789012345.671"), Decimal("123456789012345.672")]
@@ -165,7 +171,8 @@ def test_rows_of_people_are_counted_in_batches_so_that_sums_of_squares_fit(monke
         sizes.append(len(batch["x"]))
         return release.tally_batch(batch)
 
-    tally = replace(bounded, count=count).tally({"user": np.arange(rows), "x": np.full(rows, 999_998.0)})
+    table = {"user": np.arange(rows), "x": np.full(rows, 999_998.0)}
+    (tally,) = engine.fold_people(table, [replace(bounded, count=count)], ["x"])
     assert sizes == [engines.BATCH, engines.BATCH, 3]
     assert tally.reveal(design=release.digest).tolist() == [rows, rows * 999_998, rows * 999_998**2]
     assert 999_998**2 * engines.BATCH < 2**63
@@ -243,8 +250,7 @@ def test_a_person_with_ten_rows_in_three_groups_loses_exactly_epsilon_at_most() 
 
 def test_a_twin_that_bounds_nothing_is_caught() -> None:
     class Unbounded(Person):
-        def first(self, codes: Any, people: int, ranked: Any, key: bytes) -> Any:
-            return np.arange(codes.size)
+        most = engine.Most()
 
     release = Release(Count(epsilon=1.0), {"zone": ZONES}, Unbounded("user", groups=2, rows_per_group=2))
     nobody = release.fold({name: [] for name in TEN}, 1).reveal(design=release.digest)
@@ -266,8 +272,9 @@ def test_a_million_trials_never_show_more_than_epsilon_and_catch_the_twin(bounde
         if present:  # as many people, each alone in a table of their own, as trials
             users = np.repeat(np.arange(size), 10)
             zones = np.tile([0] * 5 + [1] * 3 + [2] * 2, size)
-            people = engine.identify(users)
-            rows = person.choose(people, zones, [], entropy.bytes(SECRET_BYTES)) if bounded else np.arange(users.size)
+            people = identity.people(users)
+            key = entropy.bytes(SECRET_BYTES)
+            rows = _choose(person, people, Sorting(zones, None, []), key) if bounded else np.arange(users.size)
             np.add.at(counts, (users[rows], zones[rows]), 1)
         return counts + noise.draw(3 * size, entropy).reshape(size, 3)
 
@@ -282,7 +289,8 @@ def test_a_million_trials_never_show_more_than_epsilon_and_catch_the_twin(bounde
 def test_the_choice_prefers_no_value_and_a_rule_that_does_is_noticed() -> None:
     people = 4000
     users, zones = np.repeat(np.arange(people), 5), np.tile(np.arange(5), people)
-    kept = Person("user", rows=1).choose(engine.identify(users), None, [zones], Entropy(2).bytes(SECRET_BYTES))
+    key = Entropy(2).bytes(SECRET_BYTES)
+    kept = _choose(Person("user", rows=1), identity.people(users), Sorting(None, None, [zones]), key)
     shares = np.bincount(zones[kept], minlength=5) / people
     # 5.5 standard deviations: 4·10⁻⁸ for each of five shares.
     allowed = 5.5 * math.sqrt(0.2 * 0.8 / people)

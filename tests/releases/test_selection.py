@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import bruit
-from bruit.engines import people as engine
+from bruit.engines import bounding as engine
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, LimitError, MissingError, ParameterError
 from bruit.privacy import Ledger

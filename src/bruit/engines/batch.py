@@ -151,6 +151,28 @@ def cut(column: Column, start: int, stop: int) -> Column:
     return column[start:stop]
 
 
+def take(batch: Batch, places: NDArray[Any]) -> Batch:
+    """Some rows of a batch, in this order."""
+    return {name: _taken(column, places) for name, column in batch.items()}
+
+
+def _taken(column: Column, places: NDArray[Any]) -> Column:
+    if isinstance(column, DictionaryColumn):
+        return used_only(DictionaryColumn(column.entries, column.positions[places]))
+    values: NDArray[Any] = column[places]
+    return values
+
+
+def values_of(column: Column) -> NDArray[Any]:
+    """A column as an array; None where a text is missing."""
+    if not isinstance(column, DictionaryColumn):
+        return column
+    entries = np.empty(column.entries.size + 1, object)
+    entries[:-1] = column.entries
+    values: NDArray[Any] = entries[column.positions]
+    return values
+
+
 def used_only(column: DictionaryColumn) -> DictionaryColumn:
     """The column without the entries that nobody has, where there are more entries than rows.
 

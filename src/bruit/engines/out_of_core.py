@@ -3,9 +3,9 @@
 At the first reading each row becomes a few whole numbers: whose it is, its group, what decides whether it counts, and
 its place in the table. Whose it is and what it says are keyed hashes of ours, because DuckDB takes é and e with an
 accent for two people; it only parts them by person, into files of a folder that nobody else can read and that is
-removed at the end. The rows
-that count are then chosen part by part, by the code that chooses them in memory, and kept as a bit per row. At the
-second reading those rows are counted. A table that is not the same then is refused.
+removed at the end. `bounding` then chooses the rows that count, part by part, by the code that chooses them in memory,
+and they are kept as a bit per row. At the second reading those rows are counted. A table that is not the same then is
+refused.
 
 Rejected: windows in SQL, which would state the choice a second time; the rows themselves in the files, which would put
 data on a disk where nobody expects them.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +25,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bruit.engines import batch as batching
-from bruit.engines import memory
+from bruit.engines import memory, queries
 from bruit.engines.batch import Batch
-from bruit.engines.people import Bounding, People, Ranked, hashes, present, take
 from bruit.engines.sources import Source, open_source
 from bruit.errors import BruitError, DataError, translated
 
@@ -49,54 +48,66 @@ _KEYS = pa.schema(
 _CHANGED = "The table changed while it was read: nothing was published. Run this again on a file that nobody writes to."
 
 
-class _Keyed(NamedTuple):
+#: From a batch and the places of its rows to whose each row is, in two words, its keys, and its place.
+Keyed = Callable[[Batch, NDArray[np.int64]], tuple[Any, ...]]
+
+
+class Part(NamedTuple):
+    """Rows of people who have all their rows here, in the order of the table: whose each is, its keys, its place."""
+
+    codes: NDArray[np.int64]
+    keys: tuple[Any, ...]
+    places: NDArray[np.int64]
+
+
+class _Record(NamedTuple):
     """The keys of a batch, for DuckDB, and a sum that tells a batch with other rows apart."""
 
-    record: Any
+    keys: Any
     checksum: int
 
 
-#: Stands beside the columns of a batch; no column has a name with a control character.
-_PLACE = "\0place"
+class TwoReadings:
+    """Two readings of a table: one brings the keys of rows together by person, one counts the rows that are kept.
 
+    Parameters
+    ----------
+    table, names
+        A source that can be read twice, and its columns.
+    total
+        How many rows it has.
+    keyed
+        What becomes of each batch at the first reading.
+    """
 
-def fold_people(table: Source, bounding: Bounding, names: list[str], total: int) -> Any:
-    """As `bruit.engines.people.fold_people`, for a source of so many rows that can be read twice."""
-    fold = _Fold(table, bounding, names, total)
-    with tempfile.TemporaryDirectory(prefix="bruit-") as folder:
-        _parted(fold.keys(), Path(folder))
-        kept = np.zeros(-(-len(fold.checksums) * batching.BATCH // 8), np.uint8)
-        for part in range(fold.parts):
-            rows = _chosen(Path(folder) / f"part={part}", bounding)
-            np.bitwise_or.at(kept, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
-    return fold.counted(kept)
-
-
-class _Fold:
-    """Two readings of a table: one for the keys of its rows, one to count the rows that count."""
-
-    def __init__(self, table: Source, bounding: Bounding, names: list[str], total: int) -> None:
-        self._table, self._bounding, self._names, self._total = table, bounding, names, total
-        self.parts = -(-total // PART_ROWS)
+    def __init__(self, table: Source, names: list[str], total: int, keyed: Keyed) -> None:
+        self._table, self._names, self._total, self._keyed = table, names, total, keyed
+        self._parts = -(-total // PART_ROWS)
         #: One for each batch of the first reading.
-        self.checksums: list[int] = []
+        self._checksums: list[int] = []
+        self._kept: NDArray[np.uint8] = np.empty(0, np.uint8)
 
-    def keys(self) -> Iterator[Any]:
-        """The keys of all rows, batch by batch, at the first reading."""
-        for size, keyed in self._read(self._keyed):
-            self.checksums.append(keyed.checksum)
-            self._notify(size)
-            yield keyed.record
+    def by_person(self) -> Generator[Part, None, None]:
+        """Read the table; the rows of some people after those of others."""
+        with tempfile.TemporaryDirectory(prefix="bruit-") as folder:
+            _write_parts(self._records(), Path(folder))
+            self._kept = np.zeros(-(-len(self._checksums) * batching.BATCH // 8), np.uint8)
+            for part in range(self._parts):
+                yield _read_part(Path(folder) / f"part={part}")
 
-    def counted(self, kept: NDArray[np.uint8]) -> Any:
-        """What is counted of the rows whose bit is set, at the second reading."""
+    def keep(self, places: NDArray[np.int64]) -> None:
+        """Note that the rows at these places of the table count."""
+        np.bitwise_or.at(self._kept, places >> 3, (1 << (places & 7)).astype(np.uint8))
+
+    def count(self, function: Callable[[Batch], Any]) -> Any:
+        """Read the table again: the sum of what the function makes of the rows that count."""
 
         def count(index: int, batch: Batch) -> Any:
-            if index >= len(self.checksums) or self._keyed(index, batch).checksum != self.checksums[index]:
+            if index >= len(self._checksums) or self._record(index, batch).checksum != self._checksums[index]:
                 raise DataError(_CHANGED)
             start = index * batching.BATCH
-            bits = np.unpackbits(kept[start // 8 : (start + batching.BATCH) // 8], bitorder="little")
-            return self._bounding.count(take(batch, np.flatnonzero(bits[: batching.rows(batch)])))
+            bits = np.unpackbits(self._kept[start // 8 : (start + batching.BATCH) // 8], bitorder="little")
+            return function(batching.take(batch, np.flatnonzero(bits[: batching.rows(batch)])))
 
         result: Any = None
         batches = 0
@@ -104,9 +115,16 @@ class _Fold:
             result = tally if batches == 0 else result + tally
             batches += 1
             self._notify(self._total + size)
-        if batches != len(self.checksums):
+        if batches != len(self._checksums):
             raise DataError(_CHANGED)
         return result
+
+    def _records(self) -> Iterator[Any]:
+        """The keys of all rows, batch by batch, at the first reading."""
+        for size, record in self._read(self._record):
+            self._checksums.append(record.checksum)
+            self._notify(size)
+            yield record.keys
 
     def _read(self, function: Callable[[int, Batch], Any]) -> Iterator[tuple[int, Any]]:
         """What a function makes of each batch and its number, in order, and how many rows were read so far."""
@@ -122,30 +140,21 @@ class _Fold:
                 done += size
                 yield done, result
 
-    def _keyed(self, index: int, batch: Batch) -> _Keyed:
+    def _record(self, index: int, batch: Batch) -> _Record:
         size = batching.rows(batch)
-        places = index * batching.BATCH + np.arange(size)
-        kept, people = present({**batch, _PLACE: places}, self._bounding.column, self._bounding.missing)
-        places = kept.pop(_PLACE)
-        whose, too = _whose(people, self._bounding.part_key)
-        same, groups, ranks = self._bounding.ranked(kept, people)
-        part = (whose % np.uint64(self.parts)).astype(np.int32)
-        arrays = [pa.array(column) for column in (part, whose, too, same, groups, ranks, places)]
+        columns = self._keyed(batch, index * batching.BATCH + np.arange(size))
+        whose, _, same, *_, places = columns
+        part = (whose % np.uint64(self._parts)).astype(np.int32)
         weighted = same * (2 * places + 1).astype(np.uint64)
-        return _Keyed(pa.record_batch(arrays, schema=_KEYS), int(weighted.sum(dtype=np.uint64)) ^ size)
+        arrays = [pa.array(column) for column in (part, *columns)]
+        return _Record(pa.record_batch(arrays, schema=_KEYS), int(weighted.sum(dtype=np.uint64)) ^ size)
 
     def _notify(self, done: int) -> None:
         if self._table.progress:
             self._table.progress(done, 2 * self._total)
 
 
-def _whose(people: People, key: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """128 bits by which the person of each row is known, which nobody without the key can make collide."""
-    twice = np.concatenate([people.words, np.ones((len(people.words), 1), np.uint64)], axis=1)
-    return hashes(people.words, key)[people.codes], hashes(twice, key)[people.codes]
-
-
-def _parted(records: Iterator[Any], folder: Path) -> None:
+def _write_parts(records: Iterator[Any], folder: Path) -> None:
     """Write keys to files, by part."""
     import duckdb
 
@@ -167,7 +176,7 @@ def _parted(records: Iterator[Any], folder: Path) -> None:
         "preserve_insertion_order": "false",
     }
     try:
-        with translated(duckdb.Error, _explained), duckdb.connect(":memory:", config=settings) as connection:
+        with translated(duckdb.Error, _explained), queries.connect(":memory:", config=settings) as connection:
             connection.register("keys", keys)
             target = str(folder).replace("'", "''")
             options = "FORMAT parquet, PARTITION_BY (part), COMPRESSION uncompressed, OVERWRITE_OR_IGNORE"
@@ -187,15 +196,14 @@ def _explained(error: Exception) -> BruitError:
     )
 
 
-def _chosen(folder: Path, bounding: Bounding) -> NDArray[np.int64]:
-    """The places, in the whole table, of the rows of a part that count."""
-    if not folder.is_dir():
-        return np.empty(0, np.int64)
+def _read_part(folder: Path) -> Part:
+    """The keys of a part, from its files."""
     columns = [name for name in _KEYS.names if name != "part"]
     # A file after the other, and not the folder, whose name would be read as a column.
-    tables = [pq.ParquetFile(file).read(columns) for file in sorted(folder.iterdir())]
-    keys = pa.concat_tables(tables)
-    whose, too, same, groups, ranks, places = (keys.column(name).to_numpy() for name in columns)
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    tables = [pq.ParquetFile(file).read(columns) for file in files]
+    rows = pa.concat_tables([*tables, _KEYS.empty_table().select(columns)])
+    whose, too, same, groups, ranks, places = (rows.column(name).to_numpy() for name in columns)
     by_place = np.argsort(places)  # DuckDB keeps no order; copies are numbered in that of the table
     whose, too, same, groups, ranks, places = (column[by_place] for column in (whose, too, same, groups, ranks, places))
     order = np.lexsort((too, whose))
@@ -203,5 +211,4 @@ def _chosen(folder: Path, bounding: Bounding) -> NDArray[np.int64]:
     starts[1:] = (whose[order][1:] != whose[order][:-1]) | (too[order][1:] != too[order][:-1])
     codes = np.empty(order.size, np.int64)
     codes[order] = np.cumsum(starts) - 1
-    chosen: NDArray[np.int64] = places[bounding.first(codes, int(starts.sum()), Ranked(same, groups, ranks))]
-    return chosen
+    return Part(codes, (same, groups, ranks), places)

@@ -136,10 +136,16 @@ def _relation(source: Any) -> tuple[Any, Any]:
     if _is_relation(source):
         return source, None
     request = source if isinstance(source, Query) else Query(source)
-    duckdb = _duckdb()
     database = request.database
-    connection = duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
+    connection = connect() if database is None else connect(database, read_only=True)
     return connection.sql(request.text), connection
+
+
+def connect(*arguments: Any, **options: Any) -> Any:
+    """A connection of DuckDB without its progress bar, which it prints to standard output, among results."""
+    connection = _duckdb().connect(*arguments, **options)
+    connection.execute("SET enable_progress_bar = false")  # a setting of connections, which `config` does not take
+    return connection
 
 
 def _is_relation(source: Any) -> bool:

@@ -220,6 +220,31 @@ def is_spark(source: Any) -> bool:
     return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
 
 
+def readable_again(data: Any) -> bool:
+    """Whether a source gives its rows a second time."""
+    if isinstance(data, str | os.PathLike):
+        return os.fspath(data) != "-"
+    return isinstance(data, Mapping) or queries.is_query(data) or arrays.as_frame(data) is not None
+
+
+def column_names(table: Source) -> list[str]:
+    """The names of the columns of a source that can be read again; of Spark's frames and of streams, none."""
+    data = table.data
+    if isinstance(data, np.ndarray | list) or is_spark(data):
+        return []
+    if isinstance(data, Mapping):
+        return [name for name in data if isinstance(name, str)]
+    if not readable_again(data):
+        return []
+    if queries.is_query(data):
+        return queries.names(data)
+    frame = None if isinstance(data, str | os.PathLike) else arrays.as_frame(data)
+    if frame is not None:
+        return [name for name in frame.columns if isinstance(name, str)]
+    with contextlib.closing(open_source(table, None).batches) as batches:
+        return list(next(batches, {}))
+
+
 def suffix(path: str, known: Iterable[str]) -> str:
     """The longest known end of a file's name, or nothing."""
     name = path.lower()

@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import memory
-from bruit.engines.people import fold_people
-from bruit.entropy import Entropy, Words
+from bruit.engines.bounding import Sorting, draw_key, fold_people
+from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._features import Features, Rows, column_of
@@ -38,7 +38,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, Line
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import cut
-from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
+from bruit.releases.person import Person, warn_of_people
 from bruit.releases.statistic import CENTRAL
 from bruit.typing import FeatureBounds
 
@@ -234,7 +234,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         if target is not None and target in (*names, person.column):
             raise ParameterError(f"{target!r} is the target, so it must be neither the person nor declared in bounds.")
         design = documents.digest({"model": type(self).__name__, **self._design(), "person": person.to_dict()})
-        key = Words.resolve(seed_of(self.rng, self.random_state), "people", design).stream().bytes(SECRET_BYTES)
+        key = draw_key(seed_of(self.rng, self.random_state), design)
         columns = [*names, *([] if target is None else [target])]
 
         def sort(batch: batching.Batch) -> Sorting:
@@ -248,7 +248,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
                 rows = features.of_columns({name: batch[name] for name in names})
                 return _Part(names, count(rows, None if target is None else batch[target]))
 
-            total = fold_people(X, BoundedRows(person, key, sort, part), columns)
+            (total,) = fold_people(X, [person.job(key, sort, part)], columns)
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, object)
             return Read(total.sums, len(names), names)

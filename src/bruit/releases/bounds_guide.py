@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents, rounding
 from bruit.engines import Source
-from bruit.engines.people import KEY_BYTES, fold_people, present
+from bruit.engines.bounding import Profile, draw_key, fold_people
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
@@ -33,7 +33,7 @@ from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
 from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
-from bruit.releases.person import SECRET_BYTES, Person
+from bruit.releases.person import Person
 from bruit.releases.release import Release
 from bruit.releases.statistic import LedgerLike
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
@@ -170,9 +170,19 @@ class BoundsGuide:
 
     def fold(self, source: SourceLike | Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        tally: RawTally = fold_people(source, _Profiled(self, key), self._single.columns)
-        return tally
+        single = self._single
+        person, groups = cast(Person, single.person), single._group_codes if self.groups else None
+        job = Profile(person.column, person.missing, draw_key(rng, self.digest), groups, self._tally)
+        (tally,) = fold_people(source, [job], single.columns)
+        return tally  # type: ignore[no-any-return]
+
+    def _tally(self, sizes: NDArray[np.int64], groups: NDArray[np.int64] | None) -> RawTally:
+        """The profile of people with so many rows or groups, each of whom counts in one group."""
+        cells = np.searchsorted(self.candidates, np.minimum(sizes[sizes > 0], self.candidates[-1]))
+        counts = [np.bincount(cells, minlength=len(self.candidates))]
+        if groups is not None:
+            counts.append(np.bincount(groups, minlength=len(self.groups)))
+        return RawTally(design=self.digest, counts=np.concatenate(counts).astype(np.int64))
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
@@ -255,57 +265,6 @@ class BoundsGuide:
     def digest(self) -> str:
         """32 hexadecimal digits that identify this guide; its tallies carry it."""
         return documents.digest(self.to_dict())
-
-
-@dataclass(frozen=True)
-class _Profiled:
-    """What the engine folds: the profile of people who are in a batch with all their rows."""
-
-    guide: BoundsGuide
-    key: bytes
-
-    @property
-    def column(self) -> str:
-        return self._person.column
-
-    @property
-    def missing(self) -> str:
-        return self._person.missing
-
-    @property
-    def part_key(self) -> bytes:
-        return self.key[-KEY_BYTES:]
-
-    @property
-    def parts(self) -> tuple[()]:
-        """Nothing is bounded: all rows of a person are counted."""
-        return ()
-
-    def joined(self, tallies: list[Any]) -> Any:
-        """Of no parts, nothing."""
-        raise NotImplementedError
-
-    @property
-    def _person(self) -> Person:
-        return cast(Person, self.guide._single.person)
-
-    def tally(self, batch: dict[str, Any]) -> RawTally:
-        guide, single = self.guide, self.guide._single
-        batch, people = present(batch, self.column, self.missing)
-        many = len(guide.groups)
-        counts = []
-        if many:
-            codes = single._group_codes(batch)
-            pairs = np.unique(people.codes * many + codes)
-            each_has = np.bincount(pairs // many)
-            chosen = codes[self._person.choose(people, codes, [], self.key)]
-            counts.append(np.bincount(chosen, minlength=many))
-        else:
-            each_has = np.bincount(people.codes)
-        each_has = np.minimum(each_has[each_has > 0], guide.candidates[-1])
-        cells = np.searchsorted(guide.candidates, each_has)
-        profile = np.bincount(cells, minlength=len(guide.candidates))
-        return RawTally(design=guide.digest, counts=np.concatenate([profile, *counts]).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

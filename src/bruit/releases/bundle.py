@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit import documents, engines
-from bruit.engines.people import fold_people
+from bruit.engines.bounding import fold_people
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
-from bruit.releases.person import BoundedParts, Person
+from bruit.releases.person import Person
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results, named_by
 from bruit.releases.selection import Groups, GroupTally
@@ -136,8 +136,8 @@ class Bundle:
         columns = list(self.columns)
         if person is None:
             return self._whole(engines.fold(whole, self._tally, columns=columns or None))
-        bounded = tuple(part.bounded(own, rng) for part, own in zip(self.parts, self._persons, strict=True) if own)
-        return self._whole(fold_people(whole, BoundedParts(bounded, self._joined), columns))
+        jobs = [part.bounded(own, rng) for part, own in zip(self.parts, self._persons, strict=True) if own]
+        return self._whole(self._joined(fold_people(whole, jobs, columns)))
 
     def check(self, tally: BundleTally) -> None:
         """Refuse what `publish` would refuse; nothing is spent."""

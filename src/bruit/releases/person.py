@@ -12,10 +12,8 @@ run of a task on a cluster would make another choice).
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
-import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,15 +21,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
-from bruit.engines import people as engine
-from bruit.engines.people import KEY_BYTES, People, column_names, identify
-from bruit.entropy import Randomness, Words
+from bruit.engines import bounding, identity
+from bruit.engines.batch import Batch
+from bruit.engines.bounding import Bounded, Most, Sorting
+from bruit.engines.sources import column_names
+from bruit.entropy import Randomness
 from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError, translated
-from bruit.kernels import bounding as kernels
 from bruit.tables import counted
 from bruit.typing import SourceLike
 
@@ -39,11 +37,6 @@ __all__ = ["Contribution", "PeopleWarning", "Person"]
 
 #: The most rows of a person that may count.
 MOST_ROWS = 2**30
-#: How many bytes choose the rows of all people: a key for rows, one for copies, one for groups and one for parts.
-SECRET_BYTES = 4 * KEY_BYTES
-_UNBOUNDED = 2**62
-
-Integers = NDArray[np.int64]
 
 #: Names of columns that say whose row it is.
 _IDENTIFIER = re.compile(
@@ -198,59 +191,21 @@ class Person:
         """
         self.contribution(None, replaced=False)
         names = None if columns is None else list(dict.fromkeys([self.column, *map(batching.clean_name, columns)]))
-        batch, people = engine.present(batching.joined(list(engines.batches(source, names))), self.column, self.missing)
-        key = Words.resolve(rng, "people", documents.digest(self.to_dict())).stream().bytes(SECRET_BYTES)
-        rows = self.choose(people, None, [engine.column_words(column) for column in batch.values()], key)
-        return {name: engine.values_of(column) for name, column in engine.take(batch, rows).items()}
+        whole = batching.joined(list(engines.batches(source, names)))
+        batch, people = bounding.identify(whole, self.column, self.missing)
+        key = bounding.draw_key(rng, documents.digest(self.to_dict()))
+        sorting = Sorting(None, None, [identity.column_words(column) for column in batch.values()])
+        rows = bounding.choose(people.codes, bounding.keys(people, sorting, self.most, key), self.most, key)
+        return {name: batching.values_of(column) for name, column in batching.take(batch, rows).items()}
 
-    def choose(
-        self, people: People, groups: Integers | None, codes: Sequence[Any], key: bytes, group_words: Any = None
-    ) -> Any:
-        """The places of the rows that count, in order.
+    @property
+    def most(self) -> Most:
+        """The bounds, for engines."""
+        return Most(self.rows, self.groups, self.rows_per_group)
 
-        Parameters
-        ----------
-        people
-            Whose each row is; all rows of a person are there.
-        groups
-            The group of each row; None if there are no groups.
-        codes
-            The codes of the released columns, one array each.
-        key
-            64 secret bytes.
-        group_words
-            A word by which each group is ranked, the same wherever its rows are; by default its number.
-        """
-        words = groups if groups is None or group_words is None else group_words[groups]
-        return self.first(people.codes, len(people.words), self.ranked(people, groups, words, codes, key), key)
-
-    def ranked(
-        self, people: People, groups: Integers | None, group_words: Any, codes: Sequence[Any], key: bytes
-    ) -> engine.Ranked:
-        """What decides which rows count, apart from whose they are; `group_words` has a word for each row."""
-        whose = people.words[people.codes]
-        within = [] if group_words is None else [group_words]
-        same = engine.hashes(_messages(whose, *within, *codes), key[:KEY_BYTES])
-        if groups is None:
-            nothing = np.zeros(same.size, np.int64)
-            return engine.Ranked(same, nothing, nothing.view(np.uint64))
-        by_group = key[2 * KEY_BYTES : 3 * KEY_BYTES]
-        order = (
-            engine.hashes(_messages(whose, group_words), by_group) if self.groups else np.zeros(same.size, np.uint64)
-        )
-        return engine.Ranked(same, groups.astype(np.int64, copy=False), order)
-
-    def first(self, codes: Integers, people: int, ranked: engine.Ranked, key: bytes) -> Any:
-        """The places of the rows that count, in order, of so many people with all their rows."""
-        starts, order = np.zeros(people + 1, np.int64), np.empty(codes.size, np.int64)
-        kernels.by_person(codes, starts, order)
-        copies = np.empty(codes.size, np.int64)
-        kernels.copy_numbers(starts, order, ranked.same, copies)
-        ranks = engine.hashes(_messages(ranked.same, copies), key[KEY_BYTES : 2 * KEY_BYTES])
-        bounds = np.array([bound or _UNBOUNDED for bound in (self.groups, self.rows_per_group, self.rows)], np.int64)
-        kept = np.zeros(codes.size, np.bool_)
-        kernels.keep_first(starts, order, ranks, ranked.groups, ranked.group_ranks, bounds, kept)
-        return np.flatnonzero(kept)
+    def job(self, key: bytes, sort: Callable[[Batch], Sorting], count: Callable[[Batch], Any]) -> Bounded:
+        """The rows that count by a key, and what is counted of them; as `Bounded`."""
+        return Bounded(self.column, self.missing, self.most, key, sort, count)
 
     def describe(self) -> str:
         """The bounds in words, for readers of a result."""
@@ -276,115 +231,6 @@ class Person:
         rule = "A person must have a column, and bounds: rows, groups, rows_per_group."
         with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(rule)):
             return cls(**body)
-
-
-class Sorting(NamedTuple):
-    """What decides which rows of a batch count: the group of each row, the word of that group, codes of the columns.
-
-    Groups are None where there are none, and words where groups are ranked by their number.
-    """
-
-    groups: Integers | None
-    words: Any
-    codes: Sequence[Any]
-
-
-@dataclass(frozen=True)
-class BoundedRows:
-    """The rows of people that count, for engines: which they are, and what is counted of them.
-
-    Parameters
-    ----------
-    person
-        Whose rows count, and how many.
-    key
-        64 secret bytes.
-    sort
-        What decides about the rows of a batch. Groups have the same number in every batch.
-    count
-        What is counted of a batch of rows that count.
-    """
-
-    person: Person
-    key: bytes
-    sort: Callable[[batching.Batch], Sorting]
-    count: Callable[[batching.Batch], Any]
-
-    @property
-    def column(self) -> str:
-        """The column that says whose row it is."""
-        return self.person.column
-
-    @property
-    def missing(self) -> str:
-        """What happens to rows of nobody."""
-        return self.person.missing
-
-    @property
-    def part_key(self) -> bytes:
-        """16 secret bytes, by which people are parted."""
-        return self.key[-KEY_BYTES:]
-
-    @property
-    def parts(self) -> tuple[BoundedRows, ...]:
-        """What is bounded: this alone."""
-        return (self,)
-
-    def joined(self, tallies: list[Any]) -> Any:
-        """The one tally."""
-        (tally,) = tallies
-        return tally
-
-    def ranked(self, batch: batching.Batch, people: People) -> engine.Ranked:
-        """What decides which rows of a batch count."""
-        groups, words, codes = self.sort(batch)
-        return self.person.ranked(people, groups, groups if words is None else words, codes, self.key)
-
-    def first(self, codes: Integers, people: int, ranked: engine.Ranked) -> Any:
-        """The places of the rows that count, of so many people with all their rows."""
-        return self.person.first(codes, people, ranked, self.key)
-
-    def tally(self, batch: batching.Batch) -> Any:
-        """What is counted of people who are in this batch with all their rows."""
-        batch, people = engine.present(batch, self.column, self.missing)
-        rows = self.first(people.codes, len(people.words), self.ranked(batch, people))
-        # In batches of the usual size: sums of squares of many more rows would not fit in 64 bits.
-        return functools.reduce(operator.add, map(self.count, batching.rebatch([engine.take(batch, rows)])))
-
-
-@dataclass(frozen=True)
-class BoundedParts:
-    """Several releases about the same people, each with its own bounds and its own key.
-
-    Parameters
-    ----------
-    parts
-        The rows that count in each.
-    joined
-        From the tally of each to that of all.
-    """
-
-    parts: tuple[BoundedRows, ...]
-    joined: Callable[[list[Any]], Any]
-
-    @property
-    def column(self) -> str:
-        """The column that says whose row it is."""
-        return self.parts[0].column
-
-    @property
-    def missing(self) -> str:
-        """What happens to rows of nobody."""
-        return self.parts[0].missing
-
-    @property
-    def part_key(self) -> bytes:
-        """16 secret bytes, by which people are parted."""
-        return self.parts[0].part_key
-
-    def tally(self, batch: batching.Batch) -> Any:
-        """What is counted of people who are in this batch with all their rows."""
-        return self.joined([part.tally(batch) for part in self.parts])
 
 
 def warn_of_people(source: Any) -> None:
@@ -417,15 +263,9 @@ def repeated_identifier(source: Any) -> str | None:
     for name in filter(_IDENTIFIER.search, column_names(table)):
         (batch, *_) = itertools.islice(engines.batches(engines.Source(table.data, table.text), [name]), 1)
         try:
-            codes = identify(batch[name]).codes
+            codes = identity.people(batch[name]).codes
         except (DataError, DataTypeError):  # amounts of an account, say: no identifier, and no reason to refuse a table
             continue
         if np.unique(codes[codes >= 0]).size < (codes >= 0).sum():
             return name
     return None
-
-
-def _messages(*columns: Any) -> Any:
-    """Rows of 64-bit words, from columns of whole numbers."""
-    words = [np.asarray(column).astype(np.int64, copy=False).view(np.uint64) for column in columns]
-    return np.concatenate([column if column.ndim == 2 else column[:, None] for column in words], axis=1)

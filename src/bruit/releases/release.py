@@ -25,7 +25,7 @@ from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.domains.outside import clamping
 from bruit.engines import batch as batching
-from bruit.engines.people import fold_people, take
+from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import (
     DataTypeError,
@@ -43,7 +43,7 @@ from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho, rho_to_epsilon
 from bruit.releases.counts import Count
 from bruit.releases.laws import OutcomeLaw
-from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting, warn_of_people
+from bruit.releases.person import Person, warn_of_people
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selected import GroupStatistics
@@ -202,13 +202,12 @@ class Release(Described):
         opened = engines.Source(table, whole.text, whole.progress)
         if self._person is None:
             return engines.fold(opened, self._tally, columns=columns)
-        tally: RawTally = fold_people(opened, self.bounded(self._person, rng), self.columns)
-        return tally
+        (tally,) = fold_people(opened, [self.bounded(self._person, rng)], self.columns)
+        return tally  # type: ignore[no-any-return]
 
-    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+    def bounded(self, person: Person, rng: Randomness = None) -> Bounded:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return BoundedRows(person, key, self._sort, self._tally)
+        return person.job(draw_key(rng, self.digest), self._sort, self._tally)
 
     @property
     def size(self) -> int:
@@ -413,7 +412,7 @@ class Release(Described):
         codes = self._group_codes(batch)
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(len(self.groups) + 1))
-        return [take(batch, order[low:high]) for low, high in itertools.pairwise(ends)]
+        return [batching.take(batch, order[low:high]) for low, high in itertools.pairwise(ends)]
 
     def _group_codes(self, batch: dict[str, Any]) -> Any:
         """The group of each record."""

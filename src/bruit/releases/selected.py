@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from bruit import _checks, documents, engines
-from bruit.engines.people import fold_people, take
+from bruit.engines import batch as batching
+from bruit.engines.bounding import Sorting, draw_key, fold_people
 from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, in_column
 from bruit.estimation.tally import Counts
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
-from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
+from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled
 from bruit.releases.selection import Groups, GroupTally, booked_counts
@@ -132,10 +133,10 @@ class GroupStatistics:
         if self.person is None:
             tally: GroupTally = engines.fold(whole, self._tally, columns=self.columns)
             return tally
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
         sort = functools.partial(self._sort, {}, itertools.count())
-        bounded: GroupTally = fold_people(whole, BoundedRows(self.person, key, sort, self._tally), self.columns)
-        return bounded
+        job = self.person.job(draw_key(rng, self.digest), sort, self._tally)
+        (bounded,) = fold_people(whole, [job], self.columns)
+        return bounded  # type: ignore[no-any-return]
 
     def _tally(self, batch: dict[str, Any]) -> GroupTally:
         """What rows that all count give to each group: their number, then the counts of each statistic."""
@@ -143,7 +144,7 @@ class GroupStatistics:
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(len(labels) + 1))
         parts = {
-            label: take(batch, order[low:high])
+            label: batching.take(batch, order[low:high])
             for label, (low, high) in zip(labels, itertools.pairwise(ends.tolist()), strict=True)
             if high > low
         }

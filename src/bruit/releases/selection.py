@@ -31,7 +31,8 @@ from bruit.domains.categories import spelling
 from bruit.domains.domain import DictionaryColumn
 from bruit.domains.missing import MISSING_LABEL, is_missing
 from bruit.engines import batch as batching
-from bruit.engines.people import fold_people, words_of_text
+from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
+from bruit.engines.identity import words_of_text
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import exact_sum
@@ -40,7 +41,7 @@ from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
 from bruit.releases.laws import NamedLaw
 from bruit.releases.noise import DiscreteGaussian, cut
-from bruit.releases.person import SECRET_BYTES, BoundedRows, Person, Sorting
+from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, labelled, named_by
 from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
@@ -548,12 +549,13 @@ class Groups:
         whole = engines.Source.of(source)
         if self._person is None:
             return self.tally_of(engines.fold(whole, self.tally_batch, columns=self.columns))
-        return self.tally_of(fold_people(whole, self.bounded(self._person, rng), self.columns))
+        (counts,) = fold_people(whole, [self.bounded(self._person, rng)], self.columns)
+        return self.tally_of(counts)
 
-    def bounded(self, person: Person, rng: Randomness = None) -> BoundedRows:
+    def bounded(self, person: Person, rng: Randomness = None) -> Bounded:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""
-        key = Words.resolve(rng, "people", self.digest).stream().bytes(SECRET_BYTES)
-        return BoundedRows(person, key, functools.partial(self.sorting, {}, itertools.count()), self.tally_batch)
+        sort = functools.partial(self.sorting, {}, itertools.count())
+        return person.job(draw_key(rng, self.digest), sort, self.tally_batch)
 
     def tally_batch(self, batch: dict[str, Any]) -> Counter[str]:
         """The people of a batch of rows that all count, by group."""

@@ -32,7 +32,6 @@ from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
 from bruit.engines.form import Form, Rows
-from bruit.engines.people import PeopleTally
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words
@@ -82,21 +81,31 @@ def fold_reports(source: Source, function: Callable[[Rows], Any], forms: Mapping
     return _folded(placed, job, lambda: function(nobody), source.progress)
 
 
-def fold_people(source: Source, bounding: PeopleTally, columns: list[str]) -> Any:
-    """As `bruit.engines.people.fold_people`, for a DataFrame: rows are brought together by a hash of their person.
+def fold_together(
+    source: Source, function: Callable[[Batch], Any], columns: list[str], column: str, together: Callable[[Batch], Any]
+) -> Any:
+    """As `fold`, where rows that belong together are in one batch, however many they are; None if there are no rows.
 
-    The hash is ours and not Spark's, which takes é for another person than e with an accent. A task that runs again
-    finds the same rows, and makes the same of them.
+    `together` says, from batches of one column, which rows there are, and a number for each of these: rows with the
+    same number belong together.
     """
     from pyspark.sql.types import LongType, StructField, StructType
 
     narrow = _narrow(source, columns)
-    job = tasks.Job(pickling.function(bounding.tally), narrow.names, source.text.missing_elsewhere)
-    whose = functools.partial(tasks.keyed, job, bounding.column, bounding.missing, bounding.part_key)
-    schema = StructType([*narrow.frame.schema.fields, StructField(tasks.PERSON, LongType(), False)])
-    together = narrow.frame.mapInArrow(whose, schema).repartition(tasks.PERSON)
-    parts = together.mapInArrow(functools.partial(tasks.folded_whole, job), tasks.PART_SCHEMA)
-    return _summed(narrow.frame, parts, lambda: bounding.tally(narrow.empty), source.progress)
+    missing = source.text.missing_elsewhere
+    numbering = tasks.Job(pickling.function(together), {column: narrow.names[column]}, missing)
+    job = tasks.Job(pickling.function(function), narrow.names, missing)
+    schema = StructType([*narrow.frame.schema.fields, StructField(tasks.TOGETHER, LongType(), False)])
+    numbered = narrow.frame.mapInArrow(functools.partial(tasks.numbered, numbering), schema)
+    parts = numbered.repartition(tasks.TOGETHER).mapInArrow(
+        functools.partial(tasks.folded_whole, job), tasks.PART_SCHEMA
+    )
+    return _summed(narrow.frame, parts, lambda: None, source.progress)
+
+
+def without_rows(source: Source, columns: list[str]) -> Batch:
+    """A batch of these columns that has no rows."""
+    return _narrow(source, columns).empty
 
 
 def _folded(frame: Any, job: tasks.Job, nothing: Callable[[], Any], progress: Progress | None) -> Any:

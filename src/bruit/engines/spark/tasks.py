@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bruit.domains.domain import DictionaryColumn
-from bruit.engines import arrow, memory, people, reports, sinks
+from bruit.engines import arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
 from bruit.engines.form import Form, Rows, together
@@ -25,8 +25,8 @@ from bruit.errors import BruitError, DataTypeError, translated
 PART, PART_SCHEMA = "part", "part binary"
 #: The column that says in which partition a row stands.
 PARTITION = "partition"
-#: The column with a keyed hash of the person of a row.
-PERSON = "person"
+#: The column with a number that rows have which belong together.
+TOGETHER = "together"
 
 # Spark has no unsigned numbers: these are kept in the next type that holds them all.
 _WIDER = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "float16": pa.float32()}
@@ -52,21 +52,20 @@ def folded(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
             yield from _part(function(batch) for batch in batching.rebatch(_pieces(job, batches)))
 
 
-def keyed(job: Job, person: str, missing: str, key: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    """The rows that belong to somebody, each with a keyed hash of its person, by which Spark brings them together."""
+def numbered(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows that the function takes, each with its number, by which Spark brings them together."""
     with quiet():
+        function = _function(job)
         for piece in batches:
             with arrow.reading("The DataFrame", "Arrow"):
-                whose = {person: arrow.batch(piece, job.names, job.missing)[person]}
-            everybody = people.identify(whose[person]).codes
-            kept = people.present(whose, person, missing)[1]
-            rows = piece.filter(pa.array(everybody >= 0))
-            words = people.hashes(kept.words, key)[kept.codes].view(np.int64)
-            yield pa.RecordBatch.from_arrays([*rows.columns, pa.array(words)], [*rows.schema.names, PERSON])
+                batch = arrow.batch(piece, job.names, job.missing)
+            taken, numbers = function(batch)
+            rows = piece.filter(pa.array(taken))
+            yield pa.RecordBatch.from_arrays([*rows.columns, pa.array(numbers)], [*rows.schema.names, TOGETHER])
 
 
 def folded_whole(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    """As `folded`, with all rows of a partition at once; those of a person are in one partition."""
+    """As `folded`, with all rows of a partition at once; rows that belong together are in one partition."""
     with quiet():
         pieces = list(_pieces(job, batches))
         if pieces:
