@@ -274,7 +274,7 @@ def with_fakes(plan: Plan, fakes: Fakes = "plan") -> Fake:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {plan.method}.")
     if fakes == "plan":
         return design  # type: ignore[no-any-return] # what `hides` says
-    if plan.kind != "RS+RFD":
+    if all(column.weights is None for column in design.columns.values()):
         raise ParameterError('fakes="uniform" is a mistake about a prior, and only RS+RFD has one: use fakes="plan".')
     columns = {name: replace(column, weights=None) for name, column in design.columns.items()}
     return Fake.of(design.schema, design.kind, columns)

@@ -240,9 +240,10 @@ def _tables(
 
     for names in wanted:
         joint.check(plan, names, whole=True)
-    if plan.kind == "SPL" and len(reports) > 1:
+    from_reports = plan.design.tables_from == "reports"
+    if from_reports and len(reports) > 1:
         raise ParameterError("--table of reports by SPL reads one file: name one.")
-    source: Any = reports[0] if plan.kind == "SPL" else plan.tally(*reports)
+    source: Any = reports[0] if from_reports else plan.tally(*reports)
     settings = {name: options[name] for name in ("level", "method", "simultaneous")}
     return [plan.table(source, *names, target=target).table(**settings) for names in wanted]
 

@@ -340,7 +340,7 @@ class _Expected:
 
         plan = self.plan
         sizes = [attribute.size for attribute in plan.schema.values() if plan.design.gives(attribute.name) != "mean"]
-        shows = plan.kind == "TAB" or (plan.public and plan.kind in ("one", "SMP"))
+        shows = plan.design.counted_tables or (plan.public and plan.design.card_kind in ("one", "SMP"))
         if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.rounds is not None:
             return None
         ways = compare_groups(0.3, 0.2, epsilon=plan.epsilon, power=0.8, answers=min(sizes))
@@ -350,10 +350,10 @@ class _Expected:
     @property
     def _drawn(self) -> float:
         """The least chance with which a person reports on what is compared."""
-        design: Any = self.plan.design
-        if self.plan.kind == "TAB":
-            return float(min(design.drawn.chance(name) for name in design.questions))
-        return 1.0 if self.plan.kind == "one" else float(min(design.chance(name) for name in self.plan.schema))
+        design = self.plan.design
+        if design.counted_tables and design.draws is not None:
+            return min(design.draws) / sum(design.draws)
+        return min(design.chance(name) for name in self.plan.schema)
 
     @property
     def _promises(self) -> list[str]:

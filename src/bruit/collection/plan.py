@@ -568,19 +568,13 @@ class Plan(Randomizer):
             lambda name: self._answer(name, tally, target),
             group,
             lambda names: self._table_of(names, tally, target),
-            self._tables_counted,
+            self.design.counted_tables,
         )
-
-    @property
-    def _tables_counted(self) -> tuple[tuple[str, ...], ...]:
-        """The tables that a tally tells about."""
-        return getattr(self.design, "counted_tables", ())
 
     def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
         """The table of these attributes, where the method tells one; an error that says why not otherwise."""
         joint.check(self, names)
-        design: Any = self.design
-        return design.table(names, tally, target, self.guarantee)
+        return self.design.table(names, tally, target, self.guarantee)
 
     def table(self, source: SourceLike | Tally, *names: str, target: Target = "population") -> Any:
         """How several attributes go together: the share of every cell, with intervals, differences and a test.
@@ -595,7 +589,7 @@ class Plan(Randomizer):
             As for `estimate`.
         """
         joint.check(self, names, whole=True)
-        if self.kind == "SPL":
+        if self.design.tables_from == "reports":
             return joint.product(self.private, source, names, target)
         tally = source if isinstance(source, Tally) else self.tally(source)
         return self.estimate(tally, target).table(*names)

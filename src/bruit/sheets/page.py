@@ -161,8 +161,9 @@ class _Sheet:
             lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
         else:
             lines.append(self.say("clear_nothing"))
-        lines += [self.say("clear_drawn")] if plan.kind == "SMP" else []
-        lines += [self.say("clear_several")] if plan.kind in ("SMPk", "TAB") else []
+        if plan.design.draws is not None:
+            alone = self._sent() == 1 and not plan.design.counted_tables
+            lines.append(self.say("clear_drawn" if alone else "clear_several"))
         lines.append(self.say("clear_part"))
         lines += [self.say("clear_pairs")] if plan.public else []
         yield _heading(self.say("clear"))

@@ -80,7 +80,7 @@ class Check:
         """What is to be expected of each attribute, in the order of the plan."""
         plan = self.survey.plan
         variances = plan.variance(self.people)
-        if plan.kind == "TAB":
+        if plan.design.counted_tables:
             return [self._margin(name, float(np.max(variances[name]))) for name in plan.schema]
         return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
 
@@ -239,13 +239,13 @@ class Check:
         ]
 
     def _method(self) -> list[str]:
-        count = len(self.survey.units)
-        if self.survey.plan.kind == "TAB":
+        count, design = len(self.survey.units), self.survey.plan.design
+        if design.counted_tables:
             return [
                 f"Each person reports one of {counted(count, 'table')} of answers, whole: about "
                 f"{self.people / count:.0f} on each."
             ]
-        if self.survey.plan.kind != "SMP":
+        if design.draws is None or design.card_kind is None:
             return []
         return [
             f"Each person reports one of {count} answers, drawn by chance: about {self.people / count:.0f} on each."
