@@ -10,7 +10,7 @@ from sources import sources
 
 def compared(nodes: Iterable[ast.AST]) -> list[int]:
     """Lines that compare the kind of a plan, of its design or of its method with anything, or choose by it."""
-    found = []
+    lines = []
     for node in nodes:
         sides: list[ast.AST] = []
         if isinstance(node, ast.Compare):
@@ -20,8 +20,8 @@ def compared(nodes: Iterable[ast.AST]) -> list[int]:
         elif isinstance(node, ast.Subscript):
             sides = [node.slice]
         if any(_is_kind(side) for side in sides):
-            found.append(node.lineno)  # type: ignore[attr-defined] # these have one
-    return found
+            lines.append(node.lineno)  # type: ignore[attr-defined] # these have one
+    return lines
 
 
 def _is_kind(node: ast.AST) -> bool:

@@ -203,7 +203,7 @@ def _sampled(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -
         who, noise = part.split(2)
         reports, _ = replay(design, draw_codes(population, n, who.stream().generator()), noise)
         rate, error = _mean(_posterior(design, reports, population).max(axis=1))
-        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / plan.d, error=error)
+        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / len(plan.schema), error=error)
 
 
 def _rarest(design: Fake, name: str) -> int:

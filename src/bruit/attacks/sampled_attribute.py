@@ -148,12 +148,12 @@ def sampled_attribute(
     if isinstance(attacker, str) and attacker == "bayes":
         guesses, name = case.by_posterior(), "Bayes"
     else:
-        machine = _fresh(attacker, plan.d, generator)
+        machine = _fresh(attacker, len(plan.schema), generator)
         guesses = case.by_learning(machine, synthetic, words.made_up, generator)
         name = _name_of(attacker)
     return scored(
         guesses == sampled[~compromised],
-        baseline=1 / plan.d,
+        baseline=1 / len(plan.schema),
         description=f"sampled attribute of {plan.method} by {name}, {_words(knowledge, share, fakes)}",
         level=level,
     )

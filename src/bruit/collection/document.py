@@ -43,7 +43,7 @@ def _questions(plan: Plan) -> dict[str, Any]:
         return {
             **attributes,
             "method": plan.method,
-            "mechanism": described[plan.name],
+            "mechanism": described[next(iter(plan.schema))],
             "guarantee": plan.guarantee.to_dict(),
         }
     return {

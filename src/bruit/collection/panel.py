@@ -17,11 +17,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bruit import _checks
 from bruit.cards import Question
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
+from bruit.engines.form import Form
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
@@ -88,6 +92,31 @@ class Panel:
         """What one report is of what is asked privately."""
         return self.plan.design
 
+    # What a memory asks.
+
+    @property
+    def digest(self) -> str:
+        """That of the plan."""
+        return self.plan.digest
+
+    @property
+    def form(self) -> dict[str, Form]:
+        """That of the plan: a memo has the form of a report."""
+        return self.plan.form
+
+    @property
+    def follow_changes(self) -> bool:
+        """Whether a person has a memo for every value."""
+        return self.repeat.follow_changes
+
+    def encode(self, values: SourceLike) -> dict[str, Codes]:
+        """As the plan."""
+        return self.plan.encode(values)
+
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """As the plan."""
+        return self.plan.valid(reports)
+
     # What a person does.
 
     @cached_property
@@ -127,7 +156,7 @@ class Panel:
     def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Memos of people with codes that the plan's `encode` gave, in the form of reports."""
         records = self.plan.records
-        return records.beside(codes, self.memos.randomize(records.asked(codes), words))
+        return records.beside(codes, self.memos.randomize(records.private_codes(codes), words))
 
     def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
         """Reports of memos; what is sent in clear is that of the epoch's first report."""

@@ -37,7 +37,7 @@ from bruit.errors import (
 )
 from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
 from bruit.mechanism import LocalMechanism
-from bruit.oracles import Memory, Oracle, Series
+from bruit.oracles import Memory
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 from bruit.rounding import log_ceiling
@@ -100,7 +100,7 @@ class Plan(Randomizer):
 
     With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
     times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
-    `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
+    `Panel.after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
     With `follow_changes` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
     every report; ``guarantees["same-changes"]`` is less and holds between histories whose values are equal at the same
     pairs of rounds of an epoch: when somebody changes is not hidden.
@@ -144,8 +144,8 @@ class Plan(Randomizer):
     The same people in twelve rounds of four epochs:
 
     >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
-    >>> memos = plan.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
-    >>> plan.tally(plan.answer(memos, rng=1)).n
+    >>> memos = plan.panel.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
+    >>> plan.tally(plan.panel.answer(memos, rng=1)).n
     4
     >>> [round(plan.guarantees[name].epsilon, 4) for name in ("report", "epoch", "person")]
     [1.0, 2.0, 8.0]
@@ -278,11 +278,6 @@ class Plan(Randomizer):
     # What it is.
 
     @property
-    def d(self) -> int:
-        """How many attributes there are."""
-        return len(self.schema)
-
-    @property
     def kind(self) -> methods.Kind:
         """What is done with the attributes: ``"one"``, ``"SPL"``, ``"SMP"``, ``"SMPk"``, ``"RS+FD"``, ….
 
@@ -310,11 +305,6 @@ class Plan(Randomizer):
         """The ε that one true report is made with; None where attributes have budgets of their own."""
         return self._known.inner
 
-    @property
-    def strata(self) -> int:
-        """How many groups the public attributes make; 1 where nothing is sent in clear."""
-        return self.records.size
-
     @cached_property
     def private(self) -> Plan:
         """The plan without what it sends in clear; it promises the same."""
@@ -330,28 +320,13 @@ class Plan(Randomizer):
         return plan
 
     @property
-    def attribute(self) -> Attribute:
-        """The question, of a plan that asks one."""
-        self._only_one("attribute")
-        return next(iter(self.schema.values()))
-
-    @property
-    def name(self) -> str:
-        """The name of the question's column, of a plan that asks one."""
-        return self.attribute.name
-
-    @property
     def mechanism(self) -> Mechanism:
         """What makes an answer private, of a plan that asks one question."""
-        return self.mechanisms[self.name]
-
-    @property
-    def oracle(self) -> Oracle:
-        """The mechanism, of a plan that asks for one category."""
-        oracle: Any = self.mechanism
-        if oracle.gives != "frequency":
-            raise ParameterError("This plan asks for a number and has no oracle: its `mechanism` makes it private.")
-        return oracle  # type: ignore[no-any-return] # what `gives` says
+        if len(self.schema) > 1:
+            raise ParameterError(
+                f"A plan for {len(self.schema)} attributes has no single mechanism: use schema and mechanisms."
+            )
+        return next(iter(self.mechanisms.values()))
 
     @cached_property
     def digest(self) -> str:
@@ -448,33 +423,9 @@ class Plan(Randomizer):
             raise ParameterError(f"This plan asks once: plan rounds, with {panels.AS_IN}.")
         return self._panel
 
-    def memoize(self, table: SourceLike, rng: Randomness = None) -> Reports:
-        """As `Panel.memoize`."""
-        return self.panel.memoize(table, rng)
-
-    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
-        """As `Panel.answer`."""
-        return self.panel.answer(memos, rng)
-
-    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """As `Panel.remember`."""
-        return self.panel.remember(codes, words)
-
-    def report(self, memos: Reports, words: Words) -> Reports:
-        """As `Panel.report`."""
-        return self.panel.report(memos, words)
-
     def guarantee_of_a_report(self, unit: Unit = "person") -> Guarantee:
         """What one report tells; of a plan without rounds, all that it promises."""
-        return self.guarantees[unit] if self._panel is None else self.after(1, unit)
-
-    def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
-        """As `Panel.after`."""
-        return self.panel.after(rounds, unit)
-
-    def epoch_of(self, round: int, epoch: int | None = None) -> int:
-        """As `Panel.epoch_of`."""
-        return self.panel.epoch_of(round, epoch)
+        return self.guarantees[unit] if self._panel is None else self._panel.after(1, unit)
 
     def encode(self, table: SourceLike) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -557,7 +508,7 @@ class Plan(Randomizer):
         group = groups.grouping(self.records, tally, lambda own: self._answers(own, target))
         answers = self._answers(self.records.pooled(tally), target, group)
         if self.kind == "one":
-            answers[self.name]
+            answers[next(iter(self.schema))]
         return answers
 
     def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
@@ -594,13 +545,9 @@ class Plan(Randomizer):
         tally = source if isinstance(source, Tally) else self.tally(source)
         return self.estimate(tally, target).table(*names)
 
-    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
-        """As `Panel.series`."""
-        return self.panel.series(tallies, rounds)
-
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        answer = replace(answer, name=self.name) if self.kind == "one" else answer
+        answer = replace(answer, name=name) if self.kind == "one" else answer
         domain: Any = self.schema[name].domain
         if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
             return ScaleEstimate.of(answer, domain.k)
@@ -702,6 +649,24 @@ class Plan(Randomizer):
         panel: panels.Panel | None = self.__dict__["_resolved_panel"]
         return panel
 
-    def _only_one(self, what: str) -> None:
-        if self.d > 1:
-            raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
+    if not TYPE_CHECKING:  # a type checker is to see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: an error that says where what a plan had once is now."""
+            if name in _MOVED:
+                raise AttributeError(f"A plan has no {name!r} any more: use {_MOVED[name]}.")
+            raise AttributeError(f"A plan has no attribute {name!r}.")
+
+
+#: What a plan had once, and what to write now.
+_MOVED = {
+    "d": "len(plan.schema)",
+    "name": "next(iter(plan.schema))",
+    "attribute": "next(iter(plan.schema.values()))",
+    "oracle": "plan.mechanism",
+    "strata": "plan.records.size",
+    **{
+        name: f"plan.panel.{name}(…)"
+        for name in ("memoize", "answer", "remember", "report", "after", "epoch_of", "series")
+    },
+}

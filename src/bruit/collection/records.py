@@ -102,9 +102,9 @@ class Records:
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
-        return self.beside(codes, self.design.randomize(self.asked(codes), words))
+        return self.beside(codes, self.design.randomize(self.private_codes(codes), words))
 
-    def asked(self, codes: Mapping[str, Codes]) -> Mapping[str, Codes]:
+    def private_codes(self, codes: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """The codes that are asked privately; everybody must have one in every column."""
         people_of_columns(codes)
         return {name: codes[name] for name in self.design.schema} if self.clear else codes

@@ -37,7 +37,7 @@ def simulate(plan: Plan, counts: Any, rng: Randomness) -> Tally:
 def _simulated(plan: Plan, counts: Any, rng: Randomness) -> Tally:
     """The tally of the people of one stratum."""
     if plan.kind == "one":
-        own = counts[plan.name] if isinstance(counts, Mapping) else counts
+        own = counts[next(iter(plan.schema))] if isinstance(counts, Mapping) else counts
         return replace(plan.mechanism.simulate(own, rng), design=plan.digest)
     generator = Entropy.resolve(rng, "simulate", plan.digest).generator()
     if isinstance(counts, Mapping):

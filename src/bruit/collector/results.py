@@ -147,7 +147,7 @@ class Results:
         if not self.survey.has_rounds or not numbers:
             return {}
         tallies = [self.tally(number) for number in numbers]
-        known = plan.series(tallies, numbers)
+        known = plan.panel.series(tallies, numbers)
         return {
             name: known[name] for name in plan.schema if all(plan.design.reported(name, tally) for tally in tallies)
         }

@@ -113,10 +113,10 @@ class _Sheet:
     def _leaves(self) -> Iterator[str]:
         yield _heading(self.say("leaves"))
         yield _paragraph(self.say("leaves_text"))
-        numbers = {"d": self.phrases.whole(self.plan.d), "k": self.phrases.whole(self._sent())}
+        numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
         yield _paragraph(self.phrases("method", self.plan.kind, **numbers))
-        if self.plan.d == 1:
-            yield _list(self._odds(self.plan.name))
+        if len(self.plan.schema) == 1:
+            yield _list(self._odds(next(iter(self.plan.schema))))
             return
         for name in self.plan.design.questions:
             yield _paragraph(self.say("example", name=self.phrases.quoted(name)))

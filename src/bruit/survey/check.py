@@ -231,7 +231,8 @@ class Check:
         rounds, epochs = plan.rounds or 1, plan.epochs or 1
         return [
             f"{counted(self.survey.rounds, 'round')} in {counted(epochs, 'epoch')}: ε = "
-            f"{plan.guarantees['report'].epsilon:.4g} for one report, {plan.after(rounds).epsilon:.4g} for an epoch.",
+            f"{plan.guarantees['report'].epsilon:.4g} for one report, "
+            f"{plan.panel.after(rounds).epsilon:.4g} for an epoch.",
             "People answer once in an epoch; its other rounds send again from what was drawn then, so that a change of "
             "answers shows in the next epoch."
             if rounds > 1
