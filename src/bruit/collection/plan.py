@@ -269,6 +269,7 @@ class Plan(Randomizer):
         That is not ε for a person. `guarantee` says what it really is: ε' for a person, and for one attribute what the
         sizes of all attributes make of it. For ADP the candidates are GRR and OUE, as in the papers.
 
+        >>> import math
         >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
         >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
         [3.0, 2.0]
