@@ -105,8 +105,8 @@ def _panel() -> dict[str, str]:
     """Rounds of the same people: by memos in memory, and by a file of memos."""
     plan = Plan({"works": SCHEMA["works"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2)
     table = {"id": [f"person {i}" for i in range(200)], "works": _answers(SCHEMA["works"])[:200]}
-    memos = plan.memoize(table, rng=SEED)
-    answers = plan.answer(memos, rng=SEED)
+    memos = plan.panel.memoize(table, rng=SEED)
+    answers = plan.panel.answer(memos, rng=SEED)
     with tempfile.TemporaryDirectory() as folder:
         memory = Memory.create(Path(folder) / "memory.json", plan)
         by_file = [plan.privatize(table, rng=SEED, memory=memory, round=number, person="id") for number in (1, 2, 4)]

@@ -55,7 +55,7 @@ def _rate(
     seed = int(rng.integers(2**63, 1)[0])
     reports, sampled = parts.replayed(plan, sample, seed)
     closed = parts.percent(sampled_posterior(plan, reports).argmax(axis=1) == sampled)
-    row = {"n": sample.n, "baseline": 100 / plan.d, "closed": closed}
+    row = {"n": sample.n, "baseline": 100 / len(plan.schema), "closed": closed}
     if attacker == "bayes":
         informed = sampled_posterior(plan, reports, sample.frequencies).argmax(axis=1)
         return {**row, "rate": closed, "informed": parts.percent(informed == sampled)}

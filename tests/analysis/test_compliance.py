@@ -20,9 +20,9 @@ SECOND = second_plan(FIRST, 0.5)
 
 def tally(plan: Plan, following: list[int], ignoring: int, seed: int) -> Tally:
     """Reports of people of whom some follow, with so many of each answer, and some always send the first answer."""
-    labels = np.array(plan.attribute.labels)
-    reports = plan.privatize({plan.name: np.repeat(labels, following)}, rng=seed)[plan.name]
-    return plan.tally({plan.name: np.concatenate([reports, np.zeros(ignoring, reports.dtype)])})
+    labels = np.array(next(iter(plan.schema.values())).labels)
+    reports = plan.privatize({next(iter(plan.schema)): np.repeat(labels, following)}, rng=seed)[next(iter(plan.schema))]
+    return plan.tally({next(iter(plan.schema)): np.concatenate([reports, np.zeros(ignoring, reports.dtype)])})
 
 
 def expected(plan: Plan, pi: float, gamma: float) -> float:
@@ -129,7 +129,7 @@ def test_a_survey_of_one_group_says_what_it_would_say_if_some_did_not_follow() -
 @pytest.mark.parametrize("code", [0, 1])
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_reports_that_all_agree_have_an_error_too(code: int, n: int) -> None:
-    equal = [plan.tally({plan.name: np.full(n, code, np.uint8)}) for plan in (FIRST, SECOND)]
+    equal = [plan.tally({next(iter(plan.schema)): np.full(n, code, np.uint8)}) for plan in (FIRST, SECOND)]
     result = compliance(FIRST, equal[0], SECOND, equal[1])
     assert (np.linalg.eigvalsh(result.covariance) > 0).all()
     assert 0 <= result.p_value <= 1

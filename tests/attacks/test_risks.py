@@ -49,7 +49,7 @@ def test_a_value_is_guessed_as_often_as_the_best_guess_from_all_reports_is_right
         name: np.array((frequencies or {}).get(name, [1 / found.size] * found.size))
         for name, found in plan.schema.items()
     }
-    for risk in risks(plan, frequencies)[: plan.d]:
+    for risk in risks(plan, frequencies)[: len(plan.schema)]:
         place = list(plan.schema).index(risk.attribute)
         guesses = posterior(plan, reports, shares, place).argmax(axis=1)
         assert near(risk.rate, float(np.mean(guesses == people[risk.attribute])), risk.error)

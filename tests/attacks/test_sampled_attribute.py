@@ -64,8 +64,8 @@ def _joint(plan):
     places = list(itertools.product(*(range(len(law)) for law in true)))
     law = [
         [
-            Fraction(1, plan.d) * math.prod((true if j == i else fake)[i][y] for i, y in enumerate(reports))
-            for j in range(plan.d)
+            Fraction(1, len(plan.schema)) * math.prod((true if j == i else fake)[i][y] for i, y in enumerate(reports))
+            for j in range(len(plan.schema))
         ]
         for reports in places
     ]

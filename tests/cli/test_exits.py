@@ -80,7 +80,7 @@ def defect(monkeypatch):
 
 def test_a_defect_has_a_code_of_its_own_and_shows_no_data(run, survey, defect, tmp_path):
     told = run("privatize", survey, *defect, code=70)
-    assert "this is a defect of bruit (KeyError in collection/plan.py, line" in told.err
+    assert "this is a defect of bruit (KeyError in collection/files.py, line" in told.err
     assert SECRET not in told.err
     assert "Traceback" not in told.err
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]

@@ -57,9 +57,9 @@ def law(plan):
             found[record] = {
                 reports: sum(
                     math.prod(matrices[j][record[j]][y] if j == true else fakes[j][y] for j, y in enumerate(reports))
-                    for true in range(plan.d)
+                    for true in range(len(plan.schema))
                 )
-                / plan.d
+                / len(plan.schema)
                 for reports in itertools.product(*messages)
             }
         else:

@@ -33,9 +33,11 @@ def test_a_plan_promises_a_report_an_epoch_and_all_epochs_and_no_more_than_was_a
     assert promised["epoch"] <= 2.0
     assert promised["epoch"] == pytest.approx(2.0, abs=1e-9)
     assert promised["person"] <= 8.0
-    assert promised["person"] == pytest.approx(4 * plan.after(12).epsilon, abs=1e-12)
+    assert promised["person"] == pytest.approx(4 * plan.panel.after(12).epsilon, abs=1e-12)
     assert promised["attribute"] <= promised["person"]
-    assert plan.after(1).epsilon <= plan.after(2).epsilon <= plan.after(12).epsilon <= promised["epoch"]
+    assert (
+        plan.panel.after(1).epsilon <= plan.panel.after(2).epsilon <= plan.panel.after(12).epsilon <= promised["epoch"]
+    )
     assert plan.guarantee == plan.guarantees["person"]
 
 
@@ -75,8 +77,8 @@ def test_the_epsilon_of_several_rounds_equals_brute_force_over_whole_records():
             # Reports on the attributes are independent with SPL; with SMP there are those on one, drawn without a look.
             largest["SPL"] = max(largest["SPL"], worst["SPL", "a"] * worst["SPL", "b"])
             largest["SMP"] = max(largest["SMP"], worst["SMP", "a"], worst["SMP", "b"])
-        assert split.after(rounds).epsilon == pytest.approx(math.log(largest["SPL"]), abs=1e-12)
-        assert sample.after(rounds).epsilon == pytest.approx(math.log(largest["SMP"]), abs=1e-12)
+        assert split.panel.after(rounds).epsilon == pytest.approx(math.log(largest["SPL"]), abs=1e-12)
+        assert sample.panel.after(rounds).epsilon == pytest.approx(math.log(largest["SMP"]), abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["GRR", *METHODS])
@@ -131,14 +133,14 @@ def test_a_report_without_memory_is_refused():
     with pytest.raises(ParameterError, match="must keep a memo"):
         planned().privatize(TABLE)
     with pytest.raises(ParameterError, match="asks once"):
-        Plan(SCHEMA, 1.0).memoize(TABLE)
+        Plan(SCHEMA, 1.0).panel.memoize(TABLE)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_memos_and_reports_have_one_form_and_the_sampled_attribute_stays(method):
     plan = planned(method)
-    memos = plan.memoize(TABLE, rng=1)
-    first, second = plan.answer(memos, rng=2), plan.answer(memos, rng=3)
+    memos = plan.panel.memoize(TABLE, rng=1)
+    first, second = plan.panel.answer(memos, rng=2), plan.panel.answer(memos, rng=3)
     assert {name: (column.dtype, column.shape) for name, column in memos.items()} == {
         name: (column.dtype, column.shape) for name, column in first.items()
     }
@@ -153,17 +155,17 @@ def test_memos_and_reports_have_one_form_and_the_sampled_attribute_stays(method)
 
 def test_memos_that_are_kept_as_they_are_when_the_epoch_is_one_report():
     plan = planned("SMP[GRR]", epoch_epsilon=1.0)
-    memos = plan.memoize(TABLE, rng=1)
-    reports = plan.answer(memos)
+    memos = plan.panel.memoize(TABLE, rng=1)
+    reports = plan.panel.answer(memos)
     assert all((memos[name] == reports[name]).all() for name in memos)
 
 
 def test_memos_that_no_plan_gives_are_refused():
     plan = planned("SMP[GRR]")
-    memos = plan.memoize(TABLE, rng=1)
+    memos = plan.panel.memoize(TABLE, rng=1)
     memos["attribute"][0] = 7
     with pytest.raises(ParameterError, match="memos must be"):
-        plan.answer(memos)
+        plan.panel.answer(memos)
 
 
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "SMP[OLH]"])
@@ -172,9 +174,9 @@ def test_the_mean_over_rounds_is_unbiased_with_the_variance_stated(method):
     target = "population" if method.startswith("SMP") else "people"
     scores = []
     for trial in range(60):
-        memos = plan.memoize(TABLE, rng=1000 + trial)
-        tallies = [plan.tally(plan.answer(memos, rng=10 * trial + number)) for number in range(2)]
-        mean = plan.series(tallies)["colour"].mean(target=target)
+        memos = plan.panel.memoize(TABLE, rng=1000 + trial)
+        tallies = [plan.tally(plan.panel.answer(memos, rng=10 * trial + number)) for number in range(2)]
+        mean = plan.panel.series(tallies)["colour"].mean(target=target)
         scores.append((mean.frequency - truth) / mean.standard_error)
     z = np.array(scores)
     assert np.abs(z.mean(axis=0)).max() < 6 / math.sqrt(60)
@@ -184,8 +186,8 @@ def test_the_mean_over_rounds_is_unbiased_with_the_variance_stated(method):
 
 def test_a_series_knows_rounds_epochs_and_labels():
     plan = planned("SMP[GRR]")
-    tallies = [plan.tally(plan.answer(plan.memoize(TABLE, rng=i), rng=i)) for i in range(3)]
-    series = plan.series(tallies, rounds=[1, 12, 13])["colour"]
+    tallies = [plan.tally(plan.panel.answer(plan.panel.memoize(TABLE, rng=i), rng=i)) for i in range(3)]
+    series = plan.panel.series(tallies, rounds=[1, 12, 13])["colour"]
     assert series.epochs == (1, 1, 2)
     assert series.labels == ("red", "green", "blue")
     assert series.difference(1, 2, same_people=False).title == "Round 13 less round 12"
@@ -194,9 +196,9 @@ def test_a_series_knows_rounds_epochs_and_labels():
         series.mean(target="people")
     for rounds in ([1, 1, 2], [3, 2, 1], [1, 2], [0, 1, 2], [47, 48, 49]):
         with pytest.raises(ParameterError):
-            plan.series(tallies, rounds=rounds)["colour"]
+            plan.panel.series(tallies, rounds=rounds)["colour"]
     with pytest.raises(DesignError):
-        plan.series(
+        plan.panel.series(
             [
                 Plan(SCHEMA, 1.0, "SMP[GRR]").simulate(
                     {name: [9] * len(v) for name, v in SCHEMA.items()} | {"sex": [50, 49], "colour": [33] * 3}
@@ -266,15 +268,15 @@ def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_
     plan = Plan(
         {"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"], epoch_epsilon=2.0, rounds=3, epochs=2
     )
-    memos = plan.memoize({"smokes": ["no", "yes"] * 30, "school": ["A"] * 20 + ["B"] * 40}, rng=1)
-    tallies = [plan.tally(plan.answer(memos, rng=number)) for number in (1, 2, 3)]
+    memos = plan.panel.memoize({"smokes": ["no", "yes"] * 30, "school": ["A"] * 20 + ["B"] * 40}, rng=1)
+    tallies = [plan.tally(plan.panel.answer(memos, rng=number)) for number in (1, 2, 3)]
     assert [plan.estimate(tally).by("school")["B"]["smokes"].n for tally in tallies] == [40, 40, 40]
-    assert plan.series(tallies)["smokes"].estimates()[0].n == 60
+    assert plan.panel.series(tallies)["smokes"].estimates()[0].n == 60
     card = plan.card()
     memo = card.draw_memo({"smokes": "no", "school": "B"})
     assert memo["school"] == card.refresh(memo)["school"] == "1"
     with pytest.raises(ParameterError, match="that this plan gave"):
-        plan.answer({**memos, "school": memos["school"] + 2}, rng=1)
+        plan.panel.answer({**memos, "school": memos["school"] + 2}, rng=1)
 
 
 # Following changes.
@@ -293,7 +295,7 @@ def test_what_holds_for_any_two_histories_is_the_guarantee_and_the_claim_of_the_
     alike, largest = lifetime(3, 1.0, refresh, 3)
     assert alike <= plan.guarantees["same-changes"].epsilon == pytest.approx(3, abs=1e-9)
     assert plan.guarantees["same-changes"].epsilon < largest  # it is not for people who change at other times
-    assert largest <= plan.after(3).epsilon == plan.guarantee.epsilon
+    assert largest <= plan.panel.after(3).epsilon == plan.guarantee.epsilon
     assert plan.guarantees["same-changes"].neighbours == "same-changes"
     assert plan.guarantees["report"].epsilon <= 0.9
     assert "epoch" not in plan.guarantees
@@ -342,7 +344,7 @@ def test_what_has_one_memo_in_an_epoch_refuses_to_follow_changes():
     from bruit.sheets import sheet
 
     plan = following()
-    for use in (plan.card, lambda: plan.memoize({"colour": ["red"]}), lambda: sheet(plan, "en", people=100)):
+    for use in (plan.card, lambda: plan.panel.memoize({"colour": ["red"]}), lambda: sheet(plan, "en", people=100)):
         with pytest.raises(ParameterError, match="memo"):
             use()
 
@@ -363,7 +365,7 @@ def test_a_memory_of_a_plan_has_a_memo_for_every_value_and_takes_the_old_one_aga
     assert [sorted(memos) for memos in kept] == [["0", "2"]] * 20
     assert [memos["0"] for memos in kept] == [memos["0"] for memos in red]
     tallies = [plan.tally(memory.reports({"colour": [None] * 20}, people, round=number)) for number in (1, 2, 3)]
-    assert plan.series(tallies)["colour"].follow_changes
+    assert plan.panel.series(tallies)["colour"].follow_changes
 
 
 def test_tables_are_not_asked_again():

@@ -1,6 +1,9 @@
 """A plan says what is asked and guaranteed, and travels as a document."""
 
+import copy
 import json
+import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -27,7 +30,7 @@ def test_a_plan_asks_counts_and_estimates():
 def test_the_guarantee_is_the_same_for_the_attribute_and_the_person():
     for unit in ("person", "attribute"):
         assert PLAN.guarantees[unit].neighbours == unit
-        assert PLAN.guarantees[unit].epsilon == PLAN.oracle.guarantee.epsilon
+        assert PLAN.guarantees[unit].epsilon == PLAN.mechanism.guarantee.epsilon
     assert PLAN.guarantee == PLAN.guarantees["person"]
     assert set(PLAN.guarantees) == {"person", "attribute"}
 
@@ -45,7 +48,7 @@ def test_a_plan_survives_the_round_trip(plan):
     again = Plan.from_json(plan.to_json())
     assert again == plan
     assert again.digest == plan.digest
-    assert again.oracle == plan.oracle
+    assert again.mechanism == plan.mechanism
     assert hash(again) == hash(plan)
 
 
@@ -138,3 +141,23 @@ def test_dates_stand_beside_other_attributes():
     answers = plan.estimate(plan.tally(reports))
     assert answers["when"].labels[2] == "2023-01-03"
     assert answers["when"].frequency.argmax() == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    {
+        "d": "len(plan.schema)",
+        "oracle": "plan.mechanism",
+        "strata": "plan.records.size",
+        "memoize": "plan.panel.memoize(…)",
+        "series": "plan.panel.series(…)",
+    }.items(),
+)
+def test_what_a_plan_had_once_says_what_to_write_now(old, new):
+    with pytest.raises(AttributeError, match=re.escape(new)):
+        getattr(PLAN, old)
+
+
+def test_what_a_plan_never_had_is_missing_as_everywhere():
+    assert not hasattr(PLAN, "nothing")
+    assert copy.deepcopy(PLAN) == PLAN == pickle.loads(pickle.dumps(PLAN))

@@ -106,7 +106,7 @@ def test_a_schema_and_a_plan_say_what_is_sent_in_clear() -> None:
     assert Plan.from_json(plan.to_json()) == plan == Plan({"smokes": ["no", "yes"]}, 1.0, public={"school": ["A", "B"]})
     assert "in clear 'school'" in repr(plan)
     assert '"sent_in_clear"' in plan.to_json()
-    assert list(plan.public), plan.strata == (["school"], 2)
+    assert list(plan.public), plan.records.size == (["school"], 2)
 
 
 def test_a_file_of_reports_gives_the_same_tally(tmp_path) -> None:

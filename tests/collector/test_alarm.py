@@ -29,7 +29,7 @@ PLANS = {
 def test_the_chance_of_a_false_alarm_is_below_its_promise_for_every_population(epsilon, n) -> None:
     """Exactly, over all outcomes of a yes or no: the count of yes is a sum of two binomial variables."""
     plan = bruit.Plan({"a": ["no", "yes"]}, epsilon=epsilon)
-    p, q = float(plan.oracle.p), float(plan.oracle.q)
+    p, q = float(plan.mechanism.p), float(plan.mechanism.q)
     alarms = np.array([bool(deviations(plan, [_tally(plan, yes, n)])) for yes in range(n + 1)])
     for true in {0, 1, n // 3, n // 2, n}:
         law = np.convolve(binom.pmf(range(true + 1), true, p), binom.pmf(range(n - true + 1), n - true, q))
@@ -47,7 +47,7 @@ def test_honest_reports_at_the_ends_of_the_domain_raise_no_alarm(name) -> None:
         people = {attribute: np.zeros(plan.schema[attribute].size, np.int64) for attribute in plan.schema}
         for counts in people.values():
             counts[place] = 600
-        tally = plan.simulate(people["a"] if plan.d == 1 else people, rng=seed)
+        tally = plan.simulate(people["a"] if len(plan.schema) == 1 else people, rng=seed)
         assert deviations(plan, [tally, tally]) == []
 
 

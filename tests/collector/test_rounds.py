@@ -189,7 +189,7 @@ def test_results_are_by_round_and_over_rounds_and_rounds_with_few_answers_wait(a
     columns = {n: [desk.survey.parse(body).columns["slept"] for body in some] for n, some in bodies.items()}
     tallies = [plan.tally({"slept": columns[number]}) for number in (1, 2)]
     assert [shown.tally(number) for number in (1, 2)] == tallies
-    series = plan.series(tallies, [1, 2])["slept"]
+    series = plan.panel.series(tallies, [1, 2])["slept"]
     assert shown.series["slept"].frequency.tobytes() == series.frequency.tobytes()
     html = page(shown).decode()
     for words in ("Over 2 rounds", "Round 2 less round 1", "Round 1</h2>", "personal links", "for all 4 rounds"):

@@ -39,7 +39,7 @@ def test_a_file_gives_the_reports_of_the_same_people_in_memory(name: str, tmp_pa
 
 def test_a_plan_of_choices_has_one_epsilon_and_finds_the_shares() -> None:
     plan = Plan({"sports": SPORTS}, 4.0)
-    assert plan.d == 3
+    assert len(plan.schema) == 3
     assert plan.guarantee.epsilon <= 4.0
     assert Plan.from_json(plan.to_json()) == plan
     answers = plan.estimate(plan.tally(plan.privatize({"sports": VALUES * 3000}, rng=1)))

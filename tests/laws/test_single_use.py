@@ -57,7 +57,7 @@ NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), Sta
 SESSIONS = [AboveThreshold(epsilon=1.0, threshold=100), AboveThreshold(epsilon=0.5, threshold=0, monotone=True)]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.method}-{plan.d}")
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.method}-{len(plan.schema)}")
 def test_a_plan_uses_words_once(plan: Plan) -> None:
     assert testing.check_single_use(plan) is None
 
@@ -115,7 +115,7 @@ FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
 ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", epoch_epsilon=3.0, rounds=3)
-ROUND_MEMOS = ROUNDS.memoize(TABLE)
+ROUND_MEMOS = ROUNDS.panel.memoize(TABLE)
 
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
@@ -215,10 +215,10 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.repeated.Repeated.simulate": lambda e: PANEL.simulate([50] * 4, rounds=2, rng=e).frequency,
     "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
     "oracles.memory.Memory.reports": lambda e: MEMORY.reports([1], ["a"], round=MEMORY.rounds(person="a"), rng=e),
-    "collection.plan.Plan.memoize": lambda e: ROUNDS.memoize(TABLE, rng=e),
-    "collection.plan.Plan.answer": lambda e: ROUNDS.answer(ROUND_MEMOS, rng=e),
-    "collection.plan.Plan.remember": lambda e: ROUNDS.remember(ROUNDS.encode(TABLE), words_of(e)),
-    "collection.plan.Plan.report": lambda e: ROUNDS.report(ROUND_MEMOS, words_of(e)),
+    "collection.panel.Panel.memoize": lambda e: ROUNDS.panel.memoize(TABLE, rng=e),
+    "collection.panel.Panel.answer": lambda e: ROUNDS.panel.answer(ROUND_MEMOS, rng=e),
+    "collection.panel.Panel.remember": lambda e: ROUNDS.panel.remember(ROUNDS.encode(TABLE), words_of(e)),
+    "collection.panel.Panel.report": lambda e: ROUNDS.panel.report(ROUND_MEMOS, words_of(e)),
     "collection.plan.Plan.privatize": lambda e: FAKES.privatize(TABLE, rng=e),
     "collection.plan.Plan.randomize": lambda e: FAKES.randomize(FAKES.schema.encode(TABLE), words_of(e)),
     "collection.plan.Plan.simulate": lambda e: FAKES.simulate({"a": [3, 2, 1], "b": [3, 3]}, rng=e),

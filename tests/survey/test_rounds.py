@@ -114,7 +114,7 @@ def test_a_page_with_rounds_needs_personal_links_and_states_all_rounds(panel):
     assert panel_data["opens"][0] == "2026-01-05T08:00:00+01:00"
     assert datetime.fromisoformat(panel_data["opens"][3]) == panel.round_opens[3]
     epsilons = [[float(epsilon) for epsilon, _ in row] for row in panel_data["accounts"]]
-    one, two = plan.after(1).epsilon, plan.after(2).epsilon
+    one, two = plan.panel.after(1).epsilon, plan.panel.after(2).epsilon
     exact = [[one, two], [two + one, 2 * two]]
     assert epsilons == [[math.ceil(1000 * epsilon) / 1000 for epsilon in row] for row in exact]
     # e^ε / (1 + e^ε), rounded up.

@@ -103,7 +103,7 @@ def through(randomizer: Any, reports: Any, answer: str | None = None, *, aligned
     """The reports that a plan or mechanism made, on one of its answers; `aligned` with the rows of another table."""
     if isinstance(randomizer, LocalMechanism):
         plan = Plan({answer or "answer": randomizer})
-        reports = {plan.name: reports}
+        reports = {next(iter(plan.schema)): reports}
     elif isinstance(randomizer, Plan):
         plan = randomizer
     else:
@@ -160,7 +160,7 @@ def _of_plan(plan: Plan, source: Any, answer: str | None, aligned: bool) -> Chan
         law=law,
         total=total,
         refused=total - len(rows),
-        mechanism=plan.method if plan.d > 1 else mechanism.name,
+        mechanism=plan.method if len(plan.schema) > 1 else mechanism.name,
         guarantee=plan.guarantee,
         simulated=stated,
         public=clear,
@@ -180,9 +180,9 @@ def _answer_name(plan: Plan, answer: str | None) -> str:
             'collect with "SMP[ADP]" or "SPL[ADP]".'
         )
     if answer is None:
-        if plan.d > 1:
+        if len(plan.schema) > 1:
             raise ParameterError(f"answer must name one of {', '.join(map(repr, plan.schema))}.")
-        return plan.name
+        return next(iter(plan.schema))
     if answer not in plan.schema:
         raise ParameterError(f"answer must name one of {', '.join(map(repr, plan.schema))}.")
     if plan.mechanisms[answer].gives != "frequency":

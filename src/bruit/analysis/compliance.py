@@ -25,6 +25,7 @@ from scipy import special
 from bruit import _checks
 from bruit.collection import Plan
 from bruit.collection.odds import odds
+from bruit.domains import Attribute
 from bruit.errors import DataError, DesignError, ParameterError
 from bruit.estimation import Tally, intervals
 from bruit.privacy import Guarantee
@@ -197,7 +198,7 @@ def compliance(first: Plan, first_tally: Tally, second: Plan, second_tally: Tall
     >>> low < 0 < high
     True
     """
-    if first.schema != second.schema or first.d != 1:
+    if first.schema != second.schema or len(first.schema) != 1:
         raise DesignError("The two groups must be asked the same one question: make the second plan from the first.")
     laws = _Law.of(first), _Law.of(second)
     inverse = _inverse(*laws)
@@ -211,8 +212,8 @@ def compliance(first: Plan, first_tally: Tally, second: Plan, second_tally: Tall
     turned = np.diag([1.0, -1.0])  # from 1 − γ to γ
     covariance = turned @ inverse @ np.diag(spread) @ inverse.T @ turned
     return Compliance(
-        name=first.name,
-        safe=first.attribute.labels[place],
+        name=_question(first).name,
+        safe=_question(first).labels[place],
         following=float(following),
         ignoring=float(1 - obeying),
         covariance=covariance,
@@ -272,7 +273,7 @@ def sensitivity(
         following = (seen - (1 - _checks.fraction(share=share)) * law.others) / law.own
         half = z * math.sqrt(law.variance(seen, tally.n, share)) / law.own
         rows.append((float(share), following, *_within(following - half, following + share + half)))
-    return Sensitivity(plan.name, plan.attribute.labels[place], rows, level)
+    return Sensitivity(_question(plan).name, _question(plan).labels[place], rows, level)
 
 
 def _within(low: float, high: float) -> tuple[float, float]:
@@ -282,13 +283,19 @@ def _within(low: float, high: float) -> tuple[float, float]:
 
 def _other_share(plan: Plan, tally: Tally, place: int) -> float:
     """The share of reports that are another answer than the safe one."""
-    answer, mechanism = plan.estimate(tally)[plan.name], plan.mechanism
+    answer, mechanism = plan.estimate(tally)[_question(plan).name], plan.mechanism
     own, other = float(mechanism.p), float(mechanism.q)  # type: ignore[union-attr] # reports that name an answer
     return 1 - (other + (own - other) * float(answer.frequency[place]))
 
 
+def _question(plan: Plan) -> Attribute:
+    """The one question of a plan."""
+    (attribute,) = plan.schema.values()
+    return attribute
+
+
 def _safe_place(plan: Plan, safe: Any) -> int:
-    texts = [label(own) for own in plan.attribute.labels]
+    texts = [label(own) for own in _question(plan).labels]
     if safe is None:
         return 0
     if label(safe) not in texts:

@@ -124,7 +124,7 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
         raise ParameterError("frequencies must name attributes of the schema.")
     shares = {name: _shares(name, known.get(name), attribute.size) for name, attribute in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
-    if plan.kind == "TAB":
+    if plan.design.counted_tables:
         values = _values_of_tables(plan, shares, people, words[0])
         return Risks((*values, *_reidentified(plan, shares, people, words[2])))
     return Risks(
@@ -141,7 +141,7 @@ def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int
         baseline = float(own.max())
         try:
             if name not in uneven:
-                rate, error = _guessed_evenly(plan, name), 0.0
+                rate, error = plan.design.guessability(name), 0.0
             else:
                 rate, error = _guessed(plan, name, shares, people, part)
         except LimitError:
@@ -166,12 +166,6 @@ def _values_of_tables(plan: Plan, shares: dict[str, Floats], people: int, words:
             chance = design.drawn.chance(table_title(names))
             rate, error = rate + chance * mean, math.hypot(error, chance * spread)
         yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
-
-
-def _guessed_evenly(plan: Plan, name: str) -> float:
-    """Where all values are alike, only a true report helps, and a fake leaves any value: exactly."""
-    mechanism, chance = plan.mechanisms[name], plan.design.chance(name)
-    return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
 
 def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, words: Words) -> tuple[float, float]:
@@ -209,7 +203,7 @@ def _sampled(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -
         who, noise = part.split(2)
         reports, _ = replay(design, draw_codes(population, n, who.stream().generator()), noise)
         rate, error = _mean(_posterior(design, reports, population).max(axis=1))
-        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / plan.d, error=error)
+        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / len(plan.schema), error=error)
 
 
 def _rarest(design: Fake, name: str) -> int:
@@ -219,7 +213,7 @@ def _rarest(design: Fake, name: str) -> int:
 def _reidentified(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
     if any(attribute.domain.missing == "drop" for attribute in plan.schema.values()):
         return
-    cells = sum(mechanism.size for mechanism in plan.mechanisms.values()) if plan.kind == "TAB" else 0
+    cells = sum(mechanism.size for mechanism in plan.mechanisms.values())
     if people * max(cells, sum(own.size for own in shares.values())) > MOST_WORK:
         return
     who, noise = words.split(2)

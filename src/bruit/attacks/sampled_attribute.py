@@ -148,12 +148,12 @@ def sampled_attribute(
     if isinstance(attacker, str) and attacker == "bayes":
         guesses, name = case.by_posterior(), "Bayes"
     else:
-        machine = _fresh(attacker, plan.d, generator)
+        machine = _fresh(attacker, len(plan.schema), generator)
         guesses = case.by_learning(machine, synthetic, words.made_up, generator)
         name = _name_of(attacker)
     return scored(
         guesses == sampled[~compromised],
-        baseline=1 / plan.d,
+        baseline=1 / len(plan.schema),
         description=f"sampled attribute of {plan.method} by {name}, {_words(knowledge, share, fakes)}",
         level=level,
     )
@@ -274,7 +274,7 @@ def with_fakes(plan: Plan, fakes: Fakes = "plan") -> Fake:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {plan.method}.")
     if fakes == "plan":
         return design  # type: ignore[no-any-return] # what `hides` says
-    if plan.kind != "RS+RFD":
+    if all(column.weights is None for column in design.columns.values()):
         raise ParameterError('fakes="uniform" is a mistake about a prior, and only RS+RFD has one: use fakes="plan".')
     columns = {name: replace(column, weights=None) for name, column in design.columns.items()}
     return Fake.of(design.schema, design.kind, columns)

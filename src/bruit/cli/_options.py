@@ -69,10 +69,10 @@ def promises(plan: Plan) -> list[str]:
     """What is done with the questions of a person, and what that guarantees, in lines."""
     from bruit.collection import methods
 
-    if plan.d == 1:
+    if len(plan.schema) == 1:
         return [f"guarantee: {plan.guarantee}"]
     return [
-        methods.parse(plan.method).in_words(plan.d),
+        methods.parse(plan.method).in_words(len(plan.schema)),
         f"guarantee for all answers of a person: {plan.guarantee}",
         f"guarantee for one answer: {plan.guarantees['attribute']}",
     ]

@@ -185,7 +185,7 @@ def _result(plan: Plan, tally: Tally, certainty: _Certainty) -> dict[str, Any]:
         "refused": tally.refused,
         "simulated": tally.simulated,
         "expected_right": certainty.right / tally.n,
-        "baseline": 1 / plan.d,
+        "baseline": 1 / len(plan.schema),
         "told_surely": [{"at_least": level, "people": n} for level, n in zip(SURE, certainty.sure, strict=True)],
         "guarantee": plan.guarantee.to_dict(),
         "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),

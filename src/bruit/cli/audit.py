@@ -43,7 +43,7 @@ def audit(
     _options.check_whole(seed=seed, trials=trials)
     drawn = _Drawn(trials, _checks.probability(**{"--level": level}), seed)
     known = None if plan is None else _plan(plan, k, epsilon)
-    if known is not None and known.d > 1:
+    if known is not None and len(known.schema) > 1:
         result = _of_plan(known, drawn)
     else:
         result = _of_mechanism(_mechanism(method, epsilon, k) if known is None else known.mechanism, drawn)

@@ -161,7 +161,7 @@ class _Rounds(NamedTuple):
 
     def show(self, names: list[str], figure: Path | None, *, rows: int, as_json: bool) -> None:
         """The series, the mean and the change of every attribute."""
-        series = self.plan.series(self.tallies, self.numbers)
+        series = self.plan.panel.series(self.tallies, self.numbers)
         how = (self.level, self.target)
         tables = [table for name in names for table in series[name].tables(*how, same_people=self.same_people)]
         if figure is not None:
@@ -176,7 +176,7 @@ class _Rounds(NamedTuple):
 
     def _promises(self) -> list[str]:
         last = self.numbers[-1]
-        epoch = self.plan.epoch_of(last)
+        epoch = self.plan.panel.epoch_of(last)
         following = self.plan.follow_changes
         return [
             f"guarantee of {'all' if following else 'an'} epoch{'s' if following else ''}: "
@@ -240,9 +240,10 @@ def _tables(
 
     for names in wanted:
         joint.check(plan, names, whole=True)
-    if plan.kind == "SPL" and len(reports) > 1:
+    from_reports = plan.design.tables_from == "reports"
+    if from_reports and len(reports) > 1:
         raise ParameterError("--table of reports by SPL reads one file: name one.")
-    source: Any = reports[0] if plan.kind == "SPL" else plan.tally(*reports)
+    source: Any = reports[0] if from_reports else plan.tally(*reports)
     settings = {name: options[name] for name in ("level", "method", "simultaneous")}
     return [plan.table(source, *names, target=target).table(**settings) for names in wanted]
 
@@ -258,10 +259,10 @@ def _print(tables: list[Table], *, rows: int, as_json: bool) -> None:
 def _document(plan: Plan, tables: list[Table]) -> str:
     """One document for a plan with one question, a list of them for one with several."""
     promised = {"guarantee": plan.guarantee.to_dict()}
-    if plan.d > 1:
+    if len(plan.schema) > 1:
         promised["guarantee_of_an_attribute"] = plan.guarantees["attribute"].to_dict()
     sealed = [replace(table, about={**table.about, **promised}).to_json() for table in tables]
-    return sealed[0] if plan.d == 1 else "[\n" + ",\n".join(sealed) + "\n]"
+    return sealed[0] if len(plan.schema) == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 
 
 def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:

@@ -218,7 +218,7 @@ class _Second:
         from bruit.analysis import second_plan
         from bruit.analysis.compliance import largest_errors, promise
 
-        if first.d > 1:
+        if len(first.schema) > 1:
             raise ParameterError("--check-compliance is for one question: plan the others by themselves.")
         second = second_plan(first, _checks.epsilon(**{"--check-compliance": epsilon}))
         if second.guarantee.epsilon > first.guarantee.epsilon:
@@ -306,10 +306,10 @@ class _Expected:
         notes += [f"who was asked for the prior too: {both}"] if both else []
         tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
         console.show(*tables[:-1], replace(tables[-1], notes=notes))
-        if plan.public and self.people < FEW_PER_STRATUM * plan.strata:
+        if plan.public and self.people < FEW_PER_STRATUM * plan.records.size:
             console.warn(
-                f"{counted(self.people, 'person')} in {counted(plan.strata, 'group')}: what is sent in clear would "
-                "single people out. Declare fewer, wider values of what is public."
+                f"{counted(self.people, 'person')} in {counted(plan.records.size, 'group')}: what is sent in clear "
+                "would single people out. Declare fewer, wider values of what is public."
             )
         if output is not None:
             console.say(f"plan: {output}", whole=True)
@@ -340,7 +340,7 @@ class _Expected:
 
         plan = self.plan
         sizes = [attribute.size for attribute in plan.schema.values() if plan.design.gives(attribute.name) != "mean"]
-        shows = plan.kind == "TAB" or (plan.public and plan.kind in ("one", "SMP"))
+        shows = plan.design.counted_tables or (plan.public and plan.design.card_kind in ("one", "SMP"))
         if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.rounds is not None:
             return None
         ways = compare_groups(0.3, 0.2, epsilon=plan.epsilon, power=0.8, answers=min(sizes))
@@ -350,10 +350,10 @@ class _Expected:
     @property
     def _drawn(self) -> float:
         """The least chance with which a person reports on what is compared."""
-        design: Any = self.plan.design
-        if self.plan.kind == "TAB":
-            return float(min(design.drawn.chance(name) for name in design.questions))
-        return 1.0 if self.plan.kind == "one" else float(min(design.chance(name) for name in self.plan.schema))
+        design = self.plan.design
+        if design.counted_tables and design.draws is not None:
+            return min(design.draws) / sum(design.draws)
+        return min(design.chance(name) for name in self.plan.schema)
 
     @property
     def _promises(self) -> list[str]:
@@ -362,7 +362,7 @@ class _Expected:
         if plan.rounds is None:
             return _options.promises(plan)
         epochs = counted(plan.epochs or 1, "epoch")
-        first = [f"one report: {plan.guarantees['report']}", f"two reports of an epoch: {plan.after(2)}"]
+        first = [f"one report: {plan.guarantees['report']}", f"two reports of an epoch: {plan.panel.after(2)}"]
         if plan.follow_changes:
             return [
                 *first,
@@ -387,7 +387,7 @@ class _Expected:
             "rounds": plan.rounds,
             "epochs": plan.epochs,
             "guarantee_of_a_report": plan.guarantees["report"].to_dict(),
-            "guarantee_of_two_reports": plan.after(2).to_dict(),
+            "guarantee_of_two_reports": plan.panel.after(2).to_dict(),
             **self._of_an_epoch,
         }
 
@@ -456,8 +456,8 @@ class _Expected:
 
 def _in_clear(plan: Plan, people: int) -> str:
     """What is sent in clear, and how many groups it makes."""
-    names, groups = ", ".join(plan.public), counted(plan.strata, "group")
-    share = f"about {people // plan.strata:,}" if people >= plan.strata else "fewer than one"
+    names, groups = ", ".join(plan.public), counted(plan.records.size, "group")
+    share = f"about {people // plan.records.size:,}" if people >= plan.records.size else "fewer than one"
     return f"sent in clear: {names}; {groups}, with {share} of {counted(people, 'person')} each if all are alike"
 
 

@@ -174,7 +174,7 @@ def _rounds(
     if _engine.is_spark(engine):
         raise ParameterError("A memory is a file of this machine: leave --engine out.")
     _options.check_file(memory, "--memory", (".json",))
-    plan.epoch_of(number)
+    plan.panel.epoch_of(number)
     if memory.exists():
         return {"memory": Memory(memory, plan), "round": number, "person": person}
     cost = _cost_of_a_loss(plan)
@@ -234,7 +234,7 @@ def _with_options(error: Exception, plan: Plan) -> BruitError:
     from bruit.domains.missing import REFUSED
 
     column = str(error).partition(REFUSED)[0]
-    if plan.d > 1:
+    if len(plan.schema) > 1:
         way_out = "Plan with --missing category to count them as answers of their own."
     elif plan.mechanism.gives == "frequency":
         way_out = "Add --missing drop to leave these people out, or --missing category for an answer of their own."
@@ -255,8 +255,8 @@ def _warn(output: Path, seed: int | None) -> None:
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    if plan.d == 1:
-        return {"column": plan.name, "mechanism": plan.mechanism.name}
+    if len(plan.schema) == 1:
+        return {"column": next(iter(plan.schema)), "mechanism": plan.mechanism.name}
     return {
         "columns": list(plan.schema),
         "method": plan.method,
@@ -266,10 +266,13 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 def _show(plan: Plan, result: dict[str, Any]) -> None:
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
-    console.say(f"mechanism: {plan.mechanism.name}" if plan.d == 1 else f"method: {plan.method}{_chosen(plan)}")
+    console.say(
+        f"mechanism: {plan.mechanism.name}" if len(plan.schema) == 1 else f"method: {plan.method}{_chosen(plan)}"
+    )
     console.say(f"plan: {result['plan']}", whole=True)
-    if plan.d == 1 and plan.mechanism.gives == "mean":
-        grid: Any = plan.attribute.domain
+    if len(plan.schema) == 1 and plan.mechanism.gives == "mean":
+        (attribute,) = plan.schema.values()
+        grid: Any = attribute.domain
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {float(grid.step):g} apart")
     if plan.public:
         console.say(f"sent in clear: {', '.join(plan.public)}")
@@ -279,7 +282,7 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     low, high = plan.guarantee.belief(0.5)
     for line in _options.promises(plan):
         console.say(line)
-    reports = "A report moves" if plan.d == 1 else "Reports move"
+    reports = "A report moves" if len(plan.schema) == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
     console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)
 
@@ -297,10 +300,10 @@ def _chosen(plan: Plan) -> str:
 def _show_round(plan: Plan, result: dict[str, Any]) -> None:
     """What a round costs, and what comes next."""
     number = result["round"]
-    epoch = plan.epoch_of(number)
+    epoch = plan.panel.epoch_of(number)
     before = number - (epoch - 1) * (plan.rounds or 1)
     console.say(f"round {number}, in epoch {epoch} of {plan.epochs}; memory: {result['memory']}", whole=True)
-    console.say(f"the first {counted(before, 'round')} of this epoch: {plan.after(before)}")
+    console.say(f"the first {counted(before, 'round')} of this epoch: {plan.panel.after(before)}")
     if plan.follow_changes:
         console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantees['same-changes']}")
     console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantee}")

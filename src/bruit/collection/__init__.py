@@ -3,6 +3,7 @@
 from bruit.collection.answers import Answers
 from bruit.collection.comparing import Comparison, Comparisons, compare
 from bruit.collection.groups import Groups
+from bruit.collection.panel import Panel
 from bruit.collection.plan import Plan
 from bruit.collection.power import GroupComparison, GroupDesign, compare_groups
 from bruit.collection.prior import learnt_prior
@@ -15,6 +16,7 @@ __all__ = [
     "GroupComparison",
     "GroupDesign",
     "Groups",
+    "Panel",
     "Plan",
     "Sizing",
     "compare",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bruit.cards import Card
 from bruit.cards.card import PublicQuestion
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
-    if plan.kind == "SMPk":
+    if design.card_kind is None:
         raise ParameterError(
             f"A card draws one question or asks all, so that {plan.method} has none: take SMP[…] or SPL[…] where "
             "people answer on devices of their own."
@@ -24,6 +24,5 @@ def card(plan: Plan) -> Card:
     clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
     asking = design if plan.rounds is None else plan.panel
     questions = tuple(asking.question(name) for name in design.questions)
-    # Of several tables one is drawn as one of several questions is, and a single one is a question alone.
-    method = plan.kind if plan.kind != "TAB" else "SMP"
+    method: Any = design.card_kind  # a card checks it
     return Card(plan.digest, method, questions, design.draws, clear, plan.rounds, plan.epochs)

@@ -205,19 +205,13 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
         variance=criterion.plan_error(plan.variance(n, frequencies)),
         person=plan.guarantee.epsilon,
         attribute=plan.guarantees["attribute"].epsilon,
-        guessed=float(np.mean([_guessed(plan, name) for name in plan.schema])),
+        guessed=float(np.mean([plan.design.guessability(name) for name in plan.schema])),
         hides=plan.design.hides,
         holds=plan.guarantees[unit].epsilon <= float(plan.epsilon or 0.0),
         report_bytes=float(
             sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
         ),
     )
-
-
-def _guessed(plan: Plan, name: str) -> float:
-    """The best guess of an attribute: from a true report by its mechanism, otherwise any value."""
-    mechanism, chance = plan.mechanisms[name], plan.design.chance(name)
-    return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
 
 def _cells_for_numbers(schema: Schema) -> Schema:

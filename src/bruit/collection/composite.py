@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,26 @@ class Composite:
     #: Whether a report can be made again from a memo, in every round of an epoch.
     repeats: ClassVar[bool] = True
 
+    #: What a table of attributes is estimated from: a tally, the reports themselves, or None where none can be had.
+    tables_from: ClassVar[Literal["tally", "reports"] | None] = None
+    #: Whether every count of a tally has a chance that is known between bounds, so that a tally can be tested.
+    is_tested: ClassVar[bool] = True
+
+    @property
+    def card_kind(self) -> str | None:
+        """How a card says what a device does with the questions; None where no card can say it."""
+        return None
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """What a person may report on, by the name of its mechanism: an attribute, or the attributes of a table."""
+        return {name: (name,) for name in self.schema}
+
+    @property
+    def counted_tables(self) -> tuple[tuple[str, ...], ...]:
+        """The tables that a tally tells about."""
+        return ()
+
     @property
     def draws(self) -> tuple[int, ...] | None:
         """How often each attribute is drawn, in whole numbers; None where none is drawn."""
@@ -76,6 +96,11 @@ class Composite:
     def chance(self, name: str) -> float:
         """How often an attribute is reported truly."""
         return 1.0
+
+    def guessability(self, name: str) -> float:
+        """How often a value is guessed where all are alike: a true report helps, anything else leaves any value."""
+        mechanism, chance = self.mechanisms[name], self.chance(name)
+        return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
     def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
         """The reports on each attribute, in the order of the schema; with fakes, true and fake ones."""

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,17 @@ class CrossTables(Design):
     tables: tuple[Names, ...]
     drawn: Sample
     repeats: ClassVar[bool] = False
+    tables_from: ClassVar[Literal["tally", "reports"] | None] = "tally"
+
+    @property
+    def card_kind(self) -> str:
+        """Of several tables one is drawn as one of several questions is, and a single one is a question alone."""
+        return "SMP"
+
+    @property
+    def parts(self) -> dict[str, Names]:
+        """The attributes of each table."""
+        return {title(names): names for names in self.tables}
 
     @property
     def counted_tables(self) -> tuple[Names, ...]:
@@ -133,6 +144,10 @@ class CrossTables(Design):
     def reported(self, name: str, tally: Tally) -> int:
         """How many people reported on a table with this attribute."""
         return sum(self.drawn.reported(title(names), tally) for names in self.tables if name in names)
+
+    def reported_on(self, part: str, tally: Tally) -> int:
+        """How many people reported on a table."""
+        return self.drawn.reported(part, tally)
 
     def table(self, names: Names, tally: Tally, target: Target, guarantee: Guarantee) -> TableEstimate:
         """What a tally tells about a table, its axes in the order of these names."""
@@ -343,7 +358,7 @@ class ExpectedCells(NamedTuple):
 def expected_cells(design: Any, n: int) -> list[ExpectedCells]:
     """What to expect of every table of a design with n people; nothing of a design without tables."""
     rows = []
-    for names in getattr(design, "counted_tables", ()):
+    for names in design.counted_tables:
         people = n * design.drawn.chance(title(names))
         half = intervals.normal_quantile(0.95) * math.sqrt(design._noise(names) / people)
         oracle = design.mechanisms[title(names)]

@@ -28,6 +28,7 @@ from bruit.engines.form import Form, together
 from bruit.entropy import Words
 from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
+from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.tally import Counts
 from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
@@ -151,6 +152,10 @@ class Design(Composite, ABC):
         """How many reports on an attribute a tally counts."""
         return tally.n
 
+    def reported_on(self, part: str, tally: Tally) -> int:
+        """How many reports on a part a tally counts, of those that `parts` names."""
+        return self.reported(part, tally)
+
     def check(self, tally: Tally) -> None:
         """An error if no reports can have these counts."""
         for name, mechanism in self.mechanisms.items():
@@ -161,6 +166,10 @@ class Design(Composite, ABC):
     @abstractmethod
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:
         """What a tally tells about an attribute."""
+
+    def table(self, names: tuple[str, ...], tally: Tally, target: Target, guarantee: Guarantee) -> TableEstimate:
+        """What a tally tells about a table, of a design that has `tables_from` a tally."""
+        raise ParameterError("A tally of these reports tells nothing about a table.")
 
     # What whoever plans does.
 

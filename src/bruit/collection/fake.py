@@ -54,6 +54,7 @@ class Fake(ColumnDesign):
     """
 
     hides: ClassVar[bool] = True
+    is_tested: ClassVar[bool] = False  # nobody knows which reports are true
 
     kind: str
     columns: Mapping[str, FakeColumn]
@@ -62,6 +63,11 @@ class Fake(ColumnDesign):
     def of(cls, schema: Schema, kind: str, columns: Mapping[str, FakeColumn]) -> Fake:
         """The design with these columns."""
         return cls(schema, {name: column.mechanism for name, column in columns.items()}, kind, columns)
+
+    @property
+    def card_kind(self) -> str:
+        """One question is drawn and asked, the others are made up."""
+        return self.kind
 
     def question(self, name: str) -> Question:
         """The question about an attribute, and how it is faked."""

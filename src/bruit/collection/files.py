@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bruit import documents, engines
+from bruit.collection.design import Reports
+from bruit.collection.records import SizeCounter
 from bruit.engines import reports
 from bruit.engines.form import Rows
 from bruit.engines.sources import Source
+from bruit.entropy import Randomness, Words
 from bruit.errors import DesignError, FormatError, ParameterError
 from bruit.estimation import Tally
+
+if TYPE_CHECKING:
+    from bruit.collection.plan import Plan
 
 #: The format of a plan's document, and of the header of its reports.
 PLAN, REPORTS = "bruit.plan/1", "bruit.reports/1"
@@ -118,6 +124,47 @@ def _check_apart(output: Path, data: Path) -> None:
         raise ParameterError("The reports must go to another file than the one with the answers.")
     if data.is_dir() and data.resolve() in output.resolve().parents:
         raise ParameterError("The reports must not go to the folder that is read: they would be read as answers.")
+
+
+def privatize(plan: Plan, source: Any, rng: Randomness, *, to: Any, replace: bool) -> Any:
+    """Reports of a table's rows, wherever the table is; what they send in clear is looked at before they appear."""
+    words, records = Words.resolve(rng, "privatize", plan.digest), plan.records
+    if to is None and is_table(source):
+        codes = plan.encode(source)
+        if records.clear:
+            records.check_sizes(records.people_per_stratum(codes))
+        return plan.randomize(codes, words)
+    check_output(to, source, plan, replace=replace)
+    stated = header(plan.digest, simulated=not words.secure)
+    options: dict[str, Any] = {"columns": records.columns, "metadata": stated, "rng": words}
+    if engines.is_spark(Source.of(source).data):
+        if records.clear:  # in a job of its own: tasks may run twice
+            sizes = engines.fold(source, records.people_per_stratum_of_table, columns=records.clear_columns)
+            records.check_sizes(sizes)
+        with publishing(to, plan) as sink:
+            return engines.map(source, sink, partial(_reports, plan), **options)
+    counter = SizeCounter(records)
+
+    def count_and_report(batch: Mapping[str, Any], own: Words) -> Reports:
+        codes = plan.encode(batch)
+        counter.add(codes)
+        return plan.randomize(codes, own)
+
+    with publishing(to, plan) as sink:
+        result = engines.map(source, sink, count_and_report, **options)
+        counter.check()  # before a file appears
+        return result
+
+
+def _reports(plan: Plan, batch: Mapping[str, Any], words: Words) -> Reports:
+    return plan.randomize(plan.encode(batch), words)
+
+
+def is_table(source: Any) -> bool:
+    """Whether a source has its columns in memory, to be read by ``source[name]``."""
+    if isinstance(source, str | bytes | os.PathLike | list | tuple | Source) or engines.is_spark(source):
+        return False
+    return hasattr(source, "__getitem__") or hasattr(source, "collect")
 
 
 @contextmanager

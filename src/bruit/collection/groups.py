@@ -12,9 +12,10 @@ import numpy as np
 
 from bruit import _checks
 from bruit.collection.answers import Answers
-from bruit.collection.strata import FEW
+from bruit.collection.records import FEW, Records
 from bruit.domains import Attribute
 from bruit.errors import DataError, DisclosureWarning, ParameterError
+from bruit.estimation import Tally
 from bruit.estimation.difference import Difference, joint_level, p_text
 from bruit.estimation.support import TARGET_NOTES
 from bruit.estimation.tally import Counts
@@ -263,3 +264,20 @@ def warn_of_few(sizes: Counts) -> None:
             DisclosureWarning,
             stacklevel=4,
         )
+
+
+def grouping(
+    records: Records, tally: Tally, answers: Callable[[Tally], Answers]
+) -> Callable[[tuple[str, ...]], Groups] | None:
+    """What makes groups of the people of a tally; None where nothing was sent in clear."""
+    if not records.clear:
+        return None
+
+    def group(names: tuple[str, ...]) -> Groups:
+        check_names(names, records.clear)
+        sizes = records.sizes_by(tally, names)
+        warn_of_few(sizes)
+        by = {name: records.clear[name] for name in names}
+        return Groups(by, sizes, lambda kept: answers(records.pooled(tally, kept)), tally.refused)
+
+    return group

@@ -44,14 +44,14 @@ def check(plan: Plan, names: tuple[str, ...], *, whole: bool = False) -> None:
         raise ParameterError("A table needs two attributes or more, and this plan asks for one.")
     if plan.kind == "SMPk":
         raise ParameterError(f"{plan.method} gives each attribute by itself: for a table take TAB[ADP] or SPL[ADP].")
-    if plan.kind not in ("TAB", "SPL"):
+    if plan.design.tables_from is None:
         raise ParameterError(THEOREM.format(kind=plan.kind))
     for name in names:
         if name not in plan.schema:
             raise ParameterError(f"table must name attributes of the plan: {', '.join(map(repr, plan.schema))}.")
     if len(names) < 2 or len(set(names)) < len(names):
         raise ParameterError('table must name two attributes or more, as in table("sex", "smokes").')
-    if plan.kind == "SPL" and not whole:
+    if plan.design.tables_from == "reports" and not whole:
         raise ParameterError(
             "A tally of SPL counts every attribute by itself: a table needs the reports. Use "
             f'plan.table(reports, "{names[0]}", "{names[1]}").'

@@ -15,50 +15,107 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.cards import Question
+from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
-from bruit.entropy import Words
+from bruit.engines.form import Form
+from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 from bruit.oracles import Repeated, Series
 from bruit.oracles.repeated import ROUNDS_LIMIT
 from bruit.privacy import Guarantee
 from bruit.privacy.composition import sequential
+from bruit.typing import SourceLike
+
+if TYPE_CHECKING:
+    from bruit.collection.plan import Plan
 
 #: How rounds are declared, in Python and on the command line.
 AS_IN = "epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4 (-e 1 --epoch-epsilon 2 --rounds 12 --epochs 4)"
 
 
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """Rounds and epochs of a plan.
+@dataclass(frozen=True, kw_only=True)
+class Repeat:
+    """How often the same people are asked.
 
     Parameters
     ----------
-    design
-        What one report is.
-    repeated
-        How each question is asked again, by name.
-    epoch_epsilon
-        The most that all reports of an epoch may tell.
     rounds
         How many rounds an epoch has.
     epochs
         How many epochs there are.
+    epoch_epsilon
+        The most that all reports of an epoch may tell.
     follow_changes
         Whether a person has a memo for every value, for one question. There is no ε of an epoch then.
     """
 
-    design: Design
-    repeated: Mapping[str, Repeated]
-    epoch_epsilon: float
     rounds: int
-    epochs: int
+    epochs: int = 1
+    epoch_epsilon: float
     follow_changes: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a document says of rounds."""
+        following = {"follow_changes": True} if self.follow_changes else {}
+        return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs, **following}
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What the people of a plan do who are asked again, and what the collector makes of their rounds.
+
+    Parameters
+    ----------
+    plan
+        The plan: what one report is.
+    repeated
+        How each question is asked again, by name.
+    repeat
+        Rounds and epochs.
+    """
+
+    plan: Plan
+    repeated: Mapping[str, Repeated]
+    repeat: Repeat
+
+    @property
+    def design(self) -> Design:
+        """What one report is of what is asked privately."""
+        return self.plan.design
+
+    # What a memory asks.
+
+    @property
+    def digest(self) -> str:
+        """That of the plan."""
+        return self.plan.digest
+
+    @property
+    def form(self) -> dict[str, Form]:
+        """That of the plan: a memo has the form of a report."""
+        return self.plan.form
+
+    @property
+    def follow_changes(self) -> bool:
+        """Whether a person has a memo for every value."""
+        return self.repeat.follow_changes
+
+    def encode(self, values: SourceLike) -> dict[str, Codes]:
+        """As the plan."""
+        return self.plan.encode(values)
+
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """As the plan."""
+        return self.plan.valid(reports)
 
     # What a person does.
 
@@ -67,16 +124,46 @@ class Panel:
         """What draws the memos: the same design at the ε of the epoch."""
         return replace(self.design, mechanisms={name: panel.memo for name, panel in self.repeated.items()})
 
+    def memoize(self, table: SourceLike, rng: Randomness = None) -> Reports:
+        """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
+
+        Parameters
+        ----------
+        table
+            Anything whose columns are read by ``table[name]``.
+        rng
+            As for `Plan.privatize`.
+        """
+        if self.repeat.follow_changes:
+            raise ParameterError(
+                "A person has a memo for every value here, which a Memory keeps: privatize(source, memory=memory, "
+                'round=3, person="id").'
+            )
+        return self.remember(self.plan.encode(table), Words.resolve(rng, "memoize", self.plan.digest))
+
+    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
+        """The reports of one round, one per memo; with fresh randomness in every round.
+
+        Parameters
+        ----------
+        memos
+            As `memoize` gives them.
+        rng
+            As for `Plan.privatize`. A number must be another one in every round: the same one gives the same reports.
+        """
+        return self.report(memos, Words.resolve(rng, "answer", self.plan.digest))
+
     def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Memos of people with codes that the plan's `encode` gave, in the form of reports."""
-        return self.memos.randomize(codes, words)
+        records = self.plan.records
+        return records.beside(codes, self.memos.randomize(records.private_codes(codes), words))
 
     def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
-        """Reports of memos."""
+        """Reports of memos; what is sent in clear is that of the epoch's first report."""
         rows = {name: form.strict(memos[name]) for name, form in self.design.form.items()}
         if not self.design.valid(rows).all():
             raise ParameterError("memos must be those that this plan gave.")
-        return self.design.refresh(rows, self.repeated, words)
+        return {**self.design.refresh(rows, self.repeated, words), **self.plan.records.kept(memos)}
 
     def question(self, name: str) -> Question:
         """The question of a card, with the law of its memo and how it is refreshed."""
@@ -85,15 +172,20 @@ class Panel:
 
     # When.
 
-    def epoch_of(self, number: int) -> int:
-        """The epoch that a round is in; both are counted from 1, rounds through all epochs."""
-        last = self.rounds * self.epochs
-        return (_checks.integer(low=1, high=last, round=number) - 1) // self.rounds + 1
+    def epoch_of(self, round: int, epoch: int | None = None) -> int:
+        """The epoch of a round; both are counted from 1, rounds through all epochs."""
+        if epoch is not None:
+            raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
+        last = self.repeat.rounds * self.repeat.epochs
+        return (_checks.integer(low=1, high=last, round=round) - 1) // self.repeat.rounds + 1
 
     # What is promised.
 
-    def after(self, rounds: int | None, unit: Unit) -> Guarantee:
-        """What so many reports of one epoch tell together; None for any number."""
+    def after(self, rounds: int | None, unit: Unit = "person") -> Guarantee:
+        """What so many reports of one epoch tell together, never the sum of single reports; None for any number."""
+        if rounds is not None:
+            _checks.integer(low=1, rounds=rounds)
+        _checks.one_of(get_args(Unit), unit=unit)
         parts = [
             replace(panel.guarantees["epoch"] if rounds is None else panel.after(rounds), neighbours=unit)
             for panel in self.repeated.values()
@@ -110,21 +202,37 @@ class Panel:
         """
         units: tuple[Unit, ...] = get_args(Unit)
         whole: dict[str, Guarantee] = {
-            unit: sequential([self.after(self.rounds, unit)] * self.epochs) for unit in units
+            unit: sequential([self.after(self.repeat.rounds, unit)] * self.repeat.epochs) for unit in units
         }
         report = {**whole, "report": self.after(1, "person")}
-        if self.follow_changes:
+        if self.repeat.follow_changes:
             return {**report, "same-changes": self._same_changes()}
         return {**report, "epoch": self.after(None, "person")}
 
     def _same_changes(self) -> Guarantee:
         """Of every epoch as many memos as a person can have: one for each value or each round."""
         (repeated,) = self.repeated.values()
-        return sequential([repeated.same_changes(min(repeated.oracle.size, self.rounds))] * self.epochs)
+        return sequential([repeated.same_changes(min(repeated.oracle.size, self.repeat.rounds))] * self.repeat.epochs)
 
     # What the collector does.
 
-    def series(self, name: str, tallies: Sequence[Tally], rounds: Sequence[int] | None) -> Series:
+    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
+        """Estimates of several rounds by column name: of each, of their mean, and of differences.
+
+        Parameters
+        ----------
+        tallies
+            One tally of this plan for each round, in order.
+        rounds
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+        """
+        known = tuple(tallies)
+        for tally in known:
+            self.plan.estimate(tally)
+        pooled = tuple(self.plan.records.pooled(tally) for tally in known)
+        return Answers(self.design.schema, lambda name: self._series(name, pooled, rounds))
+
+    def _series(self, name: str, tallies: Sequence[Tally], rounds: Sequence[int] | None) -> Series:
         """The rounds of one attribute, in order."""
         numbers = list(range(1, len(tallies) + 1)) if rounds is None else list(rounds)
         if len(numbers) != len(tallies):
@@ -145,35 +253,20 @@ class Panel:
             labels=self.design.schema[name].labels,
             name=name,
             sampled=self.design.draws is not None,
-            follow_changes=self.follow_changes,
+            follow_changes=self.repeat.follow_changes,
         )
 
     # Documents.
 
-    def settings(self) -> dict[str, Any]:
-        """What a document says of rounds."""
-        following = {"follow_changes": True} if self.follow_changes else {}
-        return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs, **following}
-
     def to_dict(self) -> dict[str, Any]:
-        """The same, with what is promised of a report and of an epoch."""
-        names = ("report", "same-changes" if self.follow_changes else "epoch")
+        """What a document says of rounds, with what is promised of a report and of an epoch."""
+        names = ("report", "same-changes" if self.repeat.follow_changes else "epoch")
         promised = {name: self.guarantees[name].to_dict() for name in names}
-        return {**self.settings(), "guarantees": promised}
+        return {**self.repeat.to_dict(), "guarantees": promised}
 
 
-def panel(
-    design: Design,
-    epsilon: float,
-    unit: Unit,
-    budgets: Any,
-    *,
-    epoch_epsilon: Any,
-    rounds: Any,
-    epochs: Any,
-    follow_changes: Any = False,
-) -> Panel | None:
-    """The panel that these parameters ask for; None where they ask for one report."""
+def clean_repeat(*, epoch_epsilon: Any, rounds: Any, epochs: Any, follow_changes: Any = False) -> Repeat | None:
+    """How often these parameters ask the same people; None where they ask once."""
     if not isinstance(follow_changes, bool):
         raise ParameterError("follow_changes must be True or False.")
     if epoch_epsilon is None and rounds is None and epochs is None and not follow_changes:
@@ -182,9 +275,18 @@ def panel(
         raise ParameterError(
             f"Rounds need the most that one report and all reports of an epoch may tell, as in {AS_IN}."
         )
-    rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
-    epochs = 1 if epochs is None else _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)
-    limit = _checks.epsilon(epoch_epsilon=epoch_epsilon)
+    return Repeat(
+        rounds=_checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds),
+        epochs=1 if epochs is None else _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs),
+        epoch_epsilon=_checks.epsilon(epoch_epsilon=epoch_epsilon),
+        follow_changes=follow_changes,
+    )
+
+
+def panel(plan: Plan, repeat: Repeat, budgets: Any) -> Panel:
+    """The panel of a plan, whose own epsilon is that of one report; an error where it cannot be asked again."""
+    design, limit = plan.design, repeat.epoch_epsilon
+    epsilon: Any = plan.epsilon
     if limit < epsilon:
         raise ParameterError(f"epoch_epsilon must be at least the epsilon of one report, {epsilon:g}, got {limit:g}.")
     if design.hides:
@@ -197,10 +299,12 @@ def panel(
             "Tables are asked once, and so are several attributes drawn for each person: take SMP or SPL for rounds, "
             "or one question."
         )
-    if follow_changes and len(design.mechanisms) > 1:
+    if repeat.follow_changes and len(design.mechanisms) > 1:
         raise ParameterError("follow_changes is for a plan of one question: make a plan for each, and add their ε.")
-    repeated = _repeated(design, epsilon, limit, unit, budgets, following=follow_changes)
-    return Panel(design, repeated, limit, rounds, epochs, follow_changes)
+    repeated = _repeated(design, epsilon, limit, plan.unit, budgets, following=repeat.follow_changes)
+    if repeat.follow_changes and plan.public:
+        raise ParameterError("follow_changes is for a plan that sends nothing in clear: leave public out.")
+    return Panel(plan, repeated, repeat)
 
 
 def _repeated(

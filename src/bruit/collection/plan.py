@@ -6,7 +6,6 @@ same. It asks one question, or several of which each person's record has one ans
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -16,49 +15,34 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents, engines
+from bruit import _checks, documents
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, files, groups, joint, mechanisms, methods, resolve, rounds, strata
+from bruit.collection import criterion, document, files, groups, joint, methods, records, resolve, rounds, simulation
 from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
-from bruit.collection.design import Answer, Design, Reports, Unit, people_of_columns
+from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.collection.mechanisms import Mechanism
 from bruit.collection.prior import prior_frequencies
-from bruit.collection.strata import Strata
+from bruit.collection.records import Records
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
-from bruit.domains.domain import in_memory
 from bruit.domains.schema import Questions
 from bruit.engines.form import Form
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness, Words
 from bruit.errors import (
-    DataError,
     DataTypeError,
     DesignError,
-    FormatError,
-    LimitError,
     ParameterError,
-    ParameterTypeError,
-    translated,
 )
 from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
-from bruit.estimation.tally import Counts
-from bruit.mechanism import LocalMechanism, whole_counts
-from bruit.numbers import Number
-from bruit.oracles import Memory, Oracle, Series
+from bruit.mechanism import LocalMechanism
+from bruit.oracles import Memory
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 from bruit.rounding import log_ceiling
 from bruit.tables import Column, Table
 from bruit.typing import ColumnLike, SourceLike
-
-#: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
-_WORK = {"laplace": 1, "staircase": 40}
-#: The most steps of such work that a document may ask for: one staircase of as many cells as there may be.
-MOST_WORK = _WORK["staircase"] * Number.MOST_CELLS**2
-#: The most cells that a joint table may have.
-TABLE_LIMIT = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +100,7 @@ class Plan(Randomizer):
 
     With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
     times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
-    `after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
+    `Panel.after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
     With `follow_changes` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
     every report; ``guarantees["same-changes"]`` is less and holds between histories whose values are equal at the same
     pairs of rounds of an epoch: when somebody changes is not hidden.
@@ -160,8 +144,8 @@ class Plan(Randomizer):
     The same people in twelve rounds of four epochs:
 
     >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
-    >>> memos = plan.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
-    >>> plan.tally(plan.answer(memos, rng=1)).n
+    >>> memos = plan.panel.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
+    >>> plan.tally(plan.panel.answer(memos, rng=1)).n
     4
     >>> [round(plan.guarantees[name].epsilon, 4) for name in ("report", "epoch", "person")]
     [1.0, 2.0, 8.0]
@@ -209,7 +193,7 @@ class Plan(Randomizer):
 
     def __post_init__(self) -> None:
         mechanism = None
-        private, clear = strata.separate(self.schema, self.public)
+        private, clear = records.separate(self.schema, self.public)
         object.__setattr__(self, "schema", private)
         object.__setattr__(self, "public", clear)
         if not isinstance(self.schema, Schema):
@@ -255,23 +239,28 @@ class Plan(Randomizer):
         for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases", "tables"):
             object.__setattr__(self, name, getattr(resolved, name))
         object.__setattr__(self, "_resolved", resolved)
-        self._strata.check(self.design)
-        panel = panels.panel(
-            resolved.design,
-            resolved.epsilon,
-            resolved.unit,
-            resolved.budgets,
+        self.records.check()
+        repeat = panels.clean_repeat(
             epoch_epsilon=self.epoch_epsilon,
             rounds=self.rounds,
             epochs=self.epochs,
             follow_changes=self.follow_changes,
         )
-        if self.follow_changes and self.public:
-            raise ParameterError("follow_changes is for a plan that sends nothing in clear: leave public out.")
+        panel = None if repeat is None else panels.panel(self, repeat, resolved.budgets)
         object.__setattr__(self, "_resolved_panel", panel)
-        if panel is not None:
-            for name, value in panel.settings().items():
+        if repeat is not None:
+            for name, value in repeat.to_dict().items():
                 object.__setattr__(self, name, value)
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any], stated: Any = None, mechanism: Mechanism | None = None) -> Plan:
+        """The plan with these values of its fields, as a document has them."""
+        plan = object.__new__(cls)
+        for setting in fields(cls):
+            default = None if setting.default is MISSING else setting.default
+            object.__setattr__(plan, setting.name, values.get(setting.name, default))
+        plan._resolve(stated, mechanism)
+        return plan
 
     @classmethod
     def as_published(cls, schema: Questions, epsilon: float, method: str, **settings: Any) -> Plan:
@@ -280,6 +269,7 @@ class Plan(Randomizer):
         That is not ε for a person. `guarantee` says what it really is: ε' for a person, and for one attribute what the
         sizes of all attributes make of it. For ADP the candidates are GRR and OUE, as in the papers.
 
+        >>> import math
         >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
         >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
         [3.0, 2.0]
@@ -287,11 +277,6 @@ class Plan(Randomizer):
         return cls(Schema(schema), epsilon, method, published=True, **settings)
 
     # What it is.
-
-    @property
-    def d(self) -> int:
-        """How many attributes there are."""
-        return len(self.schema)
 
     @property
     def kind(self) -> methods.Kind:
@@ -306,6 +291,11 @@ class Plan(Randomizer):
         """What makes reports of codes, and counts of reports."""
         return self._known.design
 
+    @cached_property
+    def records(self) -> Records:
+        """What is done to the records of people: those of the design, with what is sent in clear beside them."""
+        return Records(self.design, self.public)
+
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
         """What an answer to each attribute goes through when it is reported."""
@@ -315,11 +305,6 @@ class Plan(Randomizer):
     def inner_epsilon(self) -> float | None:
         """The ε that one true report is made with; None where attributes have budgets of their own."""
         return self._known.inner
-
-    @property
-    def strata(self) -> int:
-        """How many groups the public attributes make; 1 where nothing is sent in clear."""
-        return self._strata.size
 
     @cached_property
     def private(self) -> Plan:
@@ -331,37 +316,23 @@ class Plan(Randomizer):
             object.__setattr__(plan, setting.name, getattr(self, setting.name))
         object.__setattr__(plan, "public", {})
         object.__setattr__(plan, "_resolved", self._known)
-        object.__setattr__(plan, "_resolved_panel", self._panel)
+        panel = None if self._panel is None else replace(self._panel, plan=plan)
+        object.__setattr__(plan, "_resolved_panel", panel)
         return plan
-
-    @property
-    def attribute(self) -> Attribute:
-        """The question, of a plan that asks one."""
-        self._only_one("attribute")
-        return next(iter(self.schema.values()))
-
-    @property
-    def name(self) -> str:
-        """The name of the question's column, of a plan that asks one."""
-        return self.attribute.name
 
     @property
     def mechanism(self) -> Mechanism:
         """What makes an answer private, of a plan that asks one question."""
-        return self.mechanisms[self.name]
-
-    @property
-    def oracle(self) -> Oracle:
-        """The mechanism, of a plan that asks for one category."""
-        oracle: Any = self.mechanism
-        if oracle.gives != "frequency":
-            raise ParameterError("This plan asks for a number and has no oracle: its `mechanism` makes it private.")
-        return oracle  # type: ignore[no-any-return] # what `gives` says
+        if len(self.schema) > 1:
+            raise ParameterError(
+                f"A plan for {len(self.schema)} attributes has no single mechanism: use schema and mechanisms."
+            )
+        return next(iter(self.mechanisms.values()))
 
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits that identify this plan; its reports and tallies carry it."""
-        return documents.digest(self._body())
+        return documents.digest(document.body(self))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -435,57 +406,14 @@ class Plan(Randomizer):
             return rounds.privatize(self, source, rng=rng, to=to, replace=replace, **how)
         if (memory, round, person) != (None, None, None):
             raise ParameterError("memory, round and person belong to a plan with rounds, and this one asks once.")
-        words = Words.resolve(rng, "privatize", self.digest)
-        if to is None and _is_table(source):
-            codes = self.encode(source)
-            if self.public:
-                self._strata.check_sizes(self._strata.people_per_stratum(codes))
-            return self.randomize(codes, words)
-        files.check_output(to, source, self, replace=replace)
-        header = files.header(self.digest, simulated=not words.secure)
-        options: dict[str, Any] = {"columns": self._columns, "metadata": header, "rng": words}
-        if engines.is_spark(engines.Source.of(source).data):
-            self._check_strata_by_spark(source)
-            with files.publishing(to, self) as sink:
-                return engines.map(source, sink, self._privatize, **options)
-        counter = strata.SizeCounter(self._strata)
-
-        def privatize(batch: Mapping[str, Any], own: Words) -> Reports:
-            codes = self.encode(batch)
-            counter.add(codes)
-            return self.randomize(codes, own)
-
-        with files.publishing(to, self) as sink:
-            result = engines.map(source, sink, privatize, **options)
-            counter.check()  # before a file appears
-            return result
-
-    def _check_strata_by_spark(self, source: Any) -> None:
-        """Look whom the public attributes single out, in a job of its own: tasks may run twice."""
-        if self.public:
-            columns = list(dict.fromkeys(attribute.column for attribute in self.public.values()))
-            self._strata.check_sizes(engines.fold(source, self._strata.people_per_stratum_of_table, columns=columns))
-
-    def _privatize(self, batch: Mapping[str, Any], words: Words) -> Reports:
-        return self.randomize(self.encode(batch), words)
+        return files.privatize(self, source, rng, to=to, replace=replace)
 
     def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words.
 
         With rounds these are reports of memos that nobody keeps: for studies.
         """
-        people_of_columns(codes)
-        return {**self.design.randomize(self._private(codes), words), **self._strata.clear(codes)}
-
-    def _private(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The columns that are asked privately."""
-        return {name: columns[name] for name in self.schema} if self.public else columns
-
-    @property
-    def _columns(self) -> list[str]:
-        """The columns of a table that are read."""
-        attributes = (*self.schema.values(), *self.public.values())
-        return list(dict.fromkeys(attribute.column for attribute in attributes))
+        return self.records.randomize(codes, words)
 
     # What people do who are asked again.
 
@@ -496,57 +424,9 @@ class Plan(Randomizer):
             raise ParameterError(f"This plan asks once: plan rounds, with {panels.AS_IN}.")
         return self._panel
 
-    def memoize(self, table: SourceLike, rng: Randomness = None) -> Reports:
-        """The memos of an epoch, of people with these records: to be stored by each person and shown to nobody.
-
-        Parameters
-        ----------
-        table
-            Anything whose columns are read by ``table[name]``.
-        rng
-            As for `privatize`.
-        """
-        if self.follow_changes:
-            raise ParameterError(
-                "A person has a memo for every value here, which a Memory keeps: privatize(source, memory=memory, "
-                'round=3, person="id").'
-            )
-        return self.remember(self.encode(table), Words.resolve(rng, "memoize", self.digest))
-
-    def answer(self, memos: Reports, rng: Randomness = None) -> Reports:
-        """The reports of one round, one per memo; with fresh randomness in every round.
-
-        Parameters
-        ----------
-        memos
-            As `memoize` gives them.
-        rng
-            As for `privatize`. A number must be another one in every round: the same one gives the same reports.
-        """
-        return self.report(memos, Words.resolve(rng, "answer", self.digest))
-
-    def remember(self, codes: Mapping[str, Codes], words: Words) -> Reports:
-        """Memos of people with codes that `encode` gave, in the form of reports."""
-        people_of_columns(codes)
-        return {**self.panel.remember(self._private(codes), words), **self._strata.clear(codes)}
-
-    def report(self, memos: Reports, words: Words) -> Reports:
-        """Reports of memos; what is sent in clear is that of the epoch's first report."""
-        return {**self.panel.report(memos, words), **self._strata.kept(memos)}
-
     def guarantee_of_a_report(self, unit: Unit = "person") -> Guarantee:
         """What one report tells; of a plan without rounds, all that it promises."""
-        return self.guarantees[unit] if self._panel is None else self.after(1, unit)
-
-    def after(self, rounds: int, unit: Unit = "person") -> Guarantee:
-        """What so many reports of one epoch tell together: never the sum of single reports."""
-        return self.panel.after(_checks.integer(low=1, rounds=rounds), _checks.one_of(get_args(Unit), unit=unit))
-
-    def epoch_of(self, round: int, epoch: int | None = None) -> int:
-        """The epoch of a round; both are counted from 1, rounds through all epochs."""
-        if epoch is not None:
-            raise ParameterError("A plan says itself in which epoch a round is: leave epoch out.")
-        return self.panel.epoch_of(round)
+        return self.guarantees[unit] if self._panel is None else self._panel.after(1, unit)
 
     def encode(self, table: SourceLike) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -556,10 +436,7 @@ class Plan(Randomizer):
         table
             Anything whose columns are read by ``table[name]``.
         """
-        if not self.public:
-            return self.design.encode(table)
-        rows = in_memory(table)
-        return {**self.design.encode(rows), **self._strata.encode(rows)}
+        return self.records.encode(table)
 
     def card(self) -> Card:
         """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
@@ -573,16 +450,16 @@ class Plan(Randomizer):
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
         """Which people can have sent their reports, of reports in their form."""
-        return self.design.valid(reports) & self._strata.valid(reports)
+        return self.records.valid(reports)
 
     @property
     def form(self) -> dict[str, Form]:
         """The dtype and bytes of each column of reports, by name."""
-        return {**self.design.form, **self._strata.form}
+        return self.records.form
 
     def empty_reports(self) -> Reports:
         """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
-        return {**self.design.empty_reports(0), **self._strata.empty(0)}
+        return self.records.empty_reports(0)
 
     # What the collector does.
 
@@ -598,7 +475,7 @@ class Plan(Randomizer):
             As for `privatize`, with the columns that it makes; others may stand beside them. Or the path of a tally, a
             ``.json`` file. Files that say of themselves that another plan made them are refused.
         """
-        if not more and _is_table(source):
+        if not more and files.is_table(source):
             return self.count(source)
         if self._panel is not None:
             rounds.check_one_round((source, *more))
@@ -609,7 +486,7 @@ class Plan(Randomizer):
 
         A person of whom any report is impossible is counted as refused, once, and is not in n.
         """
-        counted = self._strata.count(self.design, reports)
+        counted = self.records.count(reports)
         return Tally(design=self.digest, counts=counted.counts, n=counted.n, refused=counted.refused)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Answers:
@@ -625,13 +502,14 @@ class Plan(Randomizer):
                 expected=self.digest,
                 actual=tally.design,
             )
-        if tally.counts.size != self._strata.cells(self.design):
+        if tally.counts.size != self.records.cells:
             raise DesignError("This tally has another number of cells than its plan.")
         _checks.one_of(get_args(Target), target=target)
-        self._strata.check_tally(tally)
-        answers = self._answers(self._strata.pooled(tally), target, self._grouping(tally, target))
+        self.records.check_tally(tally)
+        group = groups.grouping(self.records, tally, lambda own: self._answers(own, target))
+        answers = self._answers(self.records.pooled(tally), target, group)
         if self.kind == "one":
-            answers[self.name]
+            answers[next(iter(self.schema))]
         return answers
 
     def _answers(self, tally: Tally, target: Target, group: Any = None) -> Answers:
@@ -642,19 +520,13 @@ class Plan(Randomizer):
             lambda name: self._answer(name, tally, target),
             group,
             lambda names: self._table_of(names, tally, target),
-            self._tables_counted,
+            self.design.counted_tables,
         )
-
-    @property
-    def _tables_counted(self) -> tuple[tuple[str, ...], ...]:
-        """The tables that a tally tells about."""
-        return getattr(self.design, "counted_tables", ())
 
     def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
         """The table of these attributes, where the method tells one; an error that says why not otherwise."""
         joint.check(self, names)
-        design: Any = self.design
-        return design.table(names, tally, target, self.guarantee)
+        return self.design.table(names, tally, target, self.guarantee)
 
     def table(self, source: SourceLike | Tally, *names: str, target: Target = "population") -> Any:
         """How several attributes go together: the share of every cell, with intervals, differences and a test.
@@ -669,50 +541,18 @@ class Plan(Randomizer):
             As for `estimate`.
         """
         joint.check(self, names, whole=True)
-        if self.kind == "SPL":
+        if self.design.tables_from == "reports":
             return joint.product(self.private, source, names, target)
         tally = source if isinstance(source, Tally) else self.tally(source)
         return self.estimate(tally, target).table(*names)
 
-    def series(self, tallies: Sequence[Tally], rounds: Sequence[int] | None = None) -> Mapping[str, Series]:
-        """Estimates of several rounds by column name: of each, of their mean, and of differences.
-
-        Parameters
-        ----------
-        tallies
-            One tally of this plan for each round, in order.
-        rounds
-            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
-        """
-        known, panel = tuple(tallies), self.panel
-        for tally in known:
-            self.estimate(tally)
-        pooled = tuple(self._strata.pooled(tally) for tally in known)
-        return Answers(self.schema, lambda name: panel.series(name, pooled, rounds))
-
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        answer = replace(answer, name=self.name) if self.kind == "one" else answer
+        answer = replace(answer, name=name) if self.kind == "one" else answer
         domain: Any = self.schema[name].domain
         if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
             return ScaleEstimate.of(answer, domain.k)
         return answer
-
-    def _grouping(self, tally: Tally, target: Target) -> Any:
-        """What makes groups of the people of a tally; None where nothing was sent in clear."""
-        if not self.public:
-            return None
-
-        def group(names: tuple[str, ...]) -> groups.Groups:
-            groups.check_names(names, self.public)
-            sizes = self._strata.sizes_by(tally, names)
-            groups.warn_of_few(sizes)
-            by = {name: self.public[name] for name in names}
-            return groups.Groups(
-                by, sizes, lambda kept: self._answers(self._strata.pooled(tally, kept), target), tally.refused
-            )
-
-        return group
 
     # What whoever plans does.
 
@@ -752,53 +592,13 @@ class Plan(Randomizer):
         rng
             As for every verb.
         """
-        if self.public:
-            return self._simulate_strata(counts, rng)
-        if self.kind == "one":
-            own = counts[self.name] if isinstance(counts, Mapping) else counts
-            return replace(self.mechanism.simulate(own, rng), design=self.digest)
-        generator = Entropy.resolve(rng, "simulate", self.digest).generator()
-        if isinstance(counts, Mapping):
-            people = self._marginals(counts)
-            drawn, n = self.design.simulate(people, generator), int(next(iter(people.values())).sum())
-        else:
-            table = self._joint_counts(counts)
-            drawn, n = self.design.simulate_jointly(table, generator), int(table.sum())
-        return Tally(design=self.digest, counts=drawn, n=n, simulated=True)
-
-    def _simulate_strata(self, counts: Any, rng: Randomness) -> Tally:
-        """A tally of every stratum, one after the other."""
-        whole = Entropy.resolve(rng, "simulate", self.digest)
-        drawn = [self.private.simulate(own, whole) for own in self._strata.divided(counts)]
-        sizes = np.array([own.n for own in drawn], np.int64)
-        cells = np.concatenate([sizes, *(own.counts for own in drawn)])
-        return Tally(design=self.digest, counts=cells, n=int(sizes.sum()), simulated=True)
-
-    def _marginals(self, counts: Mapping[str, Any]) -> dict[str, Counts]:
-        if set(counts) != set(self.schema):
-            raise DataError("counts must name every attribute of the schema, and no other.")
-        people = {name: whole_counts(counts[name], attribute.size) for name, attribute in self.schema.items()}
-        if len({int(column.sum()) for column in people.values()}) > 1:
-            raise DataError("counts must have the same sum for every attribute: they are the same people.")
-        return people
-
-    def _joint_counts(self, counts: Any) -> Counts:
-        table = np.asarray(counts)
-        shape = tuple(attribute.size for attribute in self.schema.values())
-        if math.prod(shape) > TABLE_LIMIT:
-            raise ParameterError(
-                f"A joint table may have at most {TABLE_LIMIT:,} cells, these attributes have {math.prod(shape):,}: "
-                "simulate from marginals, a mapping from attribute to counts."
-            )
-        if table.shape != shape:
-            raise DataError("counts must be a table with one axis per attribute, as long as it has values.")
-        return whole_counts(table.ravel(), table.size).reshape(shape)
+        return simulation.simulate(self, counts, rng)
 
     # Documents.
 
     def to_json(self) -> str:
         """The plan as a document that a person can read."""
-        return documents.seal(self.FORMAT, self._body(), indent=2)
+        return documents.seal(self.FORMAT, document.body(self), indent=2)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Plan:
@@ -815,50 +615,7 @@ class Plan(Randomizer):
     def from_json(cls, text: str | bytes) -> Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
         with documents.reading(len(text)):
-            return cls._from_body(documents.unseal(text, cls.FORMAT))
-
-    @classmethod
-    def _from_body(cls, body: dict[str, Any]) -> Plan:
-        schema = Schema.from_list(body.get("attributes"))
-        method = body.get("method")
-        if not isinstance(method, str):
-            raise FormatError("A plan must have a method and a mechanism.")
-        private, clear = _separated(schema)
-        values = {"schema": private, "public": clear, "method": method, **_read(body)}
-        plan = object.__new__(cls)
-        for setting in fields(cls):
-            default = None if setting.default is MISSING else setting.default
-            object.__setattr__(plan, setting.name, values.get(setting.name, default))
-        try:
-            _check_work(private, methods.parse(method), plan.bases)
-            plan._resolve(_stated(body))
-        except LimitError:
-            raise
-        except (ParameterError, ParameterTypeError) as error:
-            if not plan._resolve_own(body):
-                raise FormatError("This plan describes a mechanism that this version does not know.") from error
-        if not plan._says(body) and not (plan._resolve_own(body) and plan._says(body)):
-            raise FormatError(
-                "This plan contradicts itself: its mechanism or guarantee is not the one its method gives."
-            )
-        return plan
-
-    def _says(self, body: dict[str, Any]) -> bool:
-        """Whether this is the plan of a document."""
-        return documents.canonical(self._body()) == documents.canonical(body)
-
-    def _resolve_own(self, body: dict[str, Any]) -> bool:
-        """Take the mechanism that a document describes in full; False where it describes none."""
-        if len(self.schema) != 1 or not isinstance(body.get("mechanism"), Mapping):
-            return False
-        try:
-            mechanism = mechanisms.described(body["mechanism"], next(iter(self.schema.values())))
-            self._resolve(mechanism=mechanism)
-        except LimitError:
-            raise
-        except (FormatError, ParameterError, ParameterTypeError):
-            return False
-        return True
+            return document.read(documents.unseal(text, cls.FORMAT), cls._of)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.digest == other.digest
@@ -889,116 +646,29 @@ class Plan(Randomizer):
         resolved: resolve.Resolved = self.__dict__["_resolved"]
         return resolved
 
-    @cached_property
-    def _strata(self) -> Strata:
-        return Strata(self.public)
-
     @property
     def _panel(self) -> panels.Panel | None:
         panel: panels.Panel | None = self.__dict__["_resolved_panel"]
         return panel
 
-    def _only_one(self, what: str) -> None:
-        if self.d > 1:
-            raise ParameterError(f"A plan for {self.d} attributes has no single {what}: use schema and mechanisms.")
+    if not TYPE_CHECKING:  # a type checker is to see what is missing
 
-    def _body(self) -> dict[str, Any]:
-        again = {} if self._panel is None else {"panel": self._panel.to_dict()}
-        return {**self._questions(), **again}
-
-    def _questions(self) -> dict[str, Any]:
-        """What a document says of the questions."""
-        described = self.design.describe()
-        attributes: dict[str, Any] = {"attributes": self.schema.to_list()}
-        if self.public:
-            attributes["attributes"] += [attribute.to_dict() for attribute in self.public.values()]
-            attributes["sent_in_clear"] = list(self.public)
-        if self.kind == "one":
-            return {
-                **attributes,
-                "method": self.method,
-                "mechanism": described[self.name],
-                "guarantee": self.guarantee.to_dict(),
-            }
-        return {
-            **attributes,
-            "method": self.method,
-            "epsilon": self.epsilon,
-            "unit": self.unit,
-            "calibration": "published" if self.published else "exact",
-            **self._known.options(),
-            "mechanisms": described,
-            "guarantee": self.guarantee.to_dict(),
-            "guarantee_of_an_attribute": self.guarantees["attribute"].to_dict(),
-        }
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: an error that says where what a plan had once is now."""
+            if name in _MOVED:
+                raise AttributeError(f"A plan has no {name!r} any more: use {_MOVED[name]}.")
+            raise AttributeError(f"A plan has no attribute {name!r}.")
 
 
-def _separated(schema: Schema) -> tuple[Schema, dict[str, Attribute]]:
-    """The private and the public attributes of a document."""
-    with translated(ParameterError, lambda error: FormatError(str(error))):
-        private, clear = strata.separate(schema, None)
-        return private, clear
-
-
-def _is_table(source: Any) -> bool:
-    """Whether a source has its columns in memory, to be read by ``source[name]``."""
-    if isinstance(source, str | bytes | os.PathLike | list | tuple | engines.Source) or engines.is_spark(source):
-        return False
-    return hasattr(source, "__getitem__") or hasattr(source, "collect")
-
-
-def _read(body: dict[str, Any]) -> dict[str, Any]:
-    """What a plan was made with, from its document."""
-    return {**_read_questions(body), **_read_panel(body.get("panel"))}
-
-
-def _read_panel(panel: Any) -> dict[str, Any]:
-    if panel is None:
-        return {}
-    if not isinstance(panel, Mapping):
-        raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
-    following = {"follow_changes": panel["follow_changes"]} if "follow_changes" in panel else {}
-    return {**{name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}, **following}
-
-
-def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
-    if "mechanisms" in body:
-        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases", "tables")
-        return {
-            **{name: body[name] for name in names if name in body},
-            "published": body.get("calibration") == "published",
-        }
-    mechanism = body.get("mechanism")
-    if not isinstance(mechanism, Mapping):
-        raise FormatError("A plan must have a method and a mechanism.")
-    # Odds stand for an ε of their own: the survey with two coins is asked for without one.
-    return {"epsilon": None if "odds" in mechanism else mechanism.get("epsilon")}
-
-
-def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
-    """Refuse a document whose laws would take long to compute, by what it declares, before any is computed."""
-    own = named if isinstance(named, Mapping) else {}
-    wanted = [(str(own.get(name, method.base)).lower(), attribute.size) for name, attribute in schema.items()]
-    known = [_WORK[base] * min(cells, Number.MOST_CELLS) ** 2 for base, cells in wanted if base in _WORK]
-    if sum(known) > MOST_WORK:
-        raise LimitError(
-            "This plan has too many numbers with too many cells to be read from a document: by staircase at most one "
-            "of 4,096 cells, or 16 of 1,024; by laplace at most 40 of 4,096. Declare fewer cells."
-        )
-
-
-def _stated(body: dict[str, Any]) -> resolve.Stated:
-    """What a document says of its fakes; what it does not say is refused where it is needed."""
-    mechanisms = body.get("mechanisms")
-    described = mechanisms.items() if isinstance(mechanisms, Mapping) else ()
-    bodies = {name: entry for name, entry in described if isinstance(entry, Mapping)}
-    epsilons = [entry.get("epsilon") for entry in bodies.values()]
-    names = {name: f"{entry.get('oracle')}{_suffix(entry)}" for name, entry in bodies.items()}
-    return resolve.Stated(epsilons[0] if epsilons else None, names)
-
-
-def _suffix(entry: Mapping[str, Any]) -> str:
-    """What stands behind the name of a unary encoding: whether its fakes are noise on zeros or on a random value."""
-    if entry.get("oracle") not in ("SUE", "OUE"):
-        return ""
-    return {"zeros": "-z", "noise": "-r"}.get(str(entry.get("fake")), "")
+#: What a plan had once, and what to write now.
+_MOVED = {
+    "d": "len(plan.schema)",
+    "name": "next(iter(plan.schema))",
+    "attribute": "next(iter(plan.schema.values()))",
+    "oracle": "plan.mechanism",
+    "strata": "plan.records.size",
+    **{
+        name: f"plan.panel.{name}(…)"
+        for name in ("memoize", "answer", "remember", "report", "after", "epoch_of", "series")
+    },
+}

@@ -35,7 +35,7 @@ def privatize(
     """Reports of one round, made with the memos that the people of a table have; those who have none draw one."""
     if not isinstance(memory, Memory):
         raise ParameterTypeError("memory must be a Memory, as in Memory.create(path, plan).")
-    plan.epoch_of(number)
+    plan.panel.epoch_of(number)
     files.check_output(to, source, plan, replace=replace)
     # A whole number is mixed with the people, epoch and round by the memory itself.
     header = {**files.header(plan.digest, simulated=rng is not None), ROUND: str(number)}
@@ -97,7 +97,8 @@ def check_one_round(sources: Sequence[Any]) -> None:
     """Refuse files of several rounds: the same people would be counted as different ones."""
     if len(set(stated_rounds(sources))) > 1:
         raise ParameterError(
-            "These are reports of several rounds, by the same people: estimate them with --over-rounds (plan.series)."
+            "These are reports of several rounds, by the same people: estimate them with --over-rounds "
+            "(plan.panel.series)."
         )
 
 

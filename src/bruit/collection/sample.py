@@ -55,6 +55,11 @@ class Sample(Design):
 
     weights: Mapping[str, int]
 
+    @property
+    def card_kind(self) -> str:
+        """One question is drawn and asked."""
+        return "SMP"
+
     def ratio(self, unit: Unit) -> Fraction:
         """The largest of all ratios, for one attribute as for a person: a report is about one attribute."""
         return max(mechanism.law.ratio for mechanism in self.mechanisms.values())

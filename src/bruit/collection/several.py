@@ -47,6 +47,7 @@ class SeveralSampled(Design):
 
     sampled: int
     repeats: ClassVar[bool] = False
+    is_tested: ClassVar[bool] = False
 
     def ratio(self, unit: Unit) -> Fraction:
         """The product of the k largest ratios for a person, the largest for one attribute."""

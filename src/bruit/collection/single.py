@@ -21,6 +21,11 @@ from bruit.privacy.guarantee import Guarantee
 class Single(ColumnDesign):
     """The one attribute through its mechanism; a person's record is the one answer."""
 
+    @property
+    def card_kind(self) -> str:
+        """One question is asked."""
+        return "one"
+
     def ratio(self, unit: Unit) -> Fraction:
         """That of the mechanism, whoever is asked about."""
         (mechanism,) = self.mechanisms.values()

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -34,6 +34,13 @@ ROUNDING = 1e-9
 @dataclass(frozen=True, eq=False)
 class Split(ColumnDesign):
     """Every attribute through its own mechanism."""
+
+    tables_from: ClassVar[Literal["tally", "reports"] | None] = "reports"
+
+    @property
+    def card_kind(self) -> str:
+        """All questions are asked."""
+        return "SPL"
 
     def ratio(self, unit: Unit) -> Fraction:
         """The product of all ratios for a person, the largest of them for one attribute."""

@@ -104,14 +104,14 @@ def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
     """What is tested of a tally: the supports of every attribute, and how often each attribute was drawn."""
     if not is_tested(plan):
         return
-    if plan.kind in ("SMP", "TAB"):
+    if plan.design.draws is not None:
         weights = np.array(plan.design.draws, float)
         chances = weights / weights.sum()
         for (name, reports), chance in zip(_reported(plan, tally), chances.tolist(), strict=True):
             yield _Span(name, [""], np.array([reports]), tally.n, np.array([chance]), np.array([chance]))
     for name, reports in _reported(plan, tally):
         mechanism: Any = plan.mechanisms[name]
-        part = Tally(design=mechanism.digest, counts=tally.counts[_design(plan).places[name]], n=reports)
+        part = Tally(design=mechanism.digest, counts=tally.counts[plan.design.places[name]], n=reports)
         if mechanism.gives == "mean":
             chances = mechanism.probabilities()
             labels = [""] * part.counts.size
@@ -124,17 +124,11 @@ def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
 
 def is_tested(plan: Plan) -> bool:
     """Whether there is a test; fakes hide which reports are true, so that plans with them have none."""
-    return plan.kind in ("one", "SPL", "SMP", "TAB")
+    return plan.design.is_tested
 
 
 def _reported(plan: Plan, tally: Tally) -> list[tuple[str, int]]:
-    return [(name, _design(plan).reported(name, tally)) for name in plan.mechanisms]
-
-
-def _design(plan: Plan) -> Any:
-    """The design whose attributes are what a report is on: of tables, that of the tables."""
-    design: Any = plan.design
-    return design.drawn if plan.kind == "TAB" else design
+    return [(name, plan.design.reported_on(name, tally)) for name in plan.design.parts]
 
 
 def largest_shift(plan: Plan, name: str) -> float:

@@ -147,7 +147,7 @@ class Results:
         if not self.survey.has_rounds or not numbers:
             return {}
         tallies = [self.tally(number) for number in numbers]
-        known = plan.series(tallies, numbers)
+        known = plan.panel.series(tallies, numbers)
         return {
             name: known[name] for name in plan.schema if all(plan.design.reported(name, tally) for tally in tallies)
         }
@@ -240,12 +240,12 @@ def _round(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> tuple[Questio
 
 def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
     """The tables of a plan that asks for tables, of those on which enough people reported."""
-    if survey.plan.kind != "TAB":
+    design = survey.plan.design
+    if not design.counted_tables:
         return
-    design: Any = survey.plan.design
     answers = survey.plan.estimate(tally)
-    for unit, names in survey.units.items():
-        if design.drawn.reported(unit, tally) >= survey.shown_from:
+    for unit, names in design.parts.items():
+        if design.reported_on(unit, tally) >= survey.shown_from:
             yield answers.table(*names)
 
 
@@ -265,7 +265,7 @@ def _question(survey: Survey, name: str, tally: Tally, answers: _Answers, groups
         now=None if answer is None else _half_width(answer),
         promised=_promised(survey, name),
         forged=forged,
-        moved=alarm.largest_shift(plan, name) * forged / n if n and plan.kind != "TAB" else None,
+        moved=alarm.largest_shift(plan, name) * forged / n if n and name in plan.mechanisms else None,
     )
 
 

@@ -39,7 +39,7 @@ def plot_series(series: Series, *, level: float = 0.95, ax: Axes | None = None) 
     'round'
     """
     if not isinstance(series, Series):
-        raise ParameterError("series must be a Series, as Repeated.series or plan.series gives it.")
+        raise ParameterError("series must be a Series, as Repeated.series or plan.panel.series gives it.")
     ends, rounds = series.interval(level), np.array(series.rounds)
     order = np.argsort(-series.frequency.mean(axis=0), kind="stable")[:MOST_VALUES]
     labels = series.labels or ()

@@ -223,8 +223,8 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
 
     def _settle(self, plan: Plan) -> None:
         check_plan(plan)
-        if plan.d != self.n_features_in_:
-            raise DataError(f"X has {self.n_features_in_} features, but {plan.d} are declared.")
+        if len(plan.schema) != self.n_features_in_:
+            raise DataError(f"X has {self.n_features_in_} features, but {len(plan.schema)} are declared.")
         names = getattr(self, "feature_names_in_", None)
         if names is not None and set(names) != set(plan.schema):
             strange = next((name for name in plan.schema if name not in names), "")
@@ -434,7 +434,7 @@ def _encoded(plan: Plan, name: str, values: Any) -> Codes:
         numbers = domains.column(values)
         if numbers.dtype.kind == "f" and np.isinf(numbers).any():
             raise DataError("values must be finite numbers, not infinity.")
-        with translated(MissingError, lambda _: MissingError(_way_out(name, plan.d))):
+        with translated(MissingError, lambda _: MissingError(_way_out(name, len(plan.schema)))):
             domain: Any = plan.schema[name].domain
             return plan.design.encode_column(name, clamping(domain).read(numbers))
 

@@ -37,10 +37,11 @@ Rows: TypeAlias = Any
 _KNOWN_BY = "bruit.identity/1"
 #: How a number or boolean was spelt in memories that do not say so; as a text it is another person.
 _SPELT_BEFORE = re.compile(r"-?(0|[1-9][0-9]{0,15})\.0|True|False")
+_NO_PANEL = "panel must be a Repeated oracle, or a plan with rounds."
 _DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
 
 
-class Panel(Protocol):
+class Remembering(Protocol):
     """What a memory is for: a `Repeated` oracle, or a plan with rounds."""
 
     @property
@@ -79,6 +80,20 @@ class Panel(Protocol):
         ...
 
 
+class Asking(Protocol):
+    """What asks the same people again: a plan with rounds."""
+
+    @property
+    def digest(self) -> str:
+        """32 hexadecimal digits that identify it."""
+        ...
+
+    @property
+    def panel(self) -> Remembering:
+        """What its people do."""
+        ...
+
+
 class Memory:
     """The memos of one or several people in a file, for one design.
 
@@ -112,14 +127,14 @@ class Memory:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | os.PathLike[str], panel: Panel) -> None:
+    def __init__(self, path: str | os.PathLike[str], panel: Remembering | Asking) -> None:
         self.path = Path(path)
         self._file = documents.state_file(path)
         self.panel = _checked(panel)
         self._read()
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], panel: Panel) -> Self:
+    def create(cls, path: str | os.PathLike[str], panel: Remembering | Asking) -> Self:
         """A new memory, empty; a file that is there already is not replaced."""
         _checked(panel)
         file = documents.state_file(path)
@@ -321,12 +336,15 @@ def _keys(people: Iterable[Any]) -> list[str]:
     return identity.text_keys(names)
 
 
-def _checked(panel: Any) -> Panel:
-    """The design, if it is one that people with memos can use."""
+def _checked(panel: Any) -> Remembering:
+    """The design, if it is one that people with memos can use; of a plan, its panel."""
+    if hasattr(type(panel), "panel"):
+        with translated(ParameterError, lambda _: ParameterTypeError(_NO_PANEL)):
+            panel = panel.panel
     if getattr(panel, "follow_changes", False):
         return panel  # type: ignore[no-any-return]
     if "epoch" not in getattr(panel, "guarantees", ()) or not hasattr(panel, "epoch_of"):
-        raise ParameterTypeError("panel must be a Repeated oracle, or a plan with rounds.")
+        raise ParameterTypeError(_NO_PANEL)
     return panel  # type: ignore[no-any-return]
 
 

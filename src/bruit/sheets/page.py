@@ -114,10 +114,10 @@ class _Sheet:
     def _leaves(self) -> Iterator[_Part]:
         yield _heading(self.say("leaves"))
         yield _paragraph(self.say("leaves_text"))
-        numbers = {"d": self.phrases.whole(self.plan.d), "k": self.phrases.whole(self._sent())}
+        numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
         yield _paragraph(self.phrases("method", self.plan.kind, **numbers))
-        if self.plan.d == 1:
-            yield _list(self._odds(self.plan.name))
+        if len(self.plan.schema) == 1:
+            yield _list(self._odds(next(iter(self.plan.schema))))
             return
         for name in self.plan.design.questions:
             yield _paragraph(self.say("example", name=self.phrases.quoted(name)))
@@ -162,8 +162,9 @@ class _Sheet:
             lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
         else:
             lines.append(self.say("clear_nothing"))
-        lines += [self.say("clear_drawn")] if plan.kind == "SMP" else []
-        lines += [self.say("clear_several")] if plan.kind in ("SMPk", "TAB") else []
+        if plan.design.draws is not None:
+            alone = self._sent() == 1 and not plan.design.counted_tables
+            lines.append(self.say("clear_drawn" if alone else "clear_several"))
         lines.append(self.say("clear_part"))
         lines += [self.say("clear_pairs")] if plan.public else []
         yield _heading(self.say("clear"))

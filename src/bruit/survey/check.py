@@ -80,7 +80,7 @@ class Check:
         """What is to be expected of each attribute, in the order of the plan."""
         plan = self.survey.plan
         variances = plan.variance(self.people)
-        if plan.kind == "TAB":
+        if plan.design.counted_tables:
             return [self._margin(name, float(np.max(variances[name]))) for name in plan.schema]
         return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
 
@@ -231,7 +231,8 @@ class Check:
         rounds, epochs = plan.rounds or 1, plan.epochs or 1
         return [
             f"{counted(self.survey.rounds, 'round')} in {counted(epochs, 'epoch')}: ε = "
-            f"{plan.guarantees['report'].epsilon:.4g} for one report, {plan.after(rounds).epsilon:.4g} for an epoch.",
+            f"{plan.guarantees['report'].epsilon:.4g} for one report, "
+            f"{plan.panel.after(rounds).epsilon:.4g} for an epoch.",
             "People answer once in an epoch; its other rounds send again from what was drawn then, so that a change of "
             "answers shows in the next epoch."
             if rounds > 1
@@ -239,13 +240,13 @@ class Check:
         ]
 
     def _method(self) -> list[str]:
-        count = len(self.survey.units)
-        if self.survey.plan.kind == "TAB":
+        count, design = len(self.survey.units), self.survey.plan.design
+        if design.counted_tables:
             return [
                 f"Each person reports one of {counted(count, 'table')} of answers, whole: about "
                 f"{self.people / count:.0f} on each."
             ]
-        if self.survey.plan.kind != "SMP":
+        if design.draws is None or design.card_kind is None:
             return []
         return [
             f"Each person reports one of {count} answers, drawn by chance: about {self.people / count:.0f} on each."

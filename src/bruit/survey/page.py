@@ -99,7 +99,7 @@ def _panel(survey: Survey) -> dict[str, Any]:
     """Rounds and epochs; and what is told after so many past epochs and so many reports of the present one, at most."""
     plan = survey.plan
     rounds, epochs = plan.rounds or 1, plan.epochs or 1
-    after = [plan.after(number) for number in range(1, rounds + 1)]
+    after = [plan.panel.after(number) for number in range(1, rounds + 1)]
     ratios = [at_most_ratio(guarantee.epsilon) for guarantee in after]
 
     def account(past: int, place: int) -> tuple[str, str]:

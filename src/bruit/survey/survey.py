@@ -124,9 +124,7 @@ class Survey:
     @cached_property
     def units(self) -> dict[str, tuple[str, ...]]:
         """What a device may be asked to report on: the attributes of each, several where tables are asked for."""
-        design: Any = self.plan.design
-        tables = design.counted_tables if self.plan.kind == "TAB" else [(name,) for name in self.plan.schema]
-        return dict(zip(self.plan.mechanisms, tables, strict=True))
+        return self.plan.design.parts
 
     @property
     def has_rounds(self) -> bool:

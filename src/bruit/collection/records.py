@@ -1,8 +1,9 @@
-"""Public attributes: what is sent in clear beside the randomised reports, and divides the people into strata.
+"""Records of people: what their design randomises and, beside it, public attributes that are sent in clear.
 
-A stratum is a combination of public values: a school, or a school and a year. Who is in which stratum is no secret, so
-it costs nothing of ε, and within a stratum all of ε goes into the answers. What is counted is one vector: how many
-people each stratum has, and then the counts of the design, stratum by stratum; such vectors add like all others.
+Public attributes divide the people into strata. A stratum is a combination of public values: a school, or a school and
+a year. Who is in which stratum is no secret, so it costs nothing of ε, and within a stratum all of ε goes into the
+answers. What is counted is one vector: how many people each stratum has, and then the counts of the design, stratum by
+stratum; such vectors add like all others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import in_memory
 from bruit.engines import memory
 from bruit.engines.form import Form, together
+from bruit.entropy import Words
 from bruit.errors import DataError, DisclosureWarning, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
 from bruit.estimation.tally import Counts, exact_total
@@ -43,86 +45,116 @@ Place: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Strata:
-    """The public attributes of a plan; of a plan without any, one stratum that holds everybody.
+class Records:
+    """A design and what is sent in clear beside its reports; where nothing is, one stratum holds everybody.
 
     Parameters
     ----------
-    attributes
-        The attributes, by name.
+    design
+        What makes reports of the attributes that are asked privately.
+    clear
+        The public attributes, by name.
     """
 
-    attributes: Mapping[str, Attribute]
-
-    def __bool__(self) -> bool:
-        return bool(self.attributes)
+    design: Design
+    clear: Mapping[str, Attribute]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many values each public attribute has."""
-        return tuple(attribute.size for attribute in self.attributes.values())
+        return tuple(attribute.size for attribute in self.clear.values())
 
     @property
     def size(self) -> int:
         """How many strata there are."""
         return math.prod(self.shape)
 
-    def check(self, design: Design) -> None:
-        """An error if reports of this design cannot be told apart from what is sent in clear, or there are too many."""
-        taken = [name for name in self.attributes if name in design.form]
+    def check(self) -> None:
+        """An error if reports cannot be told apart from what is sent in clear, or there are too many strata."""
+        taken = [name for name in self.clear if name in self.design.form]
         if taken:
             raise ParameterError(f"The reports of this plan have a column {taken[0]!r} already: rename the attribute.")
-        for name, attribute in (*self.attributes.items(), *(design.schema.items() if self else ())):
+        for name, attribute in (*self.clear.items(), *(self.design.schema.items() if self.clear else ())):
             if attribute.domain.missing == "drop":
                 raise ParameterError(
                     f"{name!r} drops missing values, which a record with public attributes cannot: "
                     'declare missing="category" or missing="refuse".'
                 )
-        if self.size > MOST_STRATA or (self and self.size * (1 + design.cells) > MOST_CELLS):
+        if self.size > MOST_STRATA or (self.clear and self.cells > MOST_CELLS):
             raise LimitError(
                 f"Public attributes make at most {MOST_STRATA:,} strata and {MOST_CELLS:,} counts, these make "
-                f"{self.size:,} and {self.size * (1 + design.cells):,}: declare fewer or wider values."
+                f"{self.size:,} and {self.cells:,}: declare fewer or wider values."
             )
 
     # What a person does.
 
     def encode(self, table: Any) -> dict[str, Codes]:
-        """Codes of the public attributes."""
-        if not self:
-            return {}
+        """Codes of every attribute, as the design reads them, and of what is sent in clear."""
+        if not self.clear:
+            return self.design.encode(table)
         rows = in_memory(table)
-        columns = Schema(self.attributes.values()).columns(rows)
-        return {name: self.attributes[name].encode(column) for name, column in columns.items()}
+        return {**self.design.encode(rows), **self._encode_clear(rows)}
 
-    def clear(self, codes: Mapping[str, Codes]) -> Reports:
-        """The columns that are sent in clear: the codes as they are."""
-        return {name: np.array(codes[name], form.dtype) for name, form in self.form.items()}
+    def _encode_clear(self, rows: Any) -> dict[str, Codes]:
+        """Codes of the public attributes."""
+        columns = Schema(self.clear.values()).columns(rows)
+        return {name: self.clear[name].encode(column) for name, column in columns.items()}
+
+    def randomize(self, codes: Mapping[str, Codes], words: Words) -> Reports:
+        """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
+        return self.beside(codes, self.design.randomize(self.private_codes(codes), words))
+
+    def private_codes(self, codes: Mapping[str, Codes]) -> Mapping[str, Codes]:
+        """The codes that are asked privately; everybody must have one in every column."""
+        people_of_columns(codes)
+        return {name: codes[name] for name in self.design.schema} if self.clear else codes
+
+    def beside(self, codes: Mapping[str, Codes], reports: Reports) -> Reports:
+        """Reports with the columns that are sent in clear beside them: the codes as they are."""
+        return {**reports, **{name: np.array(codes[name], form.dtype) for name, form in self._clear_form.items()}}
 
     def kept(self, memos: Mapping[str, Any]) -> Reports:
         """The columns of memos that are sent in clear, as they were when the memos were drawn."""
-        columns = {name: form.strict(memos[name]) for name, form in self.form.items()}
-        if any((column >= self.attributes[name].size).any() for name, column in columns.items()):
+        columns = {name: form.strict(memos[name]) for name, form in self._clear_form.items()}
+        if any((column >= self.clear[name].size).any() for name, column in columns.items()):
             raise ParameterError("memos must be those that this plan gave.")
         return columns
 
-    def empty(self, n: int) -> Reports:
-        """Room for what n people send in clear."""
-        return {name: np.empty(n, form.dtype) for name, form in self.form.items()}
+    def empty_reports(self, n: int) -> Reports:
+        """Room for what n people send."""
+        clear = {name: np.empty(n, form.dtype) for name, form in self._clear_form.items()}
+        return {**self.design.empty_reports(n), **clear}
+
+    @property
+    def form(self) -> dict[str, Form]:
+        """The form of each column that is sent."""
+        return {**self.design.form, **self._clear_form}
 
     @cached_property
-    def form(self) -> dict[str, Form]:
+    def _clear_form(self) -> dict[str, Form]:
         """The form of each column that is sent in clear."""
-        return {name: Form(np.dtype(code_dtype(max(attribute.size, 2)))) for name, attribute in self.attributes.items()}
+        return {name: Form(np.dtype(code_dtype(max(attribute.size, 2)))) for name, attribute in self.clear.items()}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a table that are read."""
+        attributes = (*self.design.schema.values(), *self.clear.values())
+        return list(dict.fromkeys(attribute.column for attribute in attributes))
+
+    @property
+    def clear_columns(self) -> list[str]:
+        """The columns of a table that are sent in clear."""
+        return list(dict.fromkeys(attribute.column for attribute in self.clear.values()))
 
     def people_per_stratum(self, codes: Mapping[str, Codes]) -> Counts:
         """How many people each stratum has; nothing where nothing is sent in clear."""
-        if not self:
+        if not self.clear:
             return np.zeros(0, np.int64)
         return np.bincount(self._strata_of(codes), minlength=self.size).astype(np.int64)
 
     def people_per_stratum_of_table(self, table: Any) -> Counts:
         """The same of a table's rows."""
-        return self.people_per_stratum(self.encode(table))
+        return self.people_per_stratum(self._encode_clear(in_memory(table)))
 
     def check_sizes(self, sizes: Counts) -> None:
         """Say before anything is sent that what goes in clear singles people out; refuse if it names everybody."""
@@ -131,57 +163,61 @@ class Strata:
             return
         if alone == people:
             raise DataError(
-                f"Everybody has a value of their own in {_listed(self.attributes)}, which is sent in clear: it would "
+                f"Everybody has a value of their own in {_listed(self.clear)}, which is sent in clear: it would "
                 "name each person. Declare fewer, wider values, or do not make it public."
             )
         warnings.warn(
-            f"Of {counted(people, 'person')}, {alone:,} have {_listed(self.attributes)} for themselves "
+            f"Of {counted(people, 'person')}, {alone:,} have {_listed(self.clear)} for themselves "
             "alone. That is sent in clear, and whoever knows it of somebody knows whose report it is. Declare "
             "fewer, wider values if that matters.",
             DisclosureWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     # What the collector does.
 
-    def cells(self, design: Design) -> int:
+    @property
+    def cells(self) -> int:
         """How many counts a tally has."""
-        return self.size * (1 + design.cells) if self else design.cells
+        return self.size * (1 + self.design.cells) if self.clear else self.design.cells
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Who can have sent their reports, and sent values in clear that are declared; of reports in their form."""
+        return self.design.valid(reports) & self._declared(reports)
+
+    def _declared(self, reports: Reports) -> NDArray[np.bool_]:
         """Who sent values in clear that are declared."""
         n = len(next(iter(reports.values())))
         fine = np.ones(n, np.bool_)
-        for name, attribute in self.attributes.items():
+        for name, attribute in self.clear.items():
             fine &= np.asarray(reports[name]) < attribute.size
         return fine
 
-    def count(self, design: Design, reports: Any) -> Folded:
+    def count(self, reports: Any) -> Folded:
         """Counts of reports, stratum by stratum; a person of whom anything is impossible is refused."""
-        if not self:
-            return design.count(reports)
-        form = {**design.form, **self.form}
-        parsed = {name: own.parse(report_column(reports, name)) for name, own in form.items()}
+        if not self.clear:
+            return self.design.count(reports)
+        parsed = {name: own.parse(report_column(reports, name)) for name, own in self.form.items()}
         people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows, refused = together(parsed)
-        blocks = memory.blocks(people_of_columns(rows), max(memory.BLOCK, 4 * self.cells(design)))
+        blocks = memory.blocks(people_of_columns(rows), max(memory.BLOCK, 4 * self.cells))
 
         def work(block: tuple[int, slice]) -> Folded:
-            return self._count(design, {name: column[block[1]] for name, column in rows.items()})
+            return self._count({name: column[block[1]] for name, column in rows.items()})
 
-        nothing = Folded(np.zeros(self.cells(design), np.int64), 0, refused)
+        nothing = Folded(np.zeros(self.cells, np.int64), 0, refused)
         return functools.reduce(Folded.__add__, memory.in_order(work, blocks), nothing)
 
-    def _count(self, design: Design, reports: Reports) -> Folded:
+    def _count(self, reports: Reports) -> Folded:
         """Counts of one block of reports in their form."""
-        fine = np.flatnonzero(self.valid(reports))
-        stratum = self._strata_of({name: reports[name][fine] for name in self.attributes})
+        fine = np.flatnonzero(self._declared(reports))
+        stratum = self._strata_of({name: reports[name][fine] for name in self.clear})
         order = np.argsort(stratum, kind="stable")
         present, starts = np.unique(stratum[order], return_index=True)
         sizes = np.zeros(self.size, np.int64)
-        counts = np.zeros((self.size, design.cells), np.int64)
+        counts = np.zeros((self.size, self.design.cells), np.int64)
         for place, rows in zip(present.tolist(), np.split(fine[order], starts[1:]), strict=bool(present.size)):
-            folded = design._count({name: reports[name][rows] for name in design.form})
+            folded = self.design._count({name: reports[name][rows] for name in self.design.form})
             sizes[place], counts[place] = folded.n, folded.counts
         counted_people = int(sizes.sum())
         n = len(next(iter(reports.values())))
@@ -189,12 +225,12 @@ class Strata:
 
     def _strata_of(self, codes: Mapping[str, Codes]) -> NDArray[np.int64]:
         """The number of each person's stratum."""
-        columns = [np.asarray(codes[name], np.int64) for name in self.attributes]
+        columns = [np.asarray(codes[name], np.int64) for name in self.clear]
         return np.asarray(np.ravel_multi_index(columns, self.shape), np.int64)
 
     def check_tally(self, tally: Tally) -> None:
         """Everybody counted is in one stratum."""
-        if self and (exact_total(tally.counts[: self.size]) != tally.n or exact_total(tally.counts) >= 2**63):
+        if self.clear and (exact_total(tally.counts[: self.size]) != tally.n or exact_total(tally.counts) >= 2**63):
             raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
 
     def sizes(self, tally: Tally) -> Counts:
@@ -203,7 +239,7 @@ class Strata:
 
     def sizes_by(self, tally: Tally, names: tuple[str, ...]) -> Counts:
         """How many people each group has, with an axis for each of these attributes, in this order."""
-        axes = list(self.attributes)
+        axes = list(self.clear)
         others = tuple(place for place, name in enumerate(axes) if name not in names)
         kept = [name for name in axes if name in names]
         summed = self.sizes(tally).sum(axis=others)
@@ -224,9 +260,9 @@ class Strata:
 
     def pooled(self, tally: Tally, kept: Mapping[str, int] | None = None) -> Tally:
         """The tally of some strata together, as the design alone would have made it: those with these codes."""
-        if not self:
+        if not self.clear:
             return tally
-        where = tuple((kept or {}).get(name, slice(None)) for name in self.attributes)
+        where = tuple((kept or {}).get(name, slice(None)) for name in self.clear)
         cells = tally.counts[self.size :].reshape(*self.shape, -1)[where]
         sizes = self.sizes(tally)[where]
         return Tally(
@@ -242,18 +278,19 @@ class Strata:
 class SizeCounter:
     """How many people each stratum has, added up by several threads."""
 
-    def __init__(self, strata: Strata) -> None:
-        self.strata, self.sizes, self._lock = strata, np.zeros(strata.size if strata else 0, np.int64), threading.Lock()
+    def __init__(self, records: Records) -> None:
+        self.records, self._lock = records, threading.Lock()
+        self.sizes = np.zeros(records.size if records.clear else 0, np.int64)
 
     def add(self, codes: Mapping[str, Codes]) -> None:
         """Count these people too."""
-        sizes = self.strata.people_per_stratum(codes)
+        sizes = self.records.people_per_stratum(codes)
         with self._lock:
             self.sizes += sizes
 
     def check(self) -> None:
-        """As `Strata.check_sizes`, of all who were counted."""
-        self.strata.check_sizes(self.sizes)
+        """As `Records.check_sizes`, of all who were counted."""
+        self.records.check_sizes(self.sizes)
 
 
 def _listed(names: Iterable[str]) -> str:
