@@ -21,7 +21,6 @@ from hypothesis import given, settings
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
 from bruit.collection import Plan
 from bruit.domains import Categories, Grid
-from bruit.engines.bounding import draw_key
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
 from bruit.publications import Publication, Request, publish
@@ -177,7 +176,6 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "estimation.distribution.DistributionEstimate.bootstrap": lambda e: DISTRIBUTION.bootstrap(20, rng=e),
     "estimation.number.NumberEstimate.table": lambda e: NUMBER.table(quantiles=[0.5], rng=e).to_csv(),
     "engines.running.map": drawn_by_map,
-    "engines.bounding.draw_key": lambda e: list(draw_key(e, "design")),
     "releases.person.Person.bounded": lambda e: releases.Person("user", rows=1).bounded(VISITS, rng=e)["zone"],
     "releases.release.Release.fold": lambda e: PEOPLE.fold(VISITS, e).reveal(design=PEOPLE.digest),
     "publications.publishing.publish": published,
