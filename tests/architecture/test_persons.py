@@ -15,13 +15,16 @@ OTHERS = {"oracles/memory"}
 #: Who writes texts in normal form or values as texts, and of what; only one of these is a person.
 NORMAL = {
     "engines/identity": "people",
+    "_checks": "declared texts",
     "engines/batch": "names of columns",
     "domains/categories": "labels",
     "domains/choices": "labels",
     "domains/schema": "names of attributes",
+    "releases/continual": "names of days",
     "releases/selection": "labels of groups",
     "publications/reading": "texts of a publication",
     "survey/reading": "texts of a survey",
+    "tables/cells": "cells of a spreadsheet, which may look like a formula",
     "tables/labels": "labels on a screen",
 }
 

@@ -165,7 +165,7 @@ def _options() -> set[str]:
 COMMANDS, OPTIONS = _commands(), _options()
 GROUPS = {command.split()[0] for command in COMMANDS}
 #: Words after the name of the library that are no commands.
-VERBS = {"again", "does", "follows", "knows", "reads", "runs", "writes"}
+VERBS = {"again", "are", "did", "does", "follows", "here", "knows", "made", "never", "reads", "runs", "writes"}
 
 
 def problems(message: str) -> list[str]:
