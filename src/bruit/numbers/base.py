@@ -347,12 +347,9 @@ def _plain(bound: Any) -> float:
 
 def _positions(grid: Grid, values: Any) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
-    numbers = grid.read(values)
-    absent = np.isnan(numbers)
-    if absent.any() and grid.missing == "refuse":
-        grid.encode([None])  # raises the one error about missing values
+    numbers = grid.admit(values).values
     parts = float(1 << _PARTS)
-    return np.floor((numbers[~absent] - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
+    return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
 
 
 def _rounded(positions: Codes, entropy: Entropy) -> Codes:

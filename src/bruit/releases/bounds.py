@@ -123,11 +123,10 @@ class Bounds(AdditiveStatistic):
 
     def _codes(self, batch: Mapping[str, Any]) -> tuple[Integers, Any]:
         """The cell of each number, and which are there."""
-        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=self.missing, outside="clamp")
-        numbers = reader.read(self.values(batch))
-        present = ~np.isnan(numbers)
-        if self.missing == "refuse" and not present.all():
-            reader.encode(numbers)  # which refuses, in the words of all domains
+        missing = "category" if self.missing == "drop" else self.missing  # the caller leaves gaps out
+        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=missing, outside="clamp")
+        read = reader.admit(self.values(batch))
+        numbers, present = read.values, ~read.absent
         low, high = EXPONENTS
         # |x| is in [2^(e−1), 2^e): exact for every double.
         exponents = np.frexp(np.where(present, numbers, 0.0))[1].astype(np.int64) - 1

@@ -115,7 +115,7 @@ def counted_values(text: str, missing: Any = "refuse", outside: Any = None, *, o
     """
     if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
         bins = number_question(text)
-        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing, outside)
+        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing=missing, outside=outside)
     name, domain = question(text, missing, outside)
     if domain is None:
         raise ParameterError(

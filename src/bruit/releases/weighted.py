@@ -22,19 +22,17 @@ from bruit.domains.grid import checked_bounds
 from bruit.domains.missing import Missing
 from bruit.domains.outside import Outside
 from bruit.engines import batch as batching
-from bruit.errors import MissingError, ParameterError, in_column
+from bruit.errors import ParameterError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, whole
+from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, codes_by, whole
 
 __all__ = ["WeightedMean", "WeightedSum"]
 
 #: How many steps there are at most between the bounds, of numbers and of weights: sums of 2³³ records fit 61 bits.
 MOST_STEPS = 2**14
-#: What is wrong with gaps.
-_GAPS = 'values contain missing entries. Declare missing="drop" to leave these records out.'
 
 
 @dataclass(frozen=True)
@@ -72,12 +70,12 @@ class _Weighted(AdditiveStatistic):
     @cached_property
     def grid(self) -> Grid:
         """The steps of the number."""
-        return Grid.of(self.bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
+        return Grid.of(self.bounds, cells=MOST_STEPS, missing=self.missing, outside=self.outside or "clamp")
 
     @cached_property
     def weights(self) -> Grid:
         """The steps of the weight, from 0."""
-        return Grid.of(self.weight_bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
+        return Grid.of(self.weight_bounds, cells=MOST_STEPS, missing=self.missing, outside=self.outside or "clamp")
 
     @property
     def size(self) -> int:
@@ -94,14 +92,9 @@ class _Weighted(AdditiveStatistic):
         arrays = []
         for name, grid in zip(self.columns, (self.grid, self.weights), strict=True):
             with in_column(name):
-                numbers = grid.read(batch[name])
-                if self.missing == "refuse" and np.isnan(numbers).any():
-                    raise MissingError(_GAPS)
-            arrays.append(numbers)
-        present = ~(np.isnan(arrays[0]) | np.isnan(arrays[1]))
-        pairs = zip((self.grid, self.weights), arrays, strict=True)
-        codes = [grid.encode(np.where(present, numbers, grid.low)).astype(np.int64) for grid, numbers in pairs]
-        return codes[0], codes[1], present
+                arrays.append(codes_by(grid, batch[name]))
+        number, weight = arrays
+        return number, weight, (number < self.grid.cells) & (weight < self.weights.cells)
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The steps of both; a record with a gap has codes of its own."""

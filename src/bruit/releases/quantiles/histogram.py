@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from bruit import _checks, rounding
 from bruit.domains import Grid
 from bruit.domains.grid import checked_bounds
-from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, keep_present
 from bruit.domains.outside import Outside, check_outside
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
@@ -213,11 +212,8 @@ class HistogramQuantiles(Statistic):
         return [self._steps(batch)]
 
     def _steps(self, batch: Mapping[str, Any]) -> Any:
-        numbers = Grid(*self.bounds, cells=2, outside=self.outside or "clamp").read(self.values(batch))
-        absent = np.isnan(numbers)
-        cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
-        cells[absent] = ABSENT
-        return keep_present(cells, self.size, "refuse", GAPS_OF_NUMBERS)
+        numbers = Grid(*self.bounds, cells=2, outside=self.outside or "clamp").admit(self.values(batch)).values
+        return _cells(numbers, self._cuts)
 
     @property
     def _cuts(self) -> Floats:
