@@ -92,23 +92,23 @@ def test_three_points_stand_for_all_other_values_wherever_labels_are_declared() 
 
 
 def test_people_are_asked_with_the_same_policies() -> None:
-    oracle = oracles.oracle("GRR", epsilon=3.0, labels=["a", "b"], outside="other")
+    oracle = oracles.oracle("GRR", epsilon=3.0, domain=Categories(labels=["a", "b"], outside="other"))
     assert oracle.size == 3
     assert oracle.estimate(oracle.tally(oracle.privatize(["a", "z", "b"], rng=1))).labels == ("a", "b", "other")
     for other in (
-        oracles.oracle("warner", labels=["a"], outside="other"),
-        oracles.RandomizedResponse.with_odds(3, 1, labels=["a", "b"], outside="other"),
-        oracles.UnaryEncoding.with_probabilities(0.75, 0.25, labels=["a", "b"], outside="other"),
-        oracles.oracle("OLH", epsilon=1.0, k=5, outside="other"),
+        oracles.oracle("warner", domain=Categories(labels=["a"], outside="other")),
+        oracles.RandomizedResponse.with_odds(3, 1, domain=Categories(labels=["a", "b"], outside="other")),
+        oracles.UnaryEncoding.with_probabilities(0.75, 0.25, domain=Categories(labels=["a", "b"], outside="other")),
+        oracles.oracle("OLH", epsilon=1.0, domain=Categories(k=5, outside="other")),
     ):
         assert other.domain.names[-1] == "other"
         assert oracles.from_dict(other.to_dict()).digest == other.digest
     with pytest.raises(DataError, match="declared labels"):
         oracles.oracle("GRR", epsilon=3.0, labels=["a", "b"]).privatize(["a", "z"])
-    number = numbers.number("duchi", epsilon=3.0, bounds=(0, 9), outside="clamp")
+    number = numbers.number("duchi", epsilon=3.0, domain=Grid(0, 9, outside="clamp"))
     assert number.privatize([-4, 12], rng=1).size == 2
     with pytest.raises(ParameterError, match="cannot be here"):
-        numbers.number("duchi", epsilon=3.0, bounds=(0, 9), outside="other")
+        numbers.number("duchi", epsilon=3.0, domain=Grid(0, 9, outside="other"))
     schema = {
         "town": ["Bern", "Basel", ...],
         "age": Grid(0, 99, outside="clamp"),

@@ -7,7 +7,7 @@ a model, and a new one is written in this package alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains.missing import MISSING, Missing
 from bruit.domains.outside import OUTSIDE, Outside
+from bruit.errors import ParameterTypeError
 
 if TYPE_CHECKING:
     from bruit.domains.domain import Domain
@@ -33,6 +34,21 @@ class Read(NamedTuple):
     outside: NDArray[np.bool_]
     #: The entries outside as they were given, to choose the words of an error by; they are never shown.
     wrong: Iterable[Any] = ()
+
+
+#: What only domains and `Person` take.
+POLICIES = ("missing", "outside")
+
+
+def written(**options: Any) -> str:
+    """Options as a call has them: ``labels=['a', 'b'], missing='drop'``; those that are None are left out."""
+    return ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
+
+
+def moved(options: Mapping[str, Any], spelling: str) -> ParameterTypeError:
+    """The error of a call with policies that belong to its domain; the spelling is the call as it should be."""
+    named = " and ".join(name for name in POLICIES if name in options)
+    return ParameterTypeError(f"{named} must be declared with the domain: write {spelling}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,8 +85,10 @@ def check_sources(
 
     Examples
     --------
+    >>> from bruit.domains import Categories
     >>> from bruit.oracles import RandomizedResponse
-    >>> left_out = check_sources(RandomizedResponse(epsilon=1.0, labels=["no", "yes"], missing="category"))
+    >>> gaps = Categories(labels=["no", "yes"], missing="category")
+    >>> left_out = check_sources(RandomizedResponse(epsilon=1.0, domain=gaps))
     >>> set(left_out) <= {"pandas", "pandas with its own gaps", "polars"}
     True
     """

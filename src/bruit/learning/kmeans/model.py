@@ -30,7 +30,7 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError
 from bruit.estimation.tally import exact_sum
-from bruit.learning._base import Count, Counts, PrivateModel, FoldedSums, _is_source, blocks_of
+from bruit.learning._base import Count, Counts, FoldedSums, PrivateModel, _is_source, blocks_of
 from bruit.learning._features import STEPS, Features, Floats, Rows
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import validated
