@@ -11,12 +11,12 @@ import pytest
 from sources import sources
 
 from bruit import Plan, oracle
-from bruit.domains import Categories, Grid
+from bruit.domains import Categories, Grid, Interval
 from bruit.domains.outside import OUTSIDE
 from bruit.domains.policy import Read
 from bruit.errors import ParameterError
 from bruit.learning import NaiveBayes
-from bruit.releases import Count, Histogram, Release
+from bruit.releases import Count, Histogram, Release, Sum
 
 POLICIES = ("missing", "outside")
 #: Who takes a policy without being a domain, and why.
@@ -33,12 +33,6 @@ TAKING = {
     "publications/publication": "a key of the file, until it is in the domains",
     "releases/declared": "what options and files say, until it is in the domains",
     "releases/bounds": "numbers without declared bounds",
-    "releases/statistic": "of the bounds of a number, which are a pair",
-    "releases/moments": "of the bounds of a number, which are a pair",
-    "releases/weighted": "of the bounds of a number, which are a pair",
-    "releases/inverse_sensitivity": "of the bounds of a number, which are a pair",
-    "releases/quantiles/ranked": "of the bounds of a number, which are a pair",
-    "releases/quantiles/histogram": "of the bounds of a number, which are a pair",
 }
 
 
@@ -124,6 +118,8 @@ def test_a_new_policy_is_written_in_domains_alone_and_obeyed_by_all(first: Any) 
     assert counts[:, [0, 3, 5]].tolist() == [[1, 1, 1], [1, 0, 0]]
     histogram = Histogram("age", domain=ages, epsilon=1.0)
     assert histogram.fold(table).reveal(design=histogram.digest)[[0, 3, 5]].tolist() == [2, 1, 1]
+    total = Sum("age", bounds=Interval(0, 9, outside=first), epsilon=1.0, step=1.0)
+    assert total.fold(table).reveal(design=total.digest).tolist() == [4, 3 + 0 + 0 + 5]
     model = NaiveBayes(epsilon=10.0, bounds={"town": towns}, classes=[0, 1], random_state=1)
     rows = np.array(table["town"] * 200, object)[:, None]
     model.fit(rows, (rows[:, 0] == "Zug").astype(int))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -110,11 +110,6 @@ class Domain(Policy, ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-
-    def __repr__(self) -> str:
-        policies = [item.name for item in fields(Policy)]
-        own = [item.name for item in fields(self) if item.name not in policies]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in (*own, *policies))})"
 
 
 def column(values: Any, what: str = "values") -> NDArray[Any]:

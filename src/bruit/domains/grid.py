@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import hints
 from bruit.domains.domain import DictionaryColumn, Domain, column
-from bruit.domains.missing import GAPS_OF_NUMBERS, Missing
+from bruit.domains.missing import GAPS_OF_NUMBERS
 from bruit.domains.outside import Outside, declared_outside
-from bruit.domains.policy import Read
+from bruit.domains.policy import Policy, Read
 from bruit.errors import (
     BruitError,
     DataError,
@@ -90,16 +90,14 @@ class Grid(Domain):
     @classmethod
     def of(
         cls,
-        bounds: Bounds | Grid,
+        bounds: Bounds | Policy,
         *,
         cells: int,
         step: float | None = None,
-        missing: Missing = "refuse",
-        outside: Outside | None = None,
     ) -> Grid:
         """The multiples of a step that cover a pair of bounds; a bound that is no multiple is moved outwards.
 
-        Of a grid, the ends and the policies count, and its points do not.
+        An `Interval` keeps its policies.
 
         The step is a power of two unless declared, the finest of which there are at most `cells` between the bounds, so
         that its multiples are exact in floating point.
@@ -108,9 +106,8 @@ class Grid(Domain):
         >>> cents.first, cents.cells, Grid.of((0, 1), cells=1000).step
         (7, 94, Fraction(1, 512))
         """
-        if isinstance(bounds, Grid):
-            missing, outside = bounds.missing, bounds.outside
-        low, high = ends_of(bounds)
+        own = bounds if isinstance(bounds, Policy) else Policy()
+        low, high = checked_bounds(bounds)
         if step is None:
             finest = math.ulp(max(abs(low), abs(high)))  # finer points cannot be told apart
             step = max(math.ldexp(1.0, math.ceil(math.log2((high - low) / cells))), finest)
@@ -119,7 +116,7 @@ class Grid(Domain):
         last = max(last, first + 1)
         if last - first >= _checks.K_LIMITS[1]:
             raise LimitError(f"There must be fewer than {_checks.K_LIMITS[1]:,} steps between the bounds.")
-        return cls(first * float(step), last * float(step), last - first + 1, missing=missing, outside=outside)
+        return cls(first * float(step), last * float(step), last - first + 1, missing=own.missing, outside=own.outside)
 
     @property
     def declared(self) -> int:
@@ -281,11 +278,6 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
         raise ParameterError(f"bounds must be increasing, got {low:g} and {high:g}.")
     check_width(low, high)
     return low, high
-
-
-def ends_of(bounds: Any) -> tuple[float, float]:
-    """The ends of a pair of bounds, which is checked, or of a grid."""
-    return (float(bounds.low), float(bounds.high)) if isinstance(bounds, Grid) else checked_bounds(bounds)
 
 
 def check_width(low: float, high: float) -> None:

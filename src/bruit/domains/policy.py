@@ -8,7 +8,7 @@ a model, and a new one is written in this package alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ def moved(options: Mapping[str, Any], spelling: str) -> ParameterTypeError:
     return ParameterTypeError(f"{named} must be declared with the domain: write {spelling}.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Policy:
     """What happens to missing values and to values outside; every `Domain` is one.
 
@@ -82,6 +82,10 @@ class Policy:
     def policy(self) -> Policy:
         """The policies alone."""
         return Policy(missing=self.missing, outside=self.outside)
+
+    def __repr__(self) -> str:
+        own = [item.name for item in fields(self) if item.name not in POLICIES]  # which stand last in a call
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in (*own, *POLICIES))})"
 
     def apply(self, domain: Domain, read: Read) -> Read:
         """What remains of a column: the one place where policies are applied, first to values outside."""

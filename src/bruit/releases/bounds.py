@@ -19,6 +19,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.policy import Policy
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
@@ -81,7 +82,7 @@ class Bounds(AdditiveStatistic):
 
     def __post_init__(self) -> None:
         self._check_privacy()
-        self._check_missing(self.missing)
+        self._check_gaps(Policy(missing=_checks.one_of(("refuse", "drop"), missing=self.missing)))
         self.noise()
 
     @property
