@@ -14,7 +14,7 @@ from bruit import Plan, oracle
 from bruit.domains import Categories, Grid, Interval
 from bruit.domains.outside import OUTSIDE
 from bruit.domains.policy import Read
-from bruit.errors import ParameterError
+from bruit.errors import DataError, ParameterError
 from bruit.learning import NaiveBayes
 from bruit.releases import Count, Histogram, Release, Sum
 
@@ -124,3 +124,13 @@ def test_a_new_policy_is_written_in_domains_alone_and_obeyed_by_all(first: Any) 
     rows = np.array(table["town"] * 200, object)[:, None]
     model.fit(rows, (rows[:, 0] == "Zug").astype(int))
     assert model.predict(np.array([["Bonn"], ["Zug"]], object)).tolist() == [0, 1]
+    of_numbers = NaiveBayes(epsilon=10.0, bounds={"age": ages}, classes=[0, 1], random_state=1)
+    years = np.array([[1.0], [8.0]] * 400)
+    of_numbers.fit(years, (years[:, 0] > 4).astype(int))
+    assert of_numbers.predict([[99.0], [8.0]]).tolist() == [0, 1]  # clamped, 99 would be with the old
+
+
+def test_a_model_refuses_a_number_outside_where_that_is_declared() -> None:
+    model = NaiveBayes(epsilon=1.0, bounds={"age": Grid(0, 9, outside="refuse")}, classes=[0, 1], random_state=1)
+    with pytest.raises(DataError, match=r"Column 'age': values must lie in the declared bounds"):
+        model.fit([[3.0], [99.0]], [0, 1])
