@@ -126,7 +126,7 @@ def reports() -> list[dict[str, Any]]:
         oracle("Warner", epsilon=1.5),
         oracle("GRR", epsilon=1.0, k=13),
         oracle("SUE", epsilon=1.0, k=11),
-        oracle("OUE", epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
+        oracle("OUE", epsilon=1.0, domain=Categories(labels=["red", "green", "blue"], missing="category")),
         oracle("OLH", epsilon=1.0, k=20),
         LocalHashing(epsilon=1.0, k=20, pool=5),
         oracle("SS", epsilon=1.0, k=13),

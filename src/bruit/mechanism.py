@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from bruit.cards import Card, Question
 from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import Domain
+from bruit.domains.policy import POLICIES, Policy, moved, written
 from bruit.engines import memory
 from bruit.engines.form import Form
 from bruit.entropy import Entropy, Randomness, Words
@@ -46,6 +47,28 @@ class LocalMechanism(Described, Randomizer):
 
     #: The most values that a card has room for.
     CARD_VALUES: ClassVar[int] = MOST_VALUES
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """A mechanism; policies are its domain's, and the error about them has the call as it should be."""
+        if not options.keys().isdisjoint(POLICIES):
+            raise moved(options, cls._respelt(**options))
+        return super().__new__(cls)
+
+    @classmethod
+    def _respelt(cls, **options: Any) -> str:
+        """A call with policies as it should be."""
+        policies = {name: options.get(name) for name in POLICIES}
+        domain, others = cls._respelt_domain(**{name: options[name] for name in options if name not in POLICIES})
+        inner = written(**{name: value for name, value in policies.items() if value != getattr(Policy, name)})
+        before = written(epsilon=options.get("epsilon"))
+        after = written(**{name: value for name, value in others.items() if name != "epsilon"})
+        parts = [before, f"domain={domain}{', ' if inner else ''}{inner})", after]
+        return f"{cls.__name__}({', '.join(part for part in parts if part)})"
+
+    @classmethod
+    def _respelt_domain(cls, **options: Any) -> tuple[str, dict[str, Any]]:
+        """How a domain is written up to its policies, from the shorthands among the options, and the other options."""
+        return "Categories(…", options
 
     @property
     @abstractmethod

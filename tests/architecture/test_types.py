@@ -36,6 +36,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("datasets/dataset", "Grid"): "a domain in words, for the page of a data set",
     ("learning/_features", "Categories"): _DECLARED,
     ("learning/_features", "Grid"): _DECLARED,
+    ("numbers/base", "Grid"): _DECLARED,
+    ("oracles/base", "Categories"): _DECLARED,
     ("releases/inverse_sensitivity", "Grid"): _DECLARED,
     ("releases/quantiles/histogram", "Grid"): _DECLARED,
     ("releases/quantiles/ranked", "Dates"): _DECLARED,

@@ -87,7 +87,9 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "GRR": _single(lambda: oracle("GRR", epsilon=1.0, k=13)),
     "GRR 300": _single(lambda: oracle("GRR", epsilon=8.0, k=300)),
     "SUE": _single(lambda: oracle("SUE", epsilon=1.0, k=11)),
-    "OUE": _single(lambda: oracle("OUE", epsilon=1.0, labels=["red", "green", "blue"], missing="category")),
+    "OUE": _single(
+        lambda: oracle("OUE", epsilon=1.0, domain=Categories(labels=["red", "green", "blue"], missing="category"))
+    ),
     "UE": _single(lambda: UnaryEncoding.with_probabilities(0.9, 0.2, k=9)),
     "BLH": _single(lambda: oracle("BLH", epsilon=1.0, k=20)),
     "OLH": _single(lambda: oracle("OLH", epsilon=1.0, k=20)),

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import Plan, numbers
+from bruit.domains import Grid
 from bruit.engines import memory
 from bruit.entropy import Words
 from bruit.errors import DataError
@@ -54,10 +55,10 @@ def test_blocks_of_a_large_table_round_by_their_own_words(tmp_path):
 
 def test_numbers_outside_the_bounds_are_refused_or_clamped_as_declared():
     for rounding in ("nearest", "stochastic"):
-        mechanism = numbers.number("laplace", epsilon=1.0, bounds=(0, 9), missing="drop", rounding=rounding)
+        mechanism = numbers.number("laplace", epsilon=1.0, domain=Grid(0, 9, missing="drop"), rounding=rounding)
         with pytest.raises(DataError, match="bounds"):
             mechanism.encode([3, 10.5])
-        mechanism = dataclasses.replace(mechanism, outside="clamp")
+        mechanism = dataclasses.replace(mechanism, domain=Grid(0, 9, missing="drop", outside="clamp"))
         codes = mechanism.encode([3, 10.5, -2, None])
         assert mechanism.row(codes).tolist() == [3, 9, 0]
         assert (mechanism.codes_of(np.array([3, 9, 0])) == codes).all()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from bruit import Ledger, Plan, numbers, oracles
-from bruit.domains import OTHER_LABEL, Bins, Categories, Choices, Chosen, Dates, Grid, Scale, Schema
+from bruit.domains import OTHER_LABEL, Bins, Categories, Choices, Chosen, Dates, Grid, Interval, Scale, Schema
 from bruit.domains.declare import question, questions
 from bruit.domains.domain import DictionaryColumn
 from bruit.domains.outside import clamping, with_outside
 from bruit.domains.schema import domain_from_dict
-from bruit.errors import DataError, FormatError, ParameterError
+from bruit.errors import DataError, FormatError, ParameterError, ParameterTypeError
 from bruit.releases import Count, Histogram, Mean, Median, Quantiles, Release, Sum, Tables, WeightedSum
 
 #: A domain of each kind, values of which the last two are outside, and their codes where they are clamped, or other.
@@ -92,23 +92,23 @@ def test_three_points_stand_for_all_other_values_wherever_labels_are_declared() 
 
 
 def test_people_are_asked_with_the_same_policies() -> None:
-    oracle = oracles.oracle("GRR", epsilon=3.0, labels=["a", "b"], outside="other")
+    oracle = oracles.oracle("GRR", epsilon=3.0, domain=Categories(labels=["a", "b"], outside="other"))
     assert oracle.size == 3
     assert oracle.estimate(oracle.tally(oracle.privatize(["a", "z", "b"], rng=1))).labels == ("a", "b", "other")
     for other in (
-        oracles.oracle("warner", labels=["a"], outside="other"),
-        oracles.RandomizedResponse.with_odds(3, 1, labels=["a", "b"], outside="other"),
-        oracles.UnaryEncoding.with_probabilities(0.75, 0.25, labels=["a", "b"], outside="other"),
-        oracles.oracle("OLH", epsilon=1.0, k=5, outside="other"),
+        oracles.oracle("warner", domain=Categories(labels=["a"], outside="other")),
+        oracles.RandomizedResponse.with_odds(3, 1, domain=Categories(labels=["a", "b"], outside="other")),
+        oracles.UnaryEncoding.with_probabilities(0.75, 0.25, domain=Categories(labels=["a", "b"], outside="other")),
+        oracles.oracle("OLH", epsilon=1.0, domain=Categories(k=5, outside="other")),
     ):
         assert other.domain.names[-1] == "other"
         assert oracles.from_dict(other.to_dict()).digest == other.digest
     with pytest.raises(DataError, match="declared labels"):
         oracles.oracle("GRR", epsilon=3.0, labels=["a", "b"]).privatize(["a", "z"])
-    number = numbers.number("duchi", epsilon=3.0, bounds=(0, 9), outside="clamp")
+    number = numbers.number("duchi", epsilon=3.0, domain=Grid(0, 9, outside="clamp"))
     assert number.privatize([-4, 12], rng=1).size == 2
     with pytest.raises(ParameterError, match="cannot be here"):
-        numbers.number("duchi", epsilon=3.0, bounds=(0, 9), outside="other")
+        numbers.number("duchi", epsilon=3.0, domain=Grid(0, 9, outside="other"))
     schema = {
         "town": ["Bern", "Basel", ...],
         "age": Grid(0, 99, outside="clamp"),
@@ -139,10 +139,10 @@ def test_a_file_is_read_by_the_same_policies(tmp_path: Any) -> None:
 
 
 NUMBERS = [
-    lambda **options: Sum("x", bounds=(0, 10), epsilon=1.0, **options),
-    lambda **options: Mean("x", bounds=(0, 10), epsilon=1.0, **options),
-    lambda **options: Median("x", bounds=(0, 10), epsilon=1.0, **options),
-    lambda **options: WeightedSum("x", weight="w", bounds=(0, 10), weight_bounds=(0, 5), epsilon=1.0, **options),
+    lambda **policy: Sum("x", bounds=Interval(0, 10, **policy), epsilon=1.0),
+    lambda **policy: Mean("x", bounds=Grid(0, 10, **policy), epsilon=1.0),
+    lambda **policy: Median("x", bounds=Interval(0, 10, **policy), epsilon=1.0),
+    lambda **policy: WeightedSum("x", weight="w", bounds=Interval(0, 10, **policy), weight_bounds=(0, 5), epsilon=1.0),
 ]
 
 
@@ -183,5 +183,18 @@ def test_histograms_tables_and_groups_follow_their_domains() -> None:
     for bounds in (Dates("2023-01", "2023-03", "month", outside="other"),):
         with pytest.raises(ParameterError, match="no rank"):
             Quantiles("when", bounds=bounds, quantiles=(0.5,), epsilon=1.0)
-    with pytest.raises(ParameterError, match="say themselves"):
+    with pytest.raises(ParameterTypeError, match=r"bounds=Grid\(low=0, high=9, cells=10, .*outside='refuse'\)"):
         Quantiles("x", bounds=Grid(0, 9), quantiles=(0.5,), epsilon=1.0, outside="refuse")
+
+
+def test_an_interval_is_a_pair_with_policies_and_a_document_has_them_beside_the_bounds() -> None:
+    low, high = Interval(0, 10)
+    assert (low, high) == (0.0, 10.0)
+    assert Mean("x", bounds=Interval(0, 10), epsilon=1.0) == Mean("x", bounds=(0, 10), epsilon=1.0)
+    dropping = Mean("x", bounds=Grid(0, 10, missing="drop"), epsilon=1.0)
+    body = dropping.to_dict()
+    assert (body["bounds"], body["missing"]) == ([0.0, 10.0], "drop")
+    assert Mean.from_dict(body) == dropping
+    for wrong in ({"missing": "category"}, {"outside": "other"}, {"high": -1}):
+        with pytest.raises(ParameterError):
+            Interval(**{"low": 0, "high": 10, **wrong})

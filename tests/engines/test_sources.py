@@ -182,7 +182,7 @@ DOMAINS = {
     "code": Categories(k=9),
     "flag": Categories(labels=(False, True)),
 }
-SURVEY = oracle("GRR", epsilon=1.0, labels=LABELS, missing="category")
+SURVEY = oracle("GRR", epsilon=1.0, domain=Categories(labels=LABELS, missing="category"))
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.__name__)

@@ -151,7 +151,7 @@ def test_numbers_of_people_are_refused_or_give_finite_means(name):
     failed = []
     for bounds in EXTREME:
         try:
-            mechanism = numbers.number(name, epsilon=1.0, bounds=bounds, cells=9, outside="clamp")
+            mechanism = numbers.number(name, epsilon=1.0, domain=Grid(*bounds, cells=9, outside="clamp"))
         except ParameterError:
             continue
         except Exception as error:

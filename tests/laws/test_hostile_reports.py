@@ -43,8 +43,8 @@ def plan(method: str) -> Plan:
 MECHANISMS: list[Any] = [
     *(oracles.oracle(name, epsilon=1.0, k=2 if name == "Warner" else 21) for name in oracles.NAMES),
     *(numbers.number(name, epsilon=1.0, bounds=(0, 20)) for name in numbers.NAMES),
-    RandomizedResponse(epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
-    RandomizedResponse(epsilon=1.0, labels=[1, 5, 9], missing="drop"),
+    RandomizedResponse(epsilon=1.0, domain=Categories(labels=["red", "green", "blue"], missing="category")),
+    RandomizedResponse(epsilon=1.0, domain=Categories(labels=[1, 5, 9], missing="drop")),
     RandomizedResponse(epsilon=1.0, k=256),
     RandomizedResponse(epsilon=1.0, k=70_000),
     UnaryEncoding(epsilon=1.0, k=8),

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 from bruit import numbers, testing
+from bruit.domains import Grid
 from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Number, Piecewise, SquareWave, Staircase
 
 #: One design or two of every class; more of each stand in the tests of its own module.
 NUMBERS: list[Number] = [
     BoundedLaplace(epsilon=1.0, bounds=(0, 9)),
-    BoundedLaplace(epsilon=2.0, bounds=(0.0, 1.0), cells=16, clamped=True, missing="drop"),
+    BoundedLaplace(epsilon=2.0, domain=Grid(0.0, 1.0, cells=16, missing="drop"), clamped=True),
     Staircase(epsilon=1.0, bounds=(0, 10), rounding="stochastic"),
     Staircase(epsilon=2.0, bounds=(-1.0, 1.0), cells=24, clamped=True, error="squared"),
-    Duchi(epsilon=1.0, bounds=(0, 9), outside="clamp"),
+    Duchi(epsilon=1.0, domain=Grid(0, 9, outside="clamp")),
     Piecewise(epsilon=1.0, bounds=(-1.0, 1.0), cells=33, rounding="stochastic"),
-    Hybrid(epsilon=1.0, bounds=(-1.0, 1.0), cells=33, missing="drop"),
+    Hybrid(epsilon=1.0, domain=Grid(-1.0, 1.0, cells=33, missing="drop")),
     SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=32),
 ]
 

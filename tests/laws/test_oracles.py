@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bruit import oracles, testing
+from bruit.domains import Categories
 from bruit.oracles import (
     NAMES,
     HadamardResponse,
@@ -24,11 +25,11 @@ from bruit.oracles import (
 ORACLES: list[Oracle] = [
     RandomizedResponse.two_coins(labels=("no", "yes")),
     RandomizedResponse(epsilon=1.0, k=16),
-    RandomizedResponse(epsilon=1.0, labels=["red", "green", "blue"], missing="category"),
-    RandomizedResponse(epsilon=1.0, labels=[1, 5, 9], missing="drop"),
-    RandomizedResponse(epsilon=1.0, labels=["red", "green"], missing="category", outside="other"),
+    RandomizedResponse(epsilon=1.0, domain=Categories(labels=["red", "green", "blue"], missing="category")),
+    RandomizedResponse(epsilon=1.0, domain=Categories(labels=[1, 5, 9], missing="drop")),
+    RandomizedResponse(epsilon=1.0, domain=Categories(labels=["red", "green"], missing="category", outside="other")),
     UnaryEncoding(epsilon=1.0, k=5, kind="SUE"),
-    UnaryEncoding(epsilon=2.0, labels=["red", "green", "blue"], missing="category"),
+    UnaryEncoding(epsilon=2.0, domain=Categories(labels=["red", "green", "blue"], missing="category")),
     SubsetSelection(epsilon=1.0, k=7),
     LocalHashing(epsilon=1.0, k=12),
     HadamardResponse(epsilon=1.0, k=12),
@@ -59,7 +60,7 @@ CHECKS = [
 
 
 def _name(oracle: Oracle) -> str:
-    missing = "" if oracle.missing == "refuse" else f"-{oracle.missing}"
+    missing = "" if oracle.domain.missing == "refuse" else f"-{oracle.domain.missing}"
     kind = "codes" if oracle.labels is None else type(oracle.labels[0]).__name__
     return f"{oracle.name}-{oracle.epsilon:.3g}-{oracle.k}-{kind}{missing}"
 

@@ -38,7 +38,7 @@ def _oracles() -> list[Oracle]:
     every = [oracles.oracle(name, epsilon=1.0, k=2 if name == "Warner" else 12) for name in oracles.NAMES]
     kinds: list[dict[str, Any]] = [{"labels": TEXTS}, {"labels": [1, 5, 9]}, {"labels": [True, False]}, {"k": 6}]
     return every + [
-        oracles.oracle(name, epsilon=1.0, missing=missing, **kind)
+        oracles.oracle(name, epsilon=1.0, domain=Categories(missing=missing, **kind))
         for name, kind in zip(("GRR", "OUE", "SS", "PGR"), kinds, strict=True)
         for missing in ("refuse", "drop", "category")
     ]
@@ -79,7 +79,7 @@ def _name(design: Any) -> str:
     if isinstance(design, Plan):
         return design.method if design.d > 1 else f"{design.method}-{type(design.attribute.domain).__name__}"
     kind = type((getattr(design, "labels", None) or (0.0,))[0]).__name__
-    return f"{design.name}-{kind}-{design.missing}-{getattr(design, 'rounding', '')}"
+    return f"{design.name}-{kind}-{design.domain.missing}-{getattr(design, 'rounding', '')}"
 
 
 #: Every fourth by default, so that each kind of design is among them; all of them in the heavy run.
@@ -93,7 +93,7 @@ def test_every_source_gives_the_same_reports_tallies_and_refusals(design: Any) -
 
 #: One with short reports, one that leaves people out, and a plan.
 LARGE = [
-    oracles.oracle("GRR", epsilon=1.0, labels=TEXTS, missing="drop"),
+    oracles.oracle("GRR", epsilon=1.0, domain=Categories(labels=TEXTS, missing="drop")),
     numbers.number("duchi", epsilon=1.0, bounds=(0.0, 1.0), cells=3, rounding="stochastic"),
 ]
 
@@ -187,7 +187,7 @@ class RoundsByItself(BoundedLaplace):
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        (DropsAGap(epsilon=1.0, labels=["a", "b"], missing="category"), "counts other reports"),
+        (DropsAGap(epsilon=1.0, domain=Categories(labels=["a", "b"], missing="category")), "counts other reports"),
         (TakesStrangers(epsilon=1.0, k=4), "not declared in 'answer' are accepted"),
         (OtherWords(epsilon=1.0, k=4), "in other words"),
         (TakesEverybody(epsilon=1.0, k=4), "are accepted, or raise no"),
@@ -200,7 +200,7 @@ def test_a_broken_twin_breaks_the_law(broken: Any, words: str) -> None:
         testing.check_sources(broken)
 
 
-GRR = RandomizedResponse(epsilon=1.0, labels=["a", "b"], missing="category")
+GRR = RandomizedResponse(epsilon=1.0, domain=Categories(labels=["a", "b"], missing="category"))
 
 
 def _source(change: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bruit import documents
+from bruit.domains import Grid
 from bruit.entropy import Entropy
 from bruit.errors import (
     BruitError,
@@ -58,7 +59,14 @@ def test_bounds_that_are_none_are_refused(bounds):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"cells": 1}, {"cells": -1}, {"cells": 5000}, {"missing": "category"}, {"rounding": "up"}, {"epsilon": 0}],
+    [
+        {"cells": 1},
+        {"cells": -1},
+        {"cells": 5000},
+        {"domain": Grid(0, 10, missing="category")},
+        {"rounding": "up"},
+        {"epsilon": 0},
+    ],
 )
 def test_parameters_out_of_range_are_refused(settings):
     with pytest.raises(ParameterError):
@@ -74,7 +82,9 @@ def test_missing_numbers_are_refused_or_dropped_with_both_roundings():
     for rounding in ("nearest", "stochastic"):
         with pytest.raises(DataError, match="missing"):
             laplace(rounding=rounding).privatize([1.0, None])
-        assert len(laplace(rounding=rounding, missing="drop").privatize([1.0, None, np.nan, 3.0])) == 2
+        assert (
+            len(laplace(rounding=rounding, domain=Grid(0, 10, missing="drop")).privatize([1.0, None, np.nan, 3.0])) == 2
+        )
 
 
 def test_numbers_outside_the_bounds_are_refused_and_not_shown():
@@ -159,7 +169,9 @@ def test_a_matrix_too_large_to_write_is_refused():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_gives_a_mechanism_that_comes_back_from_its_document(name):
     for bounds in ((0, 20), (-0.5, 2.5)):
-        mechanism = number(name.upper(), epsilon=1.5, bounds=bounds, rounding="stochastic", missing="drop")
+        mechanism = number(
+            name.upper(), epsilon=1.5, domain=Grid(*bounds, cells=21, missing="drop"), rounding="stochastic"
+        )
         assert isinstance(mechanism, Number)
         assert mechanism.name == name
         again = from_dict(json.loads(documents.canonical(mechanism.to_dict())))
@@ -221,3 +233,17 @@ def test_hostile_reports_of_numbers_are_counted_as_refused():
     mechanism = Hybrid(epsilon=1.0, bounds=(0, 10))
     assert mechanism.tally([0, 2**70, None]).refused == 2
     assert mechanism.tally(np.array([0, 1], ">u2")).n == 2
+
+
+def test_a_policy_is_declared_with_the_domain_and_the_error_has_the_call_as_it_should_be():
+    spelling = (
+        r"write BoundedLaplace\(epsilon=1.0, domain=Grid\(0, 10, cells=11, missing='drop'\), rounding='nearest'\)"
+    )
+    with pytest.raises(ParameterTypeError, match=spelling):
+        laplace(missing="drop", rounding="nearest")
+    assert laplace(domain=Grid(0, 10, cells=11, missing="drop")).cells == laplace().cells
+    for wrong in ({"domain": Grid(0, 11)}, {"domain": Grid(0, 10), "cells": 5}):
+        with pytest.raises(ParameterError, match="once"):
+            laplace(**wrong)
+    with pytest.raises(ParameterTypeError, match="Grid"):
+        laplace(domain=["a", "b"])

@@ -321,7 +321,10 @@ def test_the_empirical_audit_comes_near_epsilon_and_catches_a_broken_twin():
     [
         LocalHashing(epsilon=0.5, k=3, kind="BLH"),
         pytest.param(LocalHashing(epsilon=1.0, k=16), marks=pytest.mark.audit),
-        pytest.param(LocalHashing(epsilon=3.0, labels=list("abcd"), missing="category"), marks=pytest.mark.audit),
+        pytest.param(
+            LocalHashing(epsilon=3.0, domain=Categories(labels=list("abcd"), missing="category")),
+            marks=pytest.mark.audit,
+        ),
         pytest.param(LocalHashing(epsilon=1.5, k=40, kind="LH", g=300), marks=pytest.mark.audit),
     ],
     ids=lambda oracle: f"{oracle.name}-{oracle.epsilon}-{oracle.k}",

@@ -8,6 +8,7 @@ import pytest
 
 import bruit
 from bruit import documents
+from bruit.domains import Categories
 from bruit.errors import BruitError, DataError, DesignError, FormatError, ParameterError
 from bruit.oracles import Memory, Repeated
 from bruit.oracles import memory as module
@@ -162,7 +163,7 @@ def test_a_damaged_memory_is_refused(panel, tmp_path):
 
 
 def test_a_missing_value_that_is_dropped_has_no_memo(tmp_path):
-    panel = Repeated(bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"], missing="drop"), 2.0)
+    panel = Repeated(bruit.oracle("GRR", epsilon=1.0, domain=Categories(labels=["a", "b"], missing="drop")), 2.0)
     memory = Memory.create(tmp_path / "memory", panel)
     with pytest.raises(DataError, match="missing"):
         memory.report(None, round=0)

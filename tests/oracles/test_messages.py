@@ -223,7 +223,7 @@ def test_a_tally_whose_counts_do_not_add_up_is_refused(kind):
 
 @each_kind
 def test_missing_answers_as_a_category_are_one_value_more(kind):
-    oracle = kind(epsilon=1.0, labels=["no", "yes"], missing="category")
+    oracle = kind(epsilon=1.0, domain=Categories(labels=["no", "yes"], missing="category"))
     assert oracle.size == 3
     assert oracle.estimate(oracle.tally(oracle.privatize(["no", None, "yes"] * 50, rng=1))).frequency.size == 3
 

@@ -9,10 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bruit
+from bruit.domains import Categories, Scale
 from bruit.engines import memory
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Words
-from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, LimitError, ParameterError
+from bruit.errors import (
+    BruitError,
+    DataTypeError,
+    DesignError,
+    FormatError,
+    LimitError,
+    ParameterError,
+    ParameterTypeError,
+)
 from bruit.kernels import counting, randomized_response
 from bruit.laws import Itself, TwoLevelLaw
 from bruit.oracles import RandomizedResponse, from_dict
@@ -133,7 +142,7 @@ def test_designs_that_differ_in_any_way_have_different_digests():
         RandomizedResponse(epsilon=1.0, k=4),
         RandomizedResponse(epsilon=1.0, labels=["a", "b", "c"]),
         RandomizedResponse(epsilon=1.0, labels=["a", "c", "b"]),
-        RandomizedResponse(epsilon=1.0, labels=["a", "b", "c"], missing="category"),
+        RandomizedResponse(epsilon=1.0, domain=Categories(labels=["a", "b", "c"], missing="category")),
         RandomizedResponse.with_odds(3, 1, k=3),
         RandomizedResponse(epsilon=math.log(3), k=3),
     ]
@@ -143,9 +152,9 @@ def test_designs_that_differ_in_any_way_have_different_digests():
 
 def test_a_design_survives_the_round_trip():
     for oracle in (
-        RandomizedResponse(epsilon=0.1, labels=["é", "b"], missing="category"),
+        RandomizedResponse(epsilon=0.1, domain=Categories(labels=["é", "b"], missing="category")),
         RandomizedResponse.two_coins(),
-        RandomizedResponse(epsilon=0.1, k=9, missing="drop"),
+        RandomizedResponse(epsilon=0.1, domain=Categories(k=9, missing="drop")),
     ):
         again = from_dict(oracle.to_dict())
         assert again == oracle
@@ -184,7 +193,7 @@ def test_blocks_of_a_longer_source_are_the_same_as_of_the_whole():
 
 
 def test_missing_answers_as_a_category_are_private_like_the_others():
-    oracle = bruit.oracle("GRR", epsilon=1.0, labels=["no", "yes"], missing="category")
+    oracle = bruit.oracle("GRR", epsilon=1.0, domain=Categories(labels=["no", "yes"], missing="category"))
     assert oracle.size == 3
     assert oracle.guarantee.epsilon <= 1.0
     assert set(oracle.privatize(["no", None, "yes"] * 50, rng=1)) == {0, 1, 2}
@@ -215,3 +224,17 @@ def test_odds_and_epsilon_must_agree():
     for bad in ((1, 1), (1, 2), (3, 0), (2**40, 1)):
         with pytest.raises(BruitError):
             RandomizedResponse.with_odds(*bad, k=2)
+
+
+def test_a_policy_is_declared_with_the_domain_and_the_error_has_the_call_as_it_should_be() -> None:
+    spelling = r"write RandomizedResponse\(epsilon=1.0, domain=Categories\(labels=\['a', 'b'\], missing='drop'\)\)\.$"
+    with pytest.raises(ParameterTypeError, match=spelling):
+        bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"], missing="drop")
+    with pytest.raises(ParameterTypeError, match=r"domain=Categories\(k=2, outside='other'\), odds=\(3, 1\)\)\.$"):
+        RandomizedResponse.with_odds(3, 1, k=2, outside="other")
+    with pytest.raises(ParameterError, match="once"):
+        RandomizedResponse(epsilon=1.0, k=3, domain=Categories(k=2))
+    with pytest.raises(ParameterTypeError, match="Categories"):
+        RandomizedResponse(epsilon=1.0, domain=bruit.Grid(0, 9))
+    scale = RandomizedResponse(epsilon=1.0, domain=Scale(labels=["no", "yes"], missing="category"))
+    assert scale == RandomizedResponse(epsilon=1.0, domain=Categories(labels=["no", "yes"], missing="category"))

@@ -172,7 +172,10 @@ def test_in_large_domains_places_and_pairs_are_as_frequent_as_stated(k, epsilon)
     [
         pytest.param(SubsetSelection(epsilon=1.0, k=6, omega=4), marks=pytest.mark.audit),
         pytest.param(SubsetSelection(epsilon=1.0, k=2), marks=pytest.mark.audit),
-        pytest.param(SubsetSelection(epsilon=1.0, labels=list("abcd"), missing="category"), marks=pytest.mark.audit),
+        pytest.param(
+            SubsetSelection(epsilon=1.0, domain=Categories(labels=list("abcd"), missing="category")),
+            marks=pytest.mark.audit,
+        ),
     ],
     ids=lambda oracle: f"{oracle.epsilon}-{oracle.size}-{oracle.omega}",
 )
@@ -604,7 +607,7 @@ def test_designs_survive_the_round_trip_and_differ_in_their_digests():
         SubsetSelection(epsilon=1.0, k=16, omega=3),
         SubsetSelection(epsilon=1.0, k=15, omega=4),
         SubsetSelection(epsilon=1.1, k=16, omega=4),
-        SubsetSelection(epsilon=1.0, labels=["a", "b", "c"], missing="category"),
+        SubsetSelection(epsilon=1.0, domain=Categories(labels=["a", "b", "c"], missing="category")),
         SubsetSelection(epsilon=1.0, labels=["a", "b", "c"]),
     ]
     assert [_read(design.to_dict()) for design in designs] == designs

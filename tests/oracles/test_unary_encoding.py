@@ -230,7 +230,10 @@ def test_the_probabilities_are_those_of_the_literature():
         pytest.param(UnaryEncoding(epsilon=1.0, k=2), marks=pytest.mark.audit),
         pytest.param(UnaryEncoding(epsilon=3.0, k=9), marks=pytest.mark.audit),
         pytest.param(UnaryEncoding(epsilon=0.5, k=3, kind="SUE"), marks=pytest.mark.audit),
-        pytest.param(UnaryEncoding(epsilon=1.0, labels=list("rgb"), missing="category"), marks=pytest.mark.audit),
+        pytest.param(
+            UnaryEncoding(epsilon=1.0, domain=Categories(labels=list("rgb"), missing="category")),
+            marks=pytest.mark.audit,
+        ),
     ],
     ids=lambda oracle: f"{oracle.name}-{oracle.epsilon:.3g}-{oracle.size}",
 )
@@ -444,7 +447,7 @@ def test_a_report_takes_one_bit_per_value():
         oracle = UnaryEncoding(epsilon=1.0, k=k)
         assert oracle.report_bytes == size
         assert oracle.privatize([0, k - 1], rng=1).shape == (2, size)
-    assert UnaryEncoding(epsilon=1.0, labels=list("abcdefgh"), missing="category").report_bytes == 2
+    assert UnaryEncoding(epsilon=1.0, domain=Categories(labels=list("abcdefgh"), missing="category")).report_bytes == 2
 
 
 def test_a_message_is_the_number_that_its_bits_write():
@@ -615,8 +618,8 @@ def test_weights_must_be_those_of_epsilon_and_of_the_kind(bad):
 
 def test_a_design_survives_the_round_trip():
     for oracle in (
-        UnaryEncoding(epsilon=0.1, labels=["é", "b"], missing="category"),
-        UnaryEncoding(epsilon=0.1, k=9, missing="drop", kind="SUE"),
+        UnaryEncoding(epsilon=0.1, domain=Categories(labels=["é", "b"], missing="category")),
+        UnaryEncoding(epsilon=0.1, domain=Categories(k=9, missing="drop"), kind="SUE"),
         UnaryEncoding.with_probabilities(0.7, 0.2, k=9),
     ):
         again = _read(json.loads(documents.canonical(oracle.to_dict())))

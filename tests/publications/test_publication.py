@@ -130,7 +130,7 @@ def test_what_happens_outside_is_declared(tmp_path):
     plan = opened(tmp_path, HEAD + by + refusing)
     assert plan.bundle.releases[0].groups == ("Bern", "Basel", "other")
     statistics = {name: item for part in plan.bundle.releases for name, item in part.statistics.items()}
-    assert statistics["age"].outside == "refuse"
+    assert statistics["age"].bounds.outside == "refuse"
     with pytest.raises(ParameterError, match="Statistic 'age': outside must be one of 'clamp', 'refuse'"):
         opened(tmp_path, HEAD + COUNT + MEAN + 'outside = "other"\n')
 

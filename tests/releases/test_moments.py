@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit import releases
-from bruit.domains import Grid
+from bruit.domains import Grid, Interval
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.privacy import Ledger
 from bruit.releases import Mean, Release, Sum, Variance, ratio
@@ -236,12 +236,14 @@ def test_numbers_outside_the_bounds_count_as_the_nearest() -> None:
 def test_missing_values_are_refused_or_dropped_as_declared() -> None:
     with pytest.raises(DataError, match="missing"):
         made(Mean).fold([1.0, math.nan])
-    dropping = made(Mean, missing="drop")
+    dropping = made(Mean, bounds=Interval(-3, 10, missing="drop"))
     assert dropping.fold([1.0, math.nan]).reveal(design=dropping.digest)[0] == 1
     with pytest.raises(ParameterError, match="none may be dropped"):
-        made(Mean, "replace", missing="drop")
+        made(Mean, "replace", bounds=Interval(-3, 10, missing="drop"))
     with pytest.raises(ParameterError, match="missing"):
-        made(Mean, missing="category")
+        made(Mean, bounds=Grid(-3, 10, missing="category"))
+    with pytest.raises(ParameterTypeError, match=r"bounds=Interval\(low=-3.0, high=10.0, missing='drop'"):
+        made(Mean, missing="drop")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from bruit import documents
-from bruit.domains import Dates, Grid
+from bruit.domains import Dates, Grid, Interval
 from bruit.entropy import Entropy, Words
 from bruit.errors import BudgetError, DesignError, FormatError, ParameterError, ParameterTypeError
 from bruit.privacy.ledger import Ledger
@@ -629,7 +629,7 @@ def test_the_histogram_method_answers_to_its_name() -> None:
         ({"method": "tree"}, ParameterError),
         ({"bounds": Grid(0, 5, missing="category")}, ParameterError),
         ({"bounds": Grid(0, 5, missing="drop"), "neighbours": "replace"}, ParameterError),
-        ({"missing": "drop", "neighbours": "replace"}, ParameterError),
+        ({"bounds": Interval(0, 5, missing="drop"), "neighbours": "replace"}, ParameterError),
         ({"cells": 1}, ParameterError),
     ],
 )
@@ -643,7 +643,7 @@ def test_missing_values_follow_the_policy_and_errors_show_no_value() -> None:
     with pytest.raises(ValueError, match="missing") as caught:
         release(data, Quantiles(bounds=(0, 1), epsilon=1.0, quantiles=[0.5]))
     assert "123456" not in str(caught.value)
-    assert 0 <= release(data, Quantiles(bounds=(0, 1), epsilon=1.0, missing="drop", quantiles=[0.5])).value <= 1
+    assert 0 <= release(data, Quantiles(bounds=Interval(0, 1, missing="drop"), epsilon=1.0, quantiles=[0.5])).value <= 1
 
 
 def test_the_description_of_a_release_tells_all_that_decides_it() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bruit.domains import Interval
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, DataTypeError, DesignError, ParameterError, ParameterTypeError
 from bruit.estimation import RawTally
@@ -190,7 +191,7 @@ def test_equal_releases_have_equal_digests_and_others_have_not() -> None:
             Mean(bounds=(0, 1), epsilon=1.0),
             Mean(bounds=(0, 2), epsilon=1.0),
             Mean(bounds=(0, 1), epsilon=1.0, neighbours="replace"),
-            Mean(bounds=(0, 1), epsilon=1.0, missing="drop"),
+            Mean(bounds=Interval(0, 1, missing="drop"), epsilon=1.0),
             Mean(bounds=(0, 1), epsilon=1.0, step=0.5),
         )
     }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bruit.domains import Interval
 from bruit.errors import DataError, MissingError, ParameterError
 from bruit.releases import Mean, Person, Release, Statistic, WeightedMean, WeightedSum, release
 from bruit.testing import check_release
@@ -76,7 +77,7 @@ def test_gaps_are_refused_with_their_column_or_dropped() -> None:
     table = {"x": [1.0, 2.0, 1.0] * 500, "w": [1.0, math.nan, 3.0] * 500}
     with pytest.raises(MissingError, match="Column 'w'"):
         WeightedMean("x", **ASKED).fold(table)
-    dropped = WeightedSum("x", **ASKED, missing="drop")
+    dropped = WeightedSum("x", **{**ASKED, "bounds": Interval(*ASKED["bounds"], missing="drop")})
     assert abs(release(table, dropped, rng=1).value - 2000) < 200
 
 

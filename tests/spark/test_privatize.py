@@ -13,6 +13,7 @@ import pytest
 
 import bruit
 from bruit import Plan, engines
+from bruit.domains import Categories
 from bruit.engines import spark as engine
 from bruit.engines.batch import BATCH
 from bruit.engines.spark import tasks
@@ -233,7 +234,7 @@ def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
 
 
 def test_empty_partitions_and_gaps_are_randomised_as_in_memory(frame_of: Frames, tmp_path: Path) -> None:
-    oracle = bruit.oracle("GRR", epsilon=1.0, labels=["a", "b"], missing="category")
+    oracle = bruit.oracle("GRR", epsilon=1.0, domain=Categories(labels=["a", "b"], missing="category"))
     frame = frame_of({"x": ["a", None, "b", None]}, 4).filter("x IS NULL")
     reports = Plan({"x": oracle}).privatize(frame)
     assert Plan({"x": oracle}).tally(reports).n == 2

@@ -22,9 +22,9 @@ PRIOR = {name: range(1, domain.size + 1) for name, domain in SCHEMA.items()}
 #: Every form of reports, every policy for gaps, and every kind of plan; all others have one of these forms.
 DESIGNS: list[Any] = [
     *(oracles.oracle(name, epsilon=1.0, k=12) for name in ("GRR", "OUE", "OLH")),
-    oracles.oracle("SS", epsilon=1.0, labels=["no", "yes", "a,b"], missing="drop"),
-    oracles.oracle("PGR", epsilon=1.0, labels=[1, 5, 9], missing="category"),
-    numbers.number("hybrid", epsilon=1.0, bounds=(0, 9), missing="drop"),
+    oracles.oracle("SS", epsilon=1.0, domain=Categories(labels=["no", "yes", "a,b"], missing="drop")),
+    oracles.oracle("PGR", epsilon=1.0, domain=Categories(labels=[1, 5, 9], missing="category")),
+    numbers.number("hybrid", epsilon=1.0, domain=Grid(0, 9, missing="drop")),
     numbers.number("duchi", epsilon=1.0, bounds=(0.0, 1.0), cells=5, rounding="stochastic"),
     *(Plan(SCHEMA, 4.0, method) for method in ("SPL[ADP]", "SMP[ADP]", "RS+FD[ADP]")),
     Plan(SCHEMA, 4.0, "RS+RFD[GRR]", prior=PRIOR),
@@ -57,7 +57,7 @@ def test_spark_gives_the_same_reports_tallies_and_refusals(design: Any, source: 
 
 @pytest.mark.audit
 def test_a_partition_of_several_batches_too(source: dict[str, Source]) -> None:
-    design = oracles.oracle("GRR", epsilon=1.0, labels=["no", "yes"], missing="category")
+    design = oracles.oracle("GRR", epsilon=1.0, domain=Categories(labels=["no", "yes"], missing="category"))
     assert testing.check_sources(design, sources=source, n=engines.BATCH + 1_001) == {}
 
 

@@ -65,8 +65,7 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
     """The oracle with this name over the codes of an attribute."""
     domain = attribute.domain
     if isinstance(domain, Categories):
-        values: dict[str, Any] = {"labels": domain.labels} if domain.labels is not None else {"k": domain.k}
-        return oracle(name, epsilon=epsilon, missing=domain.missing, outside=domain.outside, **values, **settings)
+        return oracle(name, epsilon=epsilon, domain=domain, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
 
 
@@ -93,5 +92,4 @@ def _number(name: str, attribute: Attribute, epsilon: float) -> Number:
             f'{name} has no category for missing numbers: declare {attribute.name!r} with missing="refuse", or name '
             "an oracle for it in bases, which takes cells for categories."
         )
-    policies = {"missing": domain.missing, "outside": domain.outside}
-    return number(name, epsilon=epsilon, bounds=(domain.low, domain.high), cells=domain.cells, **policies)
+    return number(name, epsilon=epsilon, domain=domain)

@@ -6,6 +6,7 @@ from bruit.domains.choices import Choices, Chosen
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
+from bruit.domains.interval import Interval
 from bruit.domains.missing import MISSING_LABEL, Missing
 from bruit.domains.outside import OTHER_LABEL, Outside
 from bruit.domains.scale import Scale
@@ -22,6 +23,7 @@ __all__ = [
     "Dates",
     "Domain",
     "Grid",
+    "Interval",
     "Missing",
     "Outside",
     "Scale",

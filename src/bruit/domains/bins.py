@@ -6,24 +6,23 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.codes import Codes
-from bruit.domains.domain import column
-from bruit.domains.grid import Grid, check_width, checked_bounds, read_numbers
-from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
-from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside, with_outside
+from bruit.domains.domain import Domain, column
+from bruit.domains.grid import between, beyond, check_width, checked_bounds, read_numbers
+from bruit.domains.missing import GAPS_OF_NUMBERS, Missing
+from bruit.domains.outside import Outside, declared_outside
+from bruit.domains.policy import Read
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.typing import ColumnLike
 
 
-@dataclass(frozen=True)
-class Bins:
+@dataclass(frozen=True, repr=False)
+class Bins(Domain):
     """Intervals between increasing edges, each with its lower edge and without its upper; the last one has both.
 
     Parameters
@@ -45,12 +44,10 @@ class Bins:
     [0, 1, 2]
     """
 
-    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
     policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp", "other")
+    gaps: ClassVar[str] = GAPS_OF_NUMBERS
 
     edges: tuple[float, ...]
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Sequence | np.ndarray):
@@ -60,13 +57,12 @@ class Bins:
         if len(edges) < 2 or any(high <= low for low, high in itertools.pairwise(floats)):
             raise ParameterError("edges must be at least two increasing numbers.")
         check_width(floats[0], floats[-1])
-        _checks.one_of(get_args(Missing), missing=self.missing)
-        check_outside(self.outside, self.policies)
+        super().__post_init__()
         object.__setattr__(self, "edges", tuple(edges))
 
     @classmethod
     def even(
-        cls, bounds: tuple[float, float], cells: int, missing: Missing = "refuse", outside: Outside | None = None
+        cls, bounds: tuple[float, float], cells: int, *, missing: Missing = "refuse", outside: Outside | None = None
     ) -> Bins:
         """Bins of equal width between two bounds, with edges in the decimals that a person would write.
 
@@ -75,36 +71,40 @@ class Bins:
         """
         low, high = (Fraction(repr(bound)) for bound in checked_bounds(bounds))
         many = _checks.integer(low=1, high=_checks.K_LIMITS[1], cells=cells)
-        return cls(tuple(float(low + (high - low) * place / many) for place in range(many + 1)), missing, outside)
+        edges = tuple(float(low + (high - low) * place / many) for place in range(many + 1))
+        return cls(edges, missing=missing, outside=outside)
 
     @property
-    def size(self) -> int:
-        """How many bins there are, those for other and for missing values included."""
-        return self._bins + (self.outside == "other") + (self.missing == "category")
-
-    @property
-    def _bins(self) -> int:
+    def declared(self) -> int:
         """How many bins are between the edges."""
         return len(self.edges) - 1
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def declared_names(self) -> tuple[str, ...]:
         """One name per bin."""
         last = len(self.edges) - 2
         pairs = enumerate(itertools.pairwise(self.edges))
-        names = tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
-        other = (OTHER_LABEL,) if self.outside == "other" else ()
-        return (*names, *other, MISSING_LABEL) if self.missing == "category" else (*names, *other)
+        return tuple(f"[{low:g}, {high:g}{']' if place == last else ')'}" for place, (low, high) in pairs)
 
-    def encode(self, values: ColumnLike) -> Codes:
-        """The bin of each number; one outside the edges is an error, or in the nearest bin, or in one of its own."""
-        numbers = read_numbers(values) if self.outside == "other" else self._range.read(values)
-        absent = np.isnan(numbers)
-        codes = np.searchsorted(np.asarray(self.edges[1:-1], np.float64), numbers, side="right").astype(np.int64)
-        if self.outside == "other":
-            codes[(numbers < self.edges[0]) | (numbers > self.edges[-1])] = self._bins
-        codes[absent] = ABSENT
-        return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
+    def read(self, values: ColumnLike) -> Read:
+        """The values as numbers, NaN where one is missing."""
+        return between(read_numbers(values), *self._ends)
+
+    def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The nearest edge for numbers beyond all."""
+        return np.asarray(np.clip(values, *self._ends))
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The bin of each number."""
+        return np.searchsorted(np.asarray(self.edges[1:-1], np.float64), values, side="right")
+
+    def refusal(self, read: Read) -> DataError:
+        """Numbers must lie between the edges."""
+        return beyond(*self._ends)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return float(self.edges[0]), float(self.edges[-1])
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The names of the bins behind codes."""
@@ -125,8 +125,4 @@ class Bins:
         """The inverse of `to_dict`."""
         rule = "Bins must have edges and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(tuple(body["edges"]), body["missing"], body.get("outside"))
-
-    @cached_property
-    def _range(self) -> Grid:
-        return with_outside(Grid(float(self.edges[0]), float(self.edges[-1]), cells=2), self.outside)
+            return cls(tuple(body["edges"]), missing=body["missing"], outside=body.get("outside"))

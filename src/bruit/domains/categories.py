@@ -12,17 +12,17 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains import hints
-from bruit.domains.codes import Codes, code_dtype
-from bruit.domains.domain import DictionaryColumn, checked_codes, column
-from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
+from bruit.domains.domain import DictionaryColumn, Domain, checked_codes, column
+from bruit.domains.missing import MISSING_LABEL, Missing, is_missing
 from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside
+from bruit.domains.policy import Read
 from bruit.errors import (
     BruitError,
     DataError,
@@ -35,8 +35,8 @@ from bruit.errors import (
 from bruit.typing import ColumnLike, Label
 
 
-@dataclass(frozen=True, kw_only=True)
-class Categories:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Categories(Domain):
     """A finite list of answers, declared before any data is seen.
 
     Parameters
@@ -69,19 +69,15 @@ class Categories:
     [1, 2]
     """
 
-    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
     policies: ClassVar[tuple[Outside, ...]] = ("refuse", "other")
     #: Whether the answers stand in an order, so that they have a mean and a median.
     ordered: ClassVar[bool] = False
 
     labels: tuple[Label, ...] | None = None
     k: int = 0
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
-        _checks.one_of(get_args(Missing), missing=self.missing)
-        check_outside(self.outside, self.policies)
+        super().__post_init__()
         if is_open(self.labels):
             check_outside("other", self.policies)
             object.__setattr__(self, "labels", tuple(self.labels)[:-1])  # type: ignore[arg-type]
@@ -97,28 +93,39 @@ class Categories:
         object.__setattr__(self, "k", len(labels))
 
     @property
-    def size(self) -> int:
-        """How many codes there are, those for other and for missing values included."""
-        return self.k + (self.outside == "other") + (self.missing == "category")
+    def declared(self) -> int:
+        """How many labels or codes are declared."""
+        return self.k
 
     @property
-    def names(self) -> tuple[Label, ...]:
-        """One label per code: the declared ones, or the codes themselves, then those for other and missing values."""
-        names = tuple(range(self.k)) if self.labels is None else self.labels
-        other = (OTHER_LABEL,) if self.outside == "other" else ()
-        return (*names, *other, MISSING_LABEL) if self.missing == "category" else (*names, *other)
+    def declared_names(self) -> tuple[Label, ...]:
+        """The labels, or the codes themselves."""
+        return tuple(range(self.k)) if self.labels is None else self.labels
 
-    def encode(self, values: ColumnLike) -> Codes:
-        """Codes of the values; one outside the declared list is an error that does not show it, or another value."""
+    def read(self, values: ColumnLike) -> Read:
+        """The values as codes; what is no label is outside."""
         if isinstance(values, DictionaryColumn):
-            return self._pick(values.positions, column(values.entries).tolist(), self._read)
+            return self._pick(values.positions, column(values.entries).tolist(), self._code_in_file)
         array = column(values)
-        if self.labels is None and array.dtype.kind != "O" and self.outside != "other":
-            return self._check_codes(array)
-        if array.dtype.kind in "buif":
+        kind = array.dtype.kind
+        if self.labels is None and kind in "uif":
+            return self._read_codes(array)
+        if self.labels is None and kind != "O" and not (kind == "b" and self.k == 2):  # nothing in it is a code
+            return Read(array, np.zeros(array.size, bool), np.ones(array.size, bool), wrong=array)
+        if kind in "buif":
             distinct, positions = np.unique(array, return_inverse=True)
             return self._pick(positions, _plain(distinct), self._look_up)
         return self._pick(np.arange(array.size), array.tolist(), self._look_up)
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values are read as codes."""
+        return values
+
+    def refusal(self, read: Read) -> DataError | DataTypeError:
+        """Values must be declared; a hint says by how little they differ from a label."""
+        if isinstance(read.wrong, np.ndarray):
+            return DataTypeError(self._rule)
+        return DataError(f"{self._rule}{hints.about_labels(read.wrong, self.labels or ()) or self._way_out}")
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The labels behind codes, as an array of objects (or of integers for plain codes)."""
@@ -155,7 +162,7 @@ class Categories:
     @cached_property
     def _texts(self) -> dict[str, int]:
         """How labels that are not texts look in a file."""
-        return {str(label).lower(): code for code, label in enumerate(self.names[: self.k])}
+        return {str(label).lower(): code for code, label in enumerate(self.declared_names)}
 
     @cached_property
     def _clean(self) -> Callable[[Any], Any]:
@@ -176,11 +183,11 @@ class Categories:
         number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
         return spelling(value) if number else _NOT_A_LABEL
 
-    def _pick(self, positions: NDArray[Any], entries: list[Any], look_up: Callable[[Any], int]) -> Codes:
+    def _pick(self, positions: NDArray[Any], entries: list[Any], look_up: Callable[[Any], int]) -> Read:
         """Look each distinct entry up once, then send positions to codes."""
         known: dict[Any, int] = {}
         table = np.empty(len(entries) + 1, np.int64)
-        table[-1] = ABSENT  # position −1 is a missing value
+        table[-1] = _ABSENT  # position −1 is a missing value
         if self.labels is None and len({isinstance(item, bool) for item in entries if not is_missing(item)}) > 1:
             raise DataTypeError(self._rule)  # True is 1, but the two do not stand for the same in one column
         for place, value in enumerate(entries):
@@ -188,34 +195,31 @@ class Categories:
             try:
                 code = known.get(key)
             except TypeError:  # lists and mappings have no hash, and are no label
-                code = -1
+                code = _OUTSIDE
             if code is None:
                 code = known[key] = look_up(value)
             table[place] = code
         # Entries of a dictionary that nobody has may be anything.
         codes = table[positions]
-        if self.outside == "other":
-            codes[codes < 0] = self.k
-        if (codes < 0).any():
-            wrong = (entries[place] for place in np.unique(positions[codes < 0]).tolist())
-            raise DataError(f"{self._rule}{hints.about_labels(wrong, self.labels or ()) or self._way_out}")
-        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
+        outside = codes == _OUTSIDE
+        wrong = (entries[place] for place in np.unique(positions[outside]).tolist()) if outside.any() else ()
+        return Read(codes, codes == _ABSENT, outside, wrong)
 
     def _look_up(self, value: Any) -> int:
-        """The code of one value, ABSENT if it is missing, −1 if it is not in the list."""
+        """The code of one value, _ABSENT if it is missing, _OUTSIDE if it is not in the list."""
         if is_missing(value):
-            return int(ABSENT)
+            return _ABSENT
         if self.labels is not None:
-            return self._index.get(self._clean(value), -1)
+            return self._index.get(self._clean(value), _OUTSIDE)
         if isinstance(value, bool):
-            return int(value) if self.k == 2 else -1
+            return int(value) if self.k == 2 else _OUTSIDE
         code = _clean_int(value)
-        return code if isinstance(code, int) and 0 <= code < self.k else -1
+        return code if isinstance(code, int) and 0 <= code < self.k else _OUTSIDE
 
-    def _read(self, value: Any) -> int:
+    def _code_in_file(self, value: Any) -> int:
         """As `_look_up`, for an entry of a file: numbers and booleans may stand there as text."""
-        if isinstance(value, str) and not isinstance(self.names[0], str):
-            return self._texts.get(value.strip().lower(), -1)
+        if isinstance(value, str) and (self.labels is None or not isinstance(self.labels[0], str)):
+            return self._texts.get(value.strip().lower(), _OUTSIDE)
         return self._look_up(value)
 
     @property
@@ -230,27 +234,14 @@ class Categories:
         rule = "among the declared labels" if self.labels is not None else f"integers in 0..{self.k - 1}"
         return f"values must be {rule}."
 
-    def _check_codes(self, array: NDArray[Any]) -> Codes:
-        """Plain codes in an array of numbers or booleans."""
-        if not array.size or (array.dtype.kind == "b" and self.k == 2):
-            return array.astype(code_dtype(self.size))
-        if array.dtype.kind == "f":
-            return self._check_floats(array)
-        if array.dtype.kind not in "ui":
-            raise DataTypeError(self._rule)
-        if not (array.min() >= 0 and array.max() < self.k):
-            raise DataError(self._rule)
-        return array.astype(code_dtype(self.size), copy=False)
-
-    def _check_floats(self, array: NDArray[Any]) -> Codes:
-        """Whole numbers that a table keeps as floats, because some are missing or could have been."""
+    def _read_codes(self, array: NDArray[Any]) -> Read:
+        """Plain codes; whole numbers may be floats, because some are missing or could have been."""
+        none = np.zeros(array.size, bool)
+        if array.dtype.kind != "f":
+            wrong = array.size and not (array.min() >= 0 and array.max() < self.k)
+            return Read(array, none, (array < 0) | (array >= self.k) if wrong else none)
         absent = np.isnan(array)
-        present = array[~absent]
-        if not ((present >= 0) & (present < self.k) & (present == np.floor(present))).all():
-            raise DataError(self._rule)
-        codes = np.full(array.size, ABSENT, np.int64)
-        codes[~absent] = present
-        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
+        return Read(array, absent, ~(absent | ((array >= 0) & (array < self.k) & (array == np.floor(array)))))
 
 
 def is_open(labels: Any) -> bool:
@@ -321,3 +312,5 @@ def _clean_int(value: Any) -> Any:
 
 
 _NOT_A_LABEL = object()
+#: What stands among codes for a value that is not declared, and for one that is missing.
+_OUTSIDE, _ABSENT = -1, -2

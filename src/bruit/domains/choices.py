@@ -17,22 +17,23 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.categories import Categories, spelling
-from bruit.domains.codes import Codes
-from bruit.domains.domain import DictionaryColumn, checked_codes, column
-from bruit.domains.missing import Missing, is_missing
+from bruit.domains.domain import DictionaryColumn, Domain, checked_codes, column
+from bruit.domains.missing import is_missing
 from bruit.domains.outside import Outside
+from bruit.domains.policy import Read
 from bruit.errors import (
     BruitError,
     DataError,
     DataTypeError,
     FormatError,
-    MissingError,
     ParameterError,
     ParameterTypeError,
     translated,
 )
 from bruit.typing import ColumnLike, Label
 
+#: What stands among codes for an entry that is no choice, and for an empty one.
+_OUTSIDE, _ABSENT = -1, -2
 #: What an empty entry means: an error, or that nothing was chosen.
 Empty: TypeAlias = Literal["refuse", "none"]
 
@@ -84,8 +85,8 @@ class Choices:
         return {f"{name}: {text}": Chosen(text, self) for text in self.labels}
 
 
-@dataclass(frozen=True)
-class Chosen:
+@dataclass(frozen=True, repr=False)
+class Chosen(Domain):
     """Whether one of several choices was made: the domain of a yes/no attribute that `Choices` gives.
 
     Parameters
@@ -96,50 +97,55 @@ class Chosen:
         The whole question.
     """
 
-    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
-    missing: ClassVar[Missing] = "refuse"
-    outside: ClassVar[Outside | None] = None
     policies: ClassVar[tuple[Outside, ...]] = ()
-    size: ClassVar[int] = 2
-    names: ClassVar[tuple[Label, ...]] = ("no", "yes")
+    gaps: ClassVar[str] = 'Declare Choices(…, empty="none") if an empty entry means that nothing was chosen.'
+    declared: ClassVar[int] = 2
+    declared_names: ClassVar[tuple[Label, ...]] = ("no", "yes")
 
     label: str
     choices: Choices
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing != "refuse":
+            raise ParameterError(f"missing cannot be declared of a choice. {self.gaps}")
         if not isinstance(self.choices, Choices) or self.label not in self.choices.labels:
             raise ParameterError("A choice must be one of the labels of its question.")
 
-    def encode(self, values: ColumnLike) -> Codes:
-        """1 where the choice was made, 0 where it was not; what is not among the choices is an error."""
+    def read(self, values: ColumnLike) -> Read:
+        """1 where the choice was made, 0 where it was not; what is not among the choices is outside."""
         if isinstance(values, DictionaryColumn):
             entries = column(values.entries).tolist() if len(values.entries) else []
-            used = np.unique(values.positions)
-            table = np.zeros(len(entries) + 1, np.uint8)  # the last for entries that are missing, at −1
-            for place in used.tolist():
+            table = np.zeros(len(entries) + 1, np.int8)  # the last for entries that are missing, at −1
+            for place in np.unique(values.positions).tolist():
                 table[place] = self._code(entries[place] if place >= 0 else None)
-            return np.asarray(table[values.positions])
-        return np.array([self._code(value) for value in _items(values)], np.uint8)
+            codes = table[values.positions]
+        else:
+            codes = np.array([self._code(value) for value in _items(values)], np.int8)
+        return Read(codes, codes == _ABSENT, codes == _OUTSIDE)
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values are read as codes."""
+        return values
+
+    def refusal(self, read: Read) -> DataError:
+        """Values must be choices."""
+        return DataError(
+            "values must be among the declared choices, a list of them, or a text with "
+            f"{self.choices.separator!r} between them."
+        )
 
     def _code(self, value: Any) -> int:
         chosen = self._chosen(value)
-        if not chosen <= set(self.choices.labels):
-            raise DataError(
-                "values must be among the declared choices, a list of them, or a text with "
-                f"{self.choices.separator!r} between them."
-            )
-        return int(self.label in chosen)
+        if chosen is None:
+            return _ABSENT
+        return int(self.label in chosen) if chosen <= set(self.choices.labels) else _OUTSIDE
 
-    def _chosen(self, value: Any) -> set[str]:
+    def _chosen(self, value: Any) -> set[str] | None:
         if isinstance(value, Collection) and not isinstance(value, str | bytes | dict):
             return {unicodedata.normalize("NFC", spelling(item)) for item in value}
         if is_missing(value) or value == "":
-            if self.choices.empty == "refuse":
-                raise MissingError(
-                    'values must not be missing: declare Choices(…, empty="none") if an empty entry means that nothing '
-                    "was chosen."
-                )
-            return set()
+            return None if self.choices.empty == "refuse" else set()
         parts = unicodedata.normalize("NFC", spelling(value)).split(self.choices.separator)
         return {part.strip() for part in parts if part.strip()}
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.codes import Codes
-from bruit.domains.domain import ZONED, DictionaryColumn, checked_codes, column
-from bruit.domains.missing import ABSENT, GAPS_OF_CATEGORIES, MISSING_LABEL, Missing, is_missing, keep_present
-from bruit.domains.outside import OTHER_LABEL, Outside, check_outside, declared_outside
+from bruit.domains.domain import ZONED, DictionaryColumn, Domain, checked_codes, column
+from bruit.domains.missing import is_missing
+from bruit.domains.outside import Outside, declared_outside
+from bruit.domains.policy import Read
 from bruit.errors import (
     BruitError,
     DataError,
@@ -47,8 +47,8 @@ _RULE = (
 _NO_HOUR = "values must be times, because the domain counts hours, and some are dates only."
 
 
-@dataclass(frozen=True)
-class Dates:
+@dataclass(frozen=True, repr=False)
+class Dates(Domain):
     """The hours, days, weeks or months from `first` to `last`, both included.
 
     Parameters
@@ -75,19 +75,15 @@ class Dates:
     ('2022-12-26', '2023-01-02')
     """
 
-    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
     policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp", "other")
 
     first: str
     last: str
     every: Period = "day"
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(get_args(Period), every=self.every)
-        _checks.one_of(get_args(Missing), missing=self.missing)
-        check_outside(self.outside, self.policies)
+        super().__post_init__()
         for name in ("first", "last"):
             bound = _bound(name, getattr(self, name))
             object.__setattr__(self, name, str(self._period(np.array([bound], _SECONDS))[0]))
@@ -102,9 +98,9 @@ class Dates:
         return high - low + 1
 
     @property
-    def size(self) -> int:
-        """How many codes there are, those for other and for missing values included."""
-        return self.k + (self.outside == "other") + (self.missing == "category")
+    def declared(self) -> int:
+        """How many periods there are."""
+        return self.k
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -112,29 +108,32 @@ class Dates:
         return tuple(str(start) for start in self._starts(np.arange(self.k)))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One label per code: the periods, and then those for other and for missing values."""
-        names = (*self.labels, OTHER_LABEL) if self.outside == "other" else self.labels
-        return (*names, MISSING_LABEL) if self.missing == "category" else names
+    def declared_names(self) -> tuple[str, ...]:
+        """The periods."""
+        return self.labels
 
-    def encode(self, values: ColumnLike) -> Codes:
-        """The period of each date; one outside the range is an error, or in the nearest period, or another value."""
-        moments = self._read(values)
+    def read(self, values: ColumnLike) -> Read:
+        """The values as numbers of periods, counted from 1970."""
+        moments = self._moments(values)
         absent = np.isnat(moments)
-        codes = np.full(moments.size, ABSENT, np.int64)
+        numbers = self._number(moments)
         low, high = self._ends
-        numbers = self._number(moments[~absent])
-        if self.outside == "clamp":
-            numbers = np.clip(numbers, low, high)
-        elif self.outside == "other":
-            numbers = np.where((numbers < low) | (numbers > high), low + self.k, numbers)
-        elif numbers.size and not (low <= int(numbers.min()) and int(numbers.max()) <= high):
-            raise DataError(
-                f"values must lie in the declared range {self.first}..{self.last}. Mend them, or declare "
-                'outside="clamp" or "other" (--outside), which takes the nearest period, or a value for all others.'
-            )
-        codes[~absent] = numbers - low
-        return keep_present(codes, self.size, self.missing, GAPS_OF_CATEGORIES)
+        return Read(numbers, absent, ~absent & ((numbers < low) | (numbers > high)))
+
+    def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The first or the last period for dates beyond it."""
+        return np.asarray(np.clip(values, *self._ends))
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """How many periods each is after the first."""
+        return np.asarray(values - self._ends[0])
+
+    def refusal(self, read: Read) -> DataError:
+        """Dates must lie within the range."""
+        return DataError(
+            f"values must lie in the declared range {self.first}..{self.last}. Mend them, or declare "
+            'outside="clamp" or "other" (--outside), which takes the nearest period, or a value for all others.'
+        )
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The first moment of each period; not-a-time for other and for missing values."""
@@ -153,7 +152,7 @@ class Dates:
         """The inverse of `to_dict`."""
         rule = "Dates must have first, last, every and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(body["first"], body["last"], body["every"], body["missing"], body.get("outside"))
+            return cls(body["first"], body["last"], body["every"], missing=body["missing"], outside=body.get("outside"))
 
     @cached_property
     def _ends(self) -> tuple[int, int]:
@@ -176,7 +175,7 @@ class Dates:
     def _starts(self, codes: NDArray[np.int64]) -> NDArray[Any]:
         return self._of_number(codes + self._ends[0])
 
-    def _read(self, values: Any) -> NDArray[Any]:
+    def _moments(self, values: Any) -> NDArray[Any]:
         """The values as moments of NumPy, not-a-time where one is missing."""
         if isinstance(values, DictionaryColumn):
             return self._read_entries(values)

@@ -15,7 +15,7 @@ from bruit.domains.missing import Missing, is_missing
 from bruit.errors import DataError, DataTypeError
 
 
-class Read(NamedTuple):
+class Discovered(NamedTuple):
     """A domain, and in words what of it was read from the data."""
 
     domain: Domain
@@ -33,7 +33,7 @@ def names(frame: Any) -> list[str]:
     raise DataTypeError("A frame must be of pandas, polars or pyarrow, or a mapping from column name to values.")
 
 
-def domain(name: str, values: Any, most: int) -> Read:
+def domain(name: str, values: Any, most: int) -> Discovered:
     """What a column holds: categories if its values are texts, booleans or few numbers, else a grid."""
     read = _domain(name, values, most)
     if read.domain.missing == "refuse":
@@ -42,37 +42,37 @@ def domain(name: str, values: Any, most: int) -> Read:
     return read._replace(disclosed=f"{read.disclosed} and {gaps}" if read.disclosed else gaps)
 
 
-def _domain(name: str, values: Any, most: int) -> Read:
+def _domain(name: str, values: Any, most: int) -> Discovered:
     declared = _declared_categories(values)
     array = column(values)
     gaps = np.array([is_missing(value) for value in array.tolist()], bool)
     missing: Missing = "category" if gaps.any() else "refuse"
     if declared is not None:
-        return Read(Categories(labels=declared, missing=missing), "the list of its categories")
+        return Discovered(Categories(labels=declared, missing=missing), "the list of its categories")
     present = array[~gaps]
     if not present.size:
         raise DataError(f"Column {name!r} has no value to read a domain from: declare it.")
     kind = _kind(present)
     if kind is bool:
-        return Read(Categories(labels=(False, True), missing=missing), "")
+        return Discovered(Categories(labels=(False, True), missing=missing), "")
     if kind is str:
-        return Read(_labels(name, sorted(set(present.tolist())), missing), "which values occur")
+        return Discovered(_labels(name, sorted(set(present.tolist())), missing), "which values occur")
     if kind is None:
         raise DataTypeError(f"Column {name!r} must hold texts, numbers or booleans: declare its domain yourself.")
     return _numbers(name, present.astype(np.float64), most, missing)
 
 
-def _numbers(name: str, numbers: NDArray[np.float64], most: int, missing: Missing) -> Read:
+def _numbers(name: str, numbers: NDArray[np.float64], most: int, missing: Missing) -> Discovered:
     if not np.isfinite(numbers).all():
         raise DataError(f"Column {name!r} must hold finite numbers: declare its domain yourself.")
     distinct = np.unique(numbers)
     whole = bool((distinct == np.floor(distinct)).all())
     if whole and distinct.size <= most:
-        return Read(_labels(name, [int(number) for number in distinct], missing), "which values occur")
+        return Discovered(_labels(name, [int(number) for number in distinct], missing), "which values occur")
     low, high = (int(end) if whole else float(end) for end in (distinct[0], distinct[-1]))
     if low == high:
         raise DataError(f"Column {name!r} must have two or more different values, or be declared.")
-    return Read(Grid(low, high, missing=missing), "its least and greatest value")
+    return Discovered(Grid(low, high, missing=missing), "its least and greatest value")
 
 
 def _labels(name: str, values: list[Any], missing: Missing) -> Categories:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.codes import Codes
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside
-from bruit.errors import DataError, DataTypeError, translated
+from bruit.domains.codes import Codes, code_dtype
+from bruit.domains.missing import GAPS_OF_CATEGORIES, MISSING_LABEL
+from bruit.domains.outside import OTHER_LABEL, Outside, check_outside
+from bruit.domains.policy import Policy, Read
+from bruit.errors import BruitError, DataError, DataTypeError, translated
 from bruit.typing import ColumnLike
 
 
@@ -24,59 +27,89 @@ class DictionaryColumn(NamedTuple):
     positions: NDArray[Any]
 
 
-class Domain(Protocol):
-    """A finite set of values that a person may have, numbered 0..size−1."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Domain(Policy, ABC):
+    """A finite set of values that a person may have, numbered 0..size−1, with the policies for all other values.
+
+    A new domain is a frozen dataclass that says how a column is read and where a value has its place.
+    """
+
+    #: What is estimated of it unless said otherwise: the frequencies of its values, or the mean of a number.
+    gives: ClassVar[Literal["frequency", "mean"]] = "frequency"
+    #: The policies for values outside that this kind of domain can follow.
+    policies: ClassVar[tuple[Outside, ...]] = ("refuse",)
+    #: What can be done about missing values, for messages.
+    gaps: ClassVar[str] = GAPS_OF_CATEGORIES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_outside(self.outside, self.policies)
 
     @property
-    def gives(self) -> Literal["frequency", "mean"]:
-        """What is estimated of it unless said otherwise: the frequencies of its values, or the mean of a number."""
-        ...
+    @abstractmethod
+    def declared(self) -> int:
+        """How many values are declared: without those for other and for missing values."""
+
+    @property
+    @abstractmethod
+    def declared_names(self) -> tuple[Any, ...]:
+        """One label per declared value."""
 
     @property
     def size(self) -> int:
-        """How many codes there are, a category for missing values included."""
-        ...
-
-    @property
-    def missing(self) -> Missing:
-        """The policy for missing values."""
-        ...
-
-    @property
-    def outside(self) -> Outside | None:
-        """What happens to a value outside the domain; None for the usual: refused, and clamped in releases."""
-        ...
-
-    @property
-    def policies(self) -> tuple[Outside, ...]:
-        """The policies for values outside that this kind of domain can follow."""
-        ...
+        """How many codes there are, those for other and for missing values included."""
+        return self.declared + (self.outside == "other") + (self.missing == "category")
 
     @property
     def names(self) -> tuple[Any, ...]:
         """One label per code, as estimates show them: `OTHER_LABEL` for values outside, last `MISSING_LABEL`."""
-        ...
+        return self.with_others(self.declared_names)
+
+    def with_others(self, names: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Names of the declared values, and then those for other and for missing values where these are counted."""
+        other = (OTHER_LABEL,) if self.outside == "other" else ()
+        missing = (MISSING_LABEL,) if self.missing == "category" else ()
+        return (*names, *other, *missing)
+
+    @abstractmethod
+    def read(self, values: ColumnLike) -> Read:
+        """The column as values of the kind that `place` takes, and which are missing or outside; no policy yet."""
+
+    @abstractmethod
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The codes of values within the domain, as `read` gives them."""
+
+    @abstractmethod
+    def refusal(self, read: Read) -> BruitError:
+        """The error about values outside, which shows none of them."""
+
+    def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The values as `read` gives them, with the nearest end for those outside."""
+        raise NotImplementedError(f"{type(self).__name__} has no ends.")  # its policies have no "clamp"
+
+    def admit(self, values: ColumnLike) -> Read:
+        """The column after the policies: values within the domain that have no code yet, one per person who is kept."""
+        return self.apply(self, self.read(values))
 
     def encode(self, values: ColumnLike) -> Codes:
-        """Codes of the values, one per person who has one; a value outside is treated as `outside` says."""
-        ...
+        """Codes of the values, one per person who has one: first the policies, then the place of each value."""
+        read = self.admit(values)
+        apart = read.absent | read.outside
+        if not apart.any():
+            return self.place(read.values).astype(code_dtype(self.size), copy=False)
+        codes = np.empty(apart.size, np.int64)
+        codes[~apart] = self.place(read.values[~apart])
+        codes[read.outside] = self.declared
+        codes[read.absent] = self.size - 1
+        return codes.astype(code_dtype(self.size))
 
+    @abstractmethod
     def decode(self, codes: Any) -> NDArray[Any]:
         """The values that stand behind codes."""
-        ...
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
-        ...
-
-
-def is_domain(declared: Any) -> bool:
-    """Whether something has all that a `Domain` has. Nothing of it is computed: the names may be a million."""
-    return all(hasattr(type(declared), name) or name in getattr(declared, "__dict__", ()) for name in _MEMBERS)
-
-
-#: What makes a domain; `isinstance` with a protocol would ask for each of these, in Python 3.11.
-_MEMBERS = ("gives", "size", "missing", "outside", "policies", "names", "encode", "decode", "to_dict")
 
 
 def column(values: Any, what: str = "values") -> NDArray[Any]:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import hints
-from bruit.domains.codes import Codes, code_dtype
-from bruit.domains.domain import DictionaryColumn, column
-from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, MISSING_LABEL, Missing, keep_present
-from bruit.domains.outside import Outside, check_outside, declared_outside
+from bruit.domains.domain import DictionaryColumn, Domain, column
+from bruit.domains.missing import GAPS_OF_NUMBERS
+from bruit.domains.outside import Outside, declared_outside
+from bruit.domains.policy import Policy, Read
 from bruit.errors import (
     BruitError,
     DataError,
@@ -37,8 +37,8 @@ DEFAULT_CELLS = 1024
 MOST_BOUND, LEAST_WIDTH = 2e140, 1e-140
 
 
-@dataclass(frozen=True)
-class Grid:
+@dataclass(frozen=True, repr=False)
+class Grid(Domain):
     """Evenly spaced points from `low` to `high`, both included; a number becomes the nearest point.
 
     Parameters
@@ -65,12 +65,11 @@ class Grid:
 
     gives: ClassVar[Literal["frequency", "mean"]] = "mean"
     policies: ClassVar[tuple[Outside, ...]] = ("refuse", "clamp")
+    gaps: ClassVar[str] = GAPS_OF_NUMBERS
 
     low: float
     high: float
     cells: int = 0
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         low, high = _checks.finite(low=self.low), _checks.finite(high=self.high)
@@ -78,8 +77,7 @@ class Grid:
             raise ParameterError(f"low must be below high, got {self.low} and {self.high}.")
         object.__setattr__(self, "low", _plain_number(self.low))
         object.__setattr__(self, "high", _plain_number(self.high))
-        _checks.one_of(get_args(Missing), missing=self.missing)
-        check_outside(self.outside, self.policies)
+        super().__post_init__()
         whole = low.is_integer() and high.is_integer() and not isinstance(self.low, float)
         if self.cells == 0:
             points = int(high - low) + 1
@@ -93,14 +91,14 @@ class Grid:
     @classmethod
     def of(
         cls,
-        bounds: Bounds,
+        bounds: Bounds | Policy,
         *,
         cells: int,
         step: float | None = None,
-        missing: Missing = "refuse",
-        outside: Outside | None = None,
     ) -> Grid:
         """The multiples of a step that cover a pair of bounds; a bound that is no multiple is moved outwards.
+
+        An `Interval` keeps its policies.
 
         The step is a power of two unless declared, the finest of which there are at most `cells` between the bounds, so
         that its multiples are exact in floating point.
@@ -109,6 +107,7 @@ class Grid:
         >>> cents.first, cents.cells, Grid.of((0, 1), cells=1000).step
         (7, 94, Fraction(1, 512))
         """
+        own = bounds if isinstance(bounds, Policy) else Policy()
         low, high = checked_bounds(bounds)
         if step is None:
             finest = math.ulp(max(abs(low), abs(high)))  # finer points cannot be told apart
@@ -118,12 +117,12 @@ class Grid:
         last = max(last, first + 1)
         if last - first >= _checks.K_LIMITS[1]:
             raise LimitError(f"There must be fewer than {_checks.K_LIMITS[1]:,} steps between the bounds.")
-        return cls(first * float(step), last * float(step), last - first + 1, missing, outside)
+        return cls(first * float(step), last * float(step), last - first + 1, missing=own.missing, outside=own.outside)
 
     @property
-    def size(self) -> int:
-        """How many codes there are, the category for missing values included."""
-        return self.cells + (self.missing == "category")
+    def declared(self) -> int:
+        """How many points there are."""
+        return self.cells
 
     @property
     def width(self) -> int:
@@ -170,47 +169,33 @@ class Grid:
         return np.linspace(self.low, self.high, self.cells)
 
     @property
-    def names(self) -> tuple[Any, ...]:
-        """One label per code: the points, and then the one for missing values."""
-        points = tuple(self.points.tolist())
-        return (*points, MISSING_LABEL) if self.missing == "category" else points
+    def declared_names(self) -> tuple[float, ...]:
+        """The points."""
+        return tuple(self.points.tolist())
 
     @property
     def written_names(self) -> tuple[Any, ...]:
         """The labels of published counts: as `names`, which cards and estimates keep, in the decimals of `numbers`."""
-        points = self.numbers(np.arange(self.cells)).tolist()
-        return (*points, MISSING_LABEL) if self.missing == "category" else tuple(points)
+        return self.with_others(tuple(self.numbers(np.arange(self.cells)).tolist()))
 
-    def encode(self, values: ColumnLike) -> Codes:
-        """The nearest point of each number; a number outside the bounds is an error, unless it is to be clamped."""
-        numbers = self.read(values)
-        absent = np.isnan(numbers)
-        if not absent.any():
-            return self._nearest(numbers).astype(code_dtype(self.size))
-        codes = np.full(numbers.size, ABSENT, np.int64)
-        codes[~absent] = self._nearest(numbers[~absent])
-        return keep_present(codes, self.size, self.missing, GAPS_OF_NUMBERS)
+    def read(self, values: ColumnLike) -> Read:
+        """The values as numbers, NaN where one is missing."""
+        return between(read_numbers(values), self.low, self.high)
 
-    def _nearest(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The places of numbers on the grid. Halves go up: a cell does not depend on parity as in banker's rounding."""
-        places = (numbers - self.low) / float(self.step)
+    def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The nearest bound for numbers beyond it."""
+        return np.asarray(np.clip(values, self.low, self.high))
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The nearest point of each number. Halves go up: a cell does not depend on parity as in banker's rounding."""
+        places = (values - self.low) / float(self.step)
         places += 0.5
         whole: NDArray[np.float64] = np.floor(places, out=places)
         return whole
 
-    def read(self, values: ColumnLike) -> NDArray[np.float64]:
-        """The values as numbers within the bounds, NaN where one is missing."""
-        numbers = read_numbers(values)
-        if self.outside == "clamp":
-            return np.clip(numbers, self.low, self.high)
-        # fmin and fmax pass over NaN, and give it where there is nothing else.
-        least, most = np.fmin.reduce(numbers, initial=np.nan), np.fmax.reduce(numbers, initial=np.nan)
-        if least < self.low or most > self.high:
-            raise DataError(
-                f"values must lie in the declared bounds {self.low}..{self.high}. Mend them, or declare "
-                'outside="clamp" (--outside clamp), which takes the nearest bound.'
-            )
-        return numbers
+    def refusal(self, read: Read) -> DataError:
+        """Numbers must lie within the bounds."""
+        return beyond(self.low, self.high)
 
     def decode(self, codes: Any) -> NDArray[Any]:
         """The points behind codes; NaN for the category of missing values."""
@@ -236,7 +221,7 @@ class Grid:
         """The inverse of `to_dict`."""
         rule = "A grid must have low, high, cells and a policy for missing values."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(body["low"], body["high"], body["cells"], body["missing"], body.get("outside"))
+            return cls(body["low"], body["high"], body["cells"], missing=body["missing"], outside=body.get("outside"))
 
 
 def as_written(number: float) -> Fraction:
@@ -248,6 +233,23 @@ def as_written(number: float) -> Fraction:
     exact = Fraction(number)
     is_power = exact > 0 and not exact.numerator & (exact.numerator - 1)
     return exact if is_power else Fraction(repr(float(number)))
+
+
+def between(numbers: NDArray[np.float64], low: float, high: float) -> Read:
+    """Numbers, of which NaN is missing and those beyond the ends are outside."""
+    # fmin and fmax pass over NaN, and give it where there is nothing else.
+    least, most = np.fmin.reduce(numbers, initial=np.nan), np.fmax.reduce(numbers, initial=np.nan)
+    none = not (least < low or most > high)
+    outside = np.zeros(numbers.size, bool) if none else (numbers < low) | (numbers > high)
+    return Read(numbers, np.isnan(numbers), outside)
+
+
+def beyond(low: float, high: float) -> DataError:
+    """What is wrong with numbers beyond declared ends."""
+    return DataError(
+        f"values must lie in the declared bounds {low}..{high}. Mend them, or declare "
+        'outside="clamp" (--outside clamp), which takes the nearest bound.'
+    )
 
 
 def read_numbers(values: ColumnLike) -> NDArray[np.float64]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bruit.domains.codes import Codes, code_dtype
 from bruit.errors import MissingError
+
+if TYPE_CHECKING:
+    from bruit.domains.domain import Domain
+    from bruit.domains.policy import Read
 
 #: What to do with a missing value: refuse the data, leave the person out, or count it as a category of its own.
 Missing = Literal["refuse", "drop", "category"]
 #: The label of the category for missing values, where the policy asks for one.
 MISSING_LABEL = "(missing)"
-#: How `drop` marks a missing value among the codes while they are being made; no domain is this large.
-ABSENT = np.iinfo(np.int64).max
 #: What is wrong with missing entries where the policy refuses them.
 REFUSED = "values contain missing entries, and the declared policy is to refuse them."
 #: What can be done about missing values, for messages: of categories, and of numbers.
@@ -39,13 +38,18 @@ def is_missing(value: Any) -> bool:
     return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
-def keep_present(codes: NDArray[np.int64], size: int, missing: Missing, way_out: str) -> Codes:
-    """Apply the policy to codes in which ABSENT marks a missing value."""
-    absent = codes == ABSENT
-    if missing == "category":
-        codes[absent] = size - 1
-    elif missing == "drop":
-        codes = codes[~absent]
-    elif absent.any():
-        raise MissingError(f"{REFUSED} {way_out}")
-    return codes.astype(code_dtype(size))
+def _refuse(domain: Domain, read: Read) -> Read:
+    raise MissingError(f"{REFUSED} {domain.gaps}")
+
+
+def _drop(domain: Domain, read: Read) -> Read:
+    present = ~read.absent
+    return read._replace(values=read.values[present], absent=read.absent[present], outside=read.outside[present])
+
+
+def _category(domain: Domain, read: Read) -> Read:
+    return read
+
+
+#: What each policy makes of a column in which some values are missing; those that stay absent are a category.
+MISSING: dict[str, Callable[[Domain, Read], Read]] = {"refuse": _refuse, "drop": _drop, "category": _category}

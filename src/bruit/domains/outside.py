@@ -8,13 +8,17 @@ steward's audience something that no noise covers. Labels have no nearest one an
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
 
 from bruit import _checks
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.domains.domain import Domain
+    from bruit.domains.policy import Read
 
 #: What to do with a value outside: refuse the data, take the nearest end, or count it as a value of its own.
 Outside: TypeAlias = Literal["refuse", "clamp", "other"]
@@ -34,10 +38,12 @@ def check_outside(outside: Any, allowed: tuple[Outside, ...]) -> None:
     """A policy that such a domain can follow, or None for the usual one."""
     if outside is None:
         return
-    _checks.one_of(get_args(Outside), outside=outside)
+    _checks.one_of(OUTSIDE, outside=outside)
     if outside not in allowed:
         policies = " or ".join(f'outside="{policy}"' for policy in allowed)
-        raise ParameterError(f'outside="{outside}" cannot be here: {_REASONS[outside]}. Declare {policies}.')
+        reason = _REASONS.get(outside, "such values cannot follow it")
+        way_out = f"Declare {policies}." if allowed else "Leave it out."
+        raise ParameterError(f'outside="{outside}" cannot be here: {reason}. {way_out}')
 
 
 def clamping(domain: _D) -> _D:
@@ -54,14 +60,25 @@ def with_outside(domain: _D, outside: Outside | None) -> _D:
     """The domain with this policy, where it can follow it; else as it is."""
     if outside is None or outside not in domain.policies:
         return domain
-    return dataclasses.replace(domain, outside=outside)  # type: ignore[type-var]
-
-
-def declared_size(domain: Domain) -> int:
-    """How many values are declared: without those for other and for missing values."""
-    return domain.size - (domain.outside == "other") - (domain.missing == "category")
+    return dataclasses.replace(domain, outside=outside)
 
 
 def declared_outside(outside: Outside | None) -> dict[str, Outside]:
     """The policy for a document, which says nothing of the usual one."""
     return {} if outside is None else {"outside": outside}
+
+
+def _refuse(domain: Domain, read: Read) -> Read:
+    raise domain.refusal(read)
+
+
+def _clamp(domain: Domain, read: Read) -> Read:
+    return read._replace(values=domain.nearest(read.values), outside=np.zeros_like(read.outside))
+
+
+def _other(domain: Domain, read: Read) -> Read:
+    return read
+
+
+#: What each policy makes of a column with values outside; those that stay outside are a value of their own.
+OUTSIDE: dict[str, Callable[[Domain, Read], Read]] = {"refuse": _refuse, "clamp": _clamp, "other": _other}

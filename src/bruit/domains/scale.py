@@ -10,7 +10,7 @@ from bruit.domains.outside import Outside
 from bruit.errors import ParameterError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Scale(Categories):
     """Answers in an order, as of a Likert scale; asked and protected as categories are.
 

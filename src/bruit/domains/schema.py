@@ -19,7 +19,7 @@ from bruit.domains.categories import Categories
 from bruit.domains.choices import Choices, Chosen
 from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
-from bruit.domains.domain import Domain, in_memory, is_domain
+from bruit.domains.domain import Domain, in_memory
 from bruit.domains.grid import Grid
 from bruit.domains.scale import Scale
 from bruit.errors import (
@@ -139,7 +139,7 @@ def domain_from_dict(body: Any) -> Domain:
 
 def as_domain(declared: Any) -> Domain:
     """A domain as given, or categories from a plain list of labels."""
-    if is_domain(declared):
+    if isinstance(declared, Domain):
         domain: Domain = declared
         return domain
     if isinstance(declared, Sequence | np.ndarray) and not isinstance(declared, str | bytes):

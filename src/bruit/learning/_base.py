@@ -69,7 +69,7 @@ def announced() -> Iterator[None]:
         _announced.reset(token)
 
 
-class Read(NamedTuple):
+class FoldedSums(NamedTuple):
     """What a fold found: the exact sums, how many columns X has, and their names if it has names."""
 
     sums: Counts
@@ -156,7 +156,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
     def _fold(
         self, X: Any, y: Any, features: Features, count: Count, target_codes: Callable[[Any], Any] | None = None
-    ) -> Read:
+    ) -> FoldedSums:
         """What `count` makes of all rows, added up; X is a matrix or frame with y beside it, or a source of batches.
 
         `target_codes` gives whole numbers that tell targets apart, for people with several rows.
@@ -171,7 +171,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             return self._fold_frame(X, y, features, count)
         return self._fold_matrix(X, y, features, count)
 
-    def _fold_matrix(self, X: Any, y: Any, features: Features, count: Count) -> Read:
+    def _fold_matrix(self, X: Any, y: Any, features: Features, count: Count) -> FoldedSums:
         checked = validated(self, X, **self._target(y), dtype=np.float64, order="C", ensure_min_samples=0)
         matrix, target = checked if self._supervised else (checked, None)
         features.width(matrix.shape[1])
@@ -181,9 +181,9 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             return count(Rows(matrix[here], ()), None if target is None else target[here])
 
         parts = memory.in_order(part, blocks_of(len(matrix), engines.BATCH))
-        return Read(functools.reduce(exact_sum, parts), matrix.shape[1], _names(self))
+        return FoldedSums(functools.reduce(exact_sum, parts), matrix.shape[1], _names(self))
 
-    def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> Read:
+    def _fold_frame(self, X: Any, y: Any, features: Features, count: Count) -> FoldedSums:
         """The same for columns that a schema declares: by name in a frame, in the declared order in an array.
 
         The schema says which columns there are and in which order; what else a frame has is not read.
@@ -195,7 +195,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         return self._fold_source(*_beside(table, y), features, count)
 
-    def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> Read:
+    def _fold_source(self, source: Any, target: str | None, features: Features, count: Count) -> FoldedSums:
         if self._supervised and target is None:
             raise ParameterError('Name the target column of a table, as in fit("people.parquet", "income").')
         if target is not None and target in (features.names or ()):
@@ -214,11 +214,11 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         total = engines.fold(source, part, columns=wanted)
         self.n_features_in_ = len(total.names)
         self.feature_names_in_ = np.array(total.names, object)
-        return Read(total.sums, len(total.names), total.names)
+        return FoldedSums(total.sums, len(total.names), total.names)
 
     def _people_reader(
         self, X: Any, y: Any, features: Features, target_codes: Callable[[Any], Any] | None = None
-    ) -> Callable[[Count], Read]:
+    ) -> Callable[[Count], FoldedSums]:
         """What folds the rows of people that count, the same ones whenever it is called."""
         person: Any = Person.of(self.person, self.rows)
         names = features.names or ()
@@ -243,7 +243,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             targets = [] if target is None or target_codes is None else [target_codes(batch[target])]
             return Sorting(None, None, [*codes, *rows.codes, *targets])
 
-        def read(count: Count) -> Read:
+        def read(count: Count) -> FoldedSums:
             def part(batch: batching.Batch) -> _Part:
                 rows = features.of_columns({name: batch[name] for name in names})
                 return _Part(names, count(rows, None if target is None else batch[target]))
@@ -251,7 +251,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             (total,) = fold_people(X, [person.job(key, sort, part)], columns)
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, object)
-            return Read(total.sums, len(names), names)
+            return FoldedSums(total.sums, len(names), names)
 
         return read
 

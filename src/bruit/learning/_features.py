@@ -7,7 +7,7 @@ without noise. How many columns there are, and their names, are public.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,12 +58,15 @@ class Features:
         The names of all columns in their order, where they are declared.
     categories
         The categorical columns, by place.
+    grids
+        The numeric columns that are declared by a domain, by place.
     """
 
     low: Floats
     high: Floats
     names: tuple[str, ...] | None = None
     categories: Mapping[int, Categories] = ()  # type: ignore[assignment]
+    grids: Mapping[int, Grid] = field(default_factory=dict)
 
     @classmethod
     def declared(cls, bounds: Any, *, categorical: bool = False) -> Features:
@@ -87,7 +90,8 @@ class Features:
         low = np.array([grid.low for grid in grids], np.float64)
         high = np.array([grid.high for grid in grids], np.float64)
         _check_apart(low, high)
-        return cls(low, high, tuple(schema), categories)
+        declared = {place: domain for place, domain in enumerate(domains) if isinstance(domain, Grid)}
+        return cls(low, high, tuple(schema), categories, declared)
 
     def width(self, columns: int) -> int:
         """How many numeric columns there are among so many; refused if the declaration is of another number."""
@@ -122,12 +126,21 @@ class Features:
                 with in_column(name), translated(MissingError, lambda _: MissingError(_GAP)):
                     codes.append(self.categories[place].encode(column))
             else:
-                numbers.append(as_numbers(column, f"column {name!r}"))
+                numbers.append(self._admitted(place, name, as_numbers(column, f"column {name!r}")))
         heights = {len(column) for column in [*numbers, *codes]}
         if len(heights) > 1:
             raise DataError("The columns of a table must have the same number of rows.")
         matrix = np.stack(numbers, axis=1) if numbers else np.empty((heights.pop(), 0))
         return Rows(matrix, tuple(codes))
+
+    def _admitted(self, place: int, name: str, numbers: Floats) -> Floats:
+        """The numbers of a column after the policy for values outside, if one is declared; else models clamp them."""
+        grid = self.grids.get(place)
+        if grid is None or grid.outside is None:
+            return numbers
+        with in_column(name):
+            admitted: Floats = grid.admit(numbers).values
+            return admitted
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for digests."""

@@ -436,7 +436,7 @@ def _encoded(plan: Plan, name: str, values: Any) -> Codes:
             raise DataError("values must be finite numbers, not infinity.")
         with translated(MissingError, lambda _: MissingError(_way_out(name, len(plan.schema)))):
             domain: Any = plan.schema[name].domain
-            return plan.design.encode_column(name, clamping(domain).read(numbers))
+            return plan.design.encode_column(name, clamping(domain).admit(numbers).values)
 
 
 def _way_out(name: str, columns: int) -> str:

@@ -25,7 +25,7 @@ class ByDistance(Number):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`.
     clamped
         False: the law is cut to the bounds, which is what drawing again until the result is inside gives. True: what

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
@@ -21,7 +21,6 @@ from bruit.cards import Question
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
-from bruit.domains.outside import Outside
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
@@ -34,8 +33,6 @@ from bruit.typing import ColumnLike
 
 __all__ = ["Number"]
 
-#: What to do with a missing number: refuse the data, or leave the person out.
-MissingNumber: TypeAlias = Literal["refuse", "drop"]
 #: How a number between two cells is put on one: on the nearest, or on either by chance so that the mean stays.
 Rounding: TypeAlias = Literal["nearest", "stochastic"]
 
@@ -60,11 +57,9 @@ class Number(MessageReports):
     cells
         How many evenly spaced numbers are told apart, both bounds included. By default one per whole number where both
         bounds are whole numbers (written without a point) and there are few, otherwise what suits the mechanism.
-    missing
-        What to do with a missing number: ``"refuse"`` or ``"drop"``.
-    outside
-        What to do with a number beyond the bounds: ``"refuse"`` (the usual) or ``"clamp"`` (it counts as the nearest
-        bound).
+    domain
+        The numbers with their policies, instead of bounds and cells: ``Grid(0, 100, missing="drop")``. A missing number
+        is refused or dropped; one beyond the bounds is refused, or counts as the nearest bound (``"clamp"``).
     rounding
         How a number between two cells is put on one: ``"nearest"``, or ``"stochastic"``: on one of the two neighbours
         by chance, the nearer one more often, so that rounding does not bias a mean. It happens before the law is
@@ -79,26 +74,53 @@ class Number(MessageReports):
     CARD_VALUES: ClassVar[int] = MOST_CELLS_OF_A_CARD
 
     epsilon: float
-    bounds: tuple[float, float]
-    cells: int = 0
-    missing: MissingNumber = "refuse"
-    outside: Outside | None = None
+    bounds: tuple[float, float] = field(default=None, repr=False)  # type: ignore[assignment] # from the domain
+    cells: int = field(default=0, repr=False)
+    domain: Grid = None  # type: ignore[assignment] # from bounds and cells
     rounding: Rounding = "nearest"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
-        low, high = _clean_bounds(self.bounds)
-        object.__setattr__(self, "bounds", (low, high))
-        _checks.one_of(get_args(MissingNumber), missing=self.missing)
         _checks.one_of(get_args(Rounding), rounding=self.rounding)
+        domain = self._shorthand() if self.domain is None else self._checked(self.domain)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "bounds", (domain.low, domain.high))
+        object.__setattr__(self, "cells", domain.cells)
+
+    def _checked(self, domain: Any) -> Grid:
+        """A declared grid that numbers can be asked by."""
+        if not isinstance(domain, Grid):
+            raise ParameterTypeError(
+                'The domain of a number must be a Grid, as in domain=Grid(0, 100, missing="drop").'
+            )
+        if domain.missing == "category":
+            raise ParameterError(
+                f'{self.name} has no category for missing numbers: declare missing="refuse" or "drop".'
+            )
+        ends = (domain.low, domain.high)
+        if self.cells not in (0, domain.cells) or (self.bounds is not None and tuple(self.bounds) != ends):
+            raise ParameterError("Declare the domain once: by domain, or by bounds and cells.")
+        if domain.cells > self.MOST_CELLS:
+            raise LimitError(f"cells must be at most {self.MOST_CELLS:,} for {self.name}, got {domain.cells:,}.")
+        return domain
+
+    def _shorthand(self) -> Grid:
+        """The grid that bounds and cells stand for, without a policy; by default as fine as suits the mechanism."""
+        low, high = _clean_bounds(self.bounds)
         cells = _checks.integer(low=0, cells=self.cells)
         if cells == 0:
             own = high - low + 1 if isinstance(low, int) and isinstance(high, int) else 0
             cells = own if 2 <= own <= self.MOST_CELLS else self._default_cells()
         if cells > self.MOST_CELLS:
             raise LimitError(f"cells must be at most {self.MOST_CELLS:,} for {self.name}, got {cells:,}.")
-        object.__setattr__(self, "cells", _checks.integer(low=2, cells=cells))
-        _ = self.domain  # bounds that are too far apart, or too near for so many cells, are found here
+        return Grid(low, high, cells=_checks.integer(low=2, cells=cells))
+
+    @classmethod
+    def _respelt_domain(cls, **options: Any) -> tuple[str, dict[str, Any]]:
+        """With the cells that the mechanism chooses, because a grid alone chooses others."""
+        plain = cls(**options)
+        others = {name: options[name] for name in options if name not in ("bounds", "cells")}
+        return f"Grid({plain.bounds[0]!r}, {plain.bounds[1]!r}, cells={plain.cells}", others
 
     # What a person does.
 
@@ -238,11 +260,6 @@ class Number(MessageReports):
 
     # Identity.
 
-    @cached_property
-    def domain(self) -> Grid:
-        """The declared grid."""
-        return Grid(*self.bounds, cells=self.cells, missing=self.missing, outside=self.outside)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
         return {
@@ -256,9 +273,7 @@ class Number(MessageReports):
     @classmethod
     def from_settings(cls, domain: Grid, epsilon: float, settings: dict[str, Any]) -> Self:
         """The inverse of `to_dict`, after the domain and ε were read."""
-        bounds = (domain.low, domain.high)
-        policies: dict[str, Any] = {"missing": domain.missing, "outside": domain.outside}
-        return cls(epsilon=epsilon, bounds=bounds, cells=domain.cells, **policies, **settings)
+        return cls(epsilon=epsilon, domain=domain, **settings)
 
     # What each mechanism fills in.
 
@@ -347,12 +362,9 @@ def _plain(bound: Any) -> float:
 
 def _positions(grid: Grid, values: Any) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
-    numbers = grid.read(values)
-    absent = np.isnan(numbers)
-    if absent.any() and grid.missing == "refuse":
-        grid.encode([None])  # raises the one error about missing values
+    numbers = grid.admit(values).values
     parts = float(1 << _PARTS)
-    return np.floor((numbers[~absent] - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
+    return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
 
 
 def _rounded(positions: Codes, entropy: Entropy) -> Codes:

@@ -23,7 +23,7 @@ class BoundedLaplace(ByDistance):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`.
     clamped
         Put what falls beyond a bound on the bound, instead of cutting the law: the unbiased mean then varies far less.

@@ -34,7 +34,7 @@ class Duchi(AffineNumber):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`. Cells cost nothing here: there are two messages however many there are.
 
     Guarantee
@@ -74,7 +74,7 @@ class Piecewise(AffineNumber):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`. By default there are enough cells that the grid costs less than 3 % of variance.
 
     Guarantee
@@ -120,7 +120,7 @@ class Hybrid(AffineNumber):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`. By default as many cells as `Piecewise`.
 
     Guarantee

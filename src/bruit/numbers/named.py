@@ -25,7 +25,7 @@ _NUMBERS.add("hybrid", Hybrid, "piecewise and Duchi's mixed, for means at any ε
 _NUMBERS.add("square-wave", SquareWave, "the square wave, for distributions and quantiles")
 
 
-def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings: Any) -> Number:
+def number(name: str, *, epsilon: float, **settings: Any) -> Number:
     """The number mechanism with this name.
 
     Parameters
@@ -34,10 +34,9 @@ def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings
         One of `NAMES`, in any case.
     epsilon
         The most that one report may tell.
-    bounds
-        The least and the greatest number that a person may have.
     **settings
-        ``cells=…``, ``missing=…`` and ``rounding=…``, as for every `Number`; and what the mechanism itself takes.
+        ``bounds=…`` and ``cells=…``, or ``domain=Grid(…)``, and ``rounding=…``, as for every `Number`; and what the
+        mechanism itself takes.
 
     Examples
     --------
@@ -47,7 +46,7 @@ def number(name: str, *, epsilon: float, bounds: tuple[float, float], **settings
     ε = 1 (local, one answer changed)
     """
     kind, fixed = _NUMBERS[_NUMBERS.spelt(name)]
-    return kind(epsilon=epsilon, bounds=bounds, **fixed, **settings)
+    return kind(epsilon=epsilon, **fixed, **settings)
 
 
 def from_dict(body: Any) -> Number:

@@ -25,7 +25,7 @@ class SquareWave(AffineNumber):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`. EMS smooths over neighbouring cells, so more cells smooth less; the default of 256 suits
         10⁴ to 10⁶ people.
 

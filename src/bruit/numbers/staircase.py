@@ -31,7 +31,7 @@ class Staircase(ByDistance):
 
     Parameters
     ----------
-    epsilon, bounds, cells, missing, rounding
+    epsilon, bounds, cells, domain, rounding
         As for every `Number`.
     clamped
         Put what falls beyond a bound on the bound, instead of cutting the law: the whole staircase is then used, and

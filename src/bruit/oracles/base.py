@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains import Categories, Missing
-from bruit.domains.outside import Outside
+from bruit.domains import Categories
+from bruit.domains.policy import written
+from bruit.domains.schema import as_domain
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
-from bruit.errors import ParameterError
+from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.estimate import Consistent, Estimate
 from bruit.estimation.support import Model, SupportModel, Target, support_variance
 from bruit.estimation.tally import Counts, Tally
@@ -45,31 +45,40 @@ class Oracle(LocalMechanism):
         How many categories there are; values are then codes 0..k−1.
     labels
         The categories themselves, instead of k; values are then labels, and only labels.
-    missing
-        What to do with a missing value: ``"refuse"``, ``"drop"`` (the guarantee then speaks of those who answer: that
-        somebody did not shows) or ``"category"`` (one more value, private like the others).
-    outside
-        What to do with a value that is not declared: ``"refuse"`` (the usual) or ``"other"`` (one more value, private
-        like the others).
+    domain
+        The categories with their policies, instead of k and labels: ``Categories(labels=[…], missing="drop")``. With
+        ``"drop"`` the guarantee speaks of those who answer: that somebody did not shows. ``missing="category"`` and
+        ``outside="other"`` make one more value each, private like the others.
     """
 
     kinds: ClassVar[Registry[Oracle]] = Registry("oracle", "bruit.oracles")
 
     epsilon: float
-    k: int = 0
-    labels: Sequence[Label] | None = None
-    missing: Missing = "refuse"
-    outside: Outside | None = None
+    k: int = field(default=0, repr=False)
+    labels: Sequence[Label] | None = field(default=None, repr=False)
+    domain: Categories = None  # type: ignore[assignment] # from k or labels
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
+        domain = self._shorthand() if self.domain is None else _unordered(self.domain)
+        others = self.k not in (0, domain.k) or (self.labels is not None and tuple(self.labels) != domain.labels)
+        if self.domain is not None and others:
+            raise ParameterError("Declare the domain once: by domain, by k, or by labels.")
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "k", domain.k)
+        object.__setattr__(self, "labels", domain.labels)
+
+    def _shorthand(self) -> Categories:
+        """The categories that k or labels stand for, without a policy."""
         if self.labels is None and not self.k and not isinstance(self.k, bool):
             _checks.integer(k=self.k)
             raise ParameterError("The domain must be declared: k (2 or above), or labels.")
-        domain = Categories(labels=self.labels, k=self.k, missing=self.missing, outside=self.outside)  # type: ignore[arg-type]
-        object.__setattr__(self, "k", domain.k)
-        object.__setattr__(self, "outside", domain.outside)
-        object.__setattr__(self, "labels", domain.labels)
+        return Categories(labels=self.labels, k=self.k)  # type: ignore[arg-type]
+
+    @classmethod
+    def _respelt_domain(cls, **options: Any) -> tuple[str, dict[str, Any]]:
+        values = written(**{name: options[name] for name in ("labels", "k") if options.get(name)})
+        return f"Categories({values or '…'}", {name: options[name] for name in options if name not in ("labels", "k")}
 
     # What the collector does.
 
@@ -114,11 +123,6 @@ class Oracle(LocalMechanism):
 
     # Identity.
 
-    @cached_property
-    def domain(self) -> Categories:
-        """The declared categories."""
-        return Categories(labels=self.labels, k=self.k, missing=self.missing, outside=self.outside)  # type: ignore[arg-type]
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what a report means."""
         return {"oracle": self.name, "epsilon": self.epsilon, "domain": self.domain.to_dict(), **self._settings()}
@@ -126,9 +130,7 @@ class Oracle(LocalMechanism):
     @classmethod
     def from_settings(cls, domain: Categories, epsilon: float, settings: dict[str, Any]) -> Self:
         """The inverse of `to_dict`, after the domain and ε were read."""
-        labels = domain.labels
-        k = 0 if labels is not None else domain.k
-        return cls(epsilon=epsilon, k=k, labels=labels, missing=domain.missing, outside=domain.outside, **settings)
+        return cls(epsilon=epsilon, domain=domain, **settings)
 
     def _labels(self) -> Sequence[Label]:
         return self.domain.names
@@ -252,6 +254,19 @@ class SupportOracle(Oracle):
 
     def _model(self, tally: Tally) -> Model:
         return SupportModel(self.support(tally), tally.n, self.p, self.q, *(self.joint or ()))
+
+
+def _unordered(domain: Any) -> Categories:
+    """The categories of an oracle, which does not look at their order."""
+    categories = as_domain(domain)
+    if not isinstance(categories, Categories):
+        raise ParameterTypeError(
+            "The domain of an oracle must be Categories(…) or a list of labels. A Plan asks about numbers and dates."
+        )
+    if not categories.ordered:
+        return categories
+    policies: dict[str, Any] = vars(categories.policy)
+    return Categories(labels=categories.labels, **policies)
 
 
 #: Stands for the model of a tally without reports; `Estimate` refuses before it is looked at.

@@ -44,7 +44,7 @@ class HadamardResponse(MessageOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     blocks
         How many blocks there are, a power of two. 0 stands for the best, by the sum of the variances of all values.

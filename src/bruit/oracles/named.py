@@ -46,7 +46,7 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
     **settings
-        ``k=…`` or ``labels=[…]``, and ``missing=…``, as for every `Oracle`; and what the oracle itself takes.
+        ``k=…``, ``labels=[…]`` or ``domain=…``, as for every `Oracle`; and what the oracle itself takes.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def from_dict(body: Any) -> Oracle:
 
 
 def _warner(epsilon: float | None, **settings: Any) -> Oracle:
-    if settings.get("labels") is None:
+    if settings.get("labels") is None and settings.get("domain") is None:
         settings.setdefault("k", 2)
     survey = (
         RandomizedResponse.with_odds(3, 1, **settings)

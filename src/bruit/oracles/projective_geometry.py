@@ -48,7 +48,7 @@ class ProjectiveGeometry(SetOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     prime
         The prime q. 0 stands for the best: of the primes near e^ε + 1, the one of least variance for a rare value.

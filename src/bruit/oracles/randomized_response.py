@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.codes import Codes
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
@@ -33,7 +31,7 @@ from bruit.mechanism import FakeKind, MessageReports
 from bruit.oracles.base import Joint, Masses, SupportOracle
 from bruit.oracles.refreshing import refresh_messages, simulate_messages
 from bruit.rounding import log_ceiling
-from bruit.typing import Label, Labels
+from bruit.typing import Label
 
 #: `matrix` writes k² fractions; above this k it would fill the memory.
 MATRIX_LIMIT = 1024
@@ -45,7 +43,7 @@ class RandomizedResponse(MessageReports, SupportOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     odds
         Exact odds (A, B) of the true value against each other one, instead of ε: ``(3, 1)`` for two coins.
@@ -87,20 +85,10 @@ class RandomizedResponse(MessageReports, SupportOracle):
                 raise ParameterError("epsilon must be the logarithm of the odds: use RandomizedResponse.with_odds.")
 
     @classmethod
-    def with_odds(
-        cls,
-        own: int,
-        other: int,
-        *,
-        k: int = 0,
-        labels: Labels | None = None,
-        missing: Missing = "refuse",
-        outside: Outside | None = None,
-    ) -> Self:
-        """Exactly these odds of the true value against each other one; ε is their logarithm."""
+    def with_odds(cls, own: int, other: int, **values: Any) -> Self:
+        """Exactly these odds of the true value against each other; ε is their logarithm. Values: k, labels, domain."""
         odds = _clean_odds((own, other))
-        epsilon = log_ceiling(Fraction(*odds))
-        return cls(epsilon=epsilon, odds=odds, k=k, labels=labels, missing=missing, outside=outside)
+        return cls(epsilon=log_ceiling(Fraction(*odds)), odds=odds, **values)
 
     @classmethod
     def two_coins(cls, labels: tuple[Label, Label] | None = None) -> Self:

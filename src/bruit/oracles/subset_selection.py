@@ -59,7 +59,7 @@ class SubsetSelection(PackedOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     omega
         How many values a report has, from 1 (randomised response) to one fewer than there are. 0 stands for the best:

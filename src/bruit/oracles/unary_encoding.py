@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.domains import Categories
 from bruit.domains.codes import Codes
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
@@ -35,7 +33,6 @@ from bruit.mechanism import FakeKind
 from bruit.oracles.base import Joint, Masses
 from bruit.oracles.packed import PackedOracle, Rows
 from bruit.oracles.refreshing import decide
-from bruit.typing import Labels
 
 #: Which p and q: ½ and the best q; symmetric, p = 1 − q; or any two.
 Kind = Literal["OUE", "SUE", "UE"]
@@ -52,7 +49,7 @@ class UnaryEncoding(PackedOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     kind
         ``"OUE"``, the optimised one: p = ½ and q = 1/(e^ε + 1). ``"SUE"``, the symmetric one, basic RAPPOR:
@@ -105,17 +102,8 @@ class UnaryEncoding(PackedOracle):
                 )
 
     @classmethod
-    def with_probabilities(
-        cls,
-        p: Fraction | float,
-        q: Fraction | float,
-        *,
-        k: int = 0,
-        labels: Labels | None = None,
-        missing: Missing = "refuse",
-        outside: Outside | None = None,
-    ) -> Self:
-        """These probabilities, p rounded down and q up to units of 2⁻⁶⁴; ε follows from them.
+    def with_probabilities(cls, p: Fraction | float, q: Fraction | float, **values: Any) -> Self:
+        """These probabilities in units of 2⁻⁶⁴, p rounded down and q up; ε follows. Values: k, labels or domain.
 
         >>> oracle = UnaryEncoding.with_probabilities(Fraction(3, 4), Fraction(1, 4), k=5)
         >>> oracle.name, oracle.epsilon == math.log(9)
@@ -128,8 +116,7 @@ class UnaryEncoding(PackedOracle):
             raise ParameterError("p and q must be probabilities with 0 < q < p < 1, apart by 2⁻⁶⁴ or more.")
         # ε does not depend on how many values there are.
         epsilon = BitsLaw(own=weights[0], other=weights[1], sets=Subset(values=2)).epsilon
-        policies: dict[str, Any] = {"missing": missing, "outside": outside}
-        return cls(epsilon=epsilon, kind="UE", weights=weights, k=k, labels=labels, **policies)
+        return cls(epsilon=epsilon, kind="UE", weights=weights, **values)
 
     @classmethod
     def from_settings(cls, domain: Categories, epsilon: float, settings: dict[str, Any]) -> Self:

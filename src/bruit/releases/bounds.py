@@ -19,6 +19,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.missing import Missing
+from bruit.domains.policy import Policy
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
@@ -81,7 +82,7 @@ class Bounds(AdditiveStatistic):
 
     def __post_init__(self) -> None:
         self._check_privacy()
-        self._check_missing(self.missing)
+        self._check_gaps(Policy(missing=_checks.one_of(("refuse", "drop"), missing=self.missing)))
         self.noise()
 
     @property
@@ -123,11 +124,10 @@ class Bounds(AdditiveStatistic):
 
     def _codes(self, batch: Mapping[str, Any]) -> tuple[Integers, Any]:
         """The cell of each number, and which are there."""
-        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=self.missing, outside="clamp")
-        numbers = reader.read(self.values(batch))
-        present = ~np.isnan(numbers)
-        if self.missing == "refuse" and not present.all():
-            reader.encode(numbers)  # which refuses, in the words of all domains
+        missing = "category" if self.missing == "drop" else self.missing  # the caller leaves gaps out
+        reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=missing, outside="clamp")
+        read = reader.admit(self.values(batch))
+        numbers, present = read.values, ~read.absent
         low, high = EXPONENTS
         # |x| is in [2^(e−1), 2^e): exact for every double.
         exponents = np.frexp(np.where(present, numbers, 0.0))[1].astype(np.int64) - 1

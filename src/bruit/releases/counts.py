@@ -14,14 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bruit.domains.domain import Domain
-from bruit.domains.outside import clamping
 from bruit.domains.schema import as_domain
 from bruit.engines import batch as batching
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, codes_by, histogram_of, whole
+from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, codes_by, histogram_of, record_codes, whole
 
 __all__ = ["Count", "Histogram"]
 
@@ -188,4 +187,4 @@ class Histogram(_Counted):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records have each value."""
-        return histogram_of(clamping(self.domain).encode(self.values(batch)), self.size)
+        return histogram_of(record_codes(self.domain, self.values(batch)), self.size)

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from bruit import _checks
-from bruit.domains import Bins, Grid
+from bruit.domains import Bins, Grid, Interval
 from bruit.domains.declare import number_question, question
 from bruit.domains.outside import check_outside
 from bruit.errors import ParameterError
@@ -86,7 +86,8 @@ def declared(
         raise ParameterError(
             f"{option.strip() or kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
         )
-    statistic: Statistic = _MOMENTS[kind](name, bounds=bounds, step=step, missing=missing, outside=outside, **privacy)
+    interval = Interval(*bounds, missing=missing, outside=outside)
+    statistic: Statistic = _MOMENTS[kind](name, bounds=interval, step=step, **privacy)
     return statistic
 
 
@@ -97,13 +98,16 @@ def _weighted(kind: str, text: str, weights: str, **options: Any) -> Statistic:
     column, limits, cells, step = number_question(weights)
     if limits[0] != 0 or cells is not None or step is not None:
         raise ParameterError(f"Weights go from 0 to the largest that a record can have: write {column}=0..{limits[1]}.")
+    policies = {policy: options.pop(policy) for policy in ("missing", "outside")}
     if kind == "count":
-        return Sum(column, bounds=limits, **options)
+        return Sum(column, bounds=Interval(*limits, **policies), **options)
     name, bounds, cells, step = number_question(text)
     if cells is not None or step is not None:
         raise ParameterError(f"With weights, {name} takes bounds alone: write {name}={bounds[0]}..{bounds[1]}.")
     kinds: Any = {"sum": WeightedSum, "mean": WeightedMean}[kind]
-    statistic: Statistic = kinds(name, weight=column, bounds=bounds, weight_bounds=limits, **options)
+    statistic: Statistic = kinds(
+        name, weight=column, bounds=Interval(*bounds, **policies), weight_bounds=limits, **options
+    )
     return statistic
 
 
@@ -115,7 +119,7 @@ def counted_values(text: str, missing: Any = "refuse", outside: Any = None, *, o
     """
     if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
         bins = number_question(text)
-        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing, outside)
+        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing=missing, outside=outside)
     name, domain = question(text, missing, outside)
     if domain is None:
         raise ParameterError(
@@ -136,14 +140,13 @@ def _quantiles(
         return Median(name, **span) if kind == "median" else Quantiles(name, quantiles=points, **span)
     name, bounds, cells, step = number_question(text)
     if method == "histogram":
-        return HistogramQuantiles(
-            name, quantiles=points, bounds=bounds, cells=cells or 1000, outside=outside, **privacy
-        )
-    options: dict[str, Any] = {"bounds": bounds, "method": method or "auto", "missing": missing, **privacy}
+        interval = Interval(*bounds, outside=outside)
+        return HistogramQuantiles(name, quantiles=points, bounds=interval, cells=cells or 1000, **privacy)
+    options: dict[str, Any] = {"method": method or "auto", **privacy}
     if step is not None:
         options["bounds"] = question(text, missing, outside).domain
     elif cells is not None:
         options["bounds"] = Grid(*bounds, cells=cells, missing=missing, outside=outside)
     else:
-        options["outside"] = outside
+        options["bounds"] = Interval(*bounds, missing=missing, outside=outside)
     return Median(name, **options) if kind == "median" else Quantiles(name, quantiles=points, **options)

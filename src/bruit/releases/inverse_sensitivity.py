@@ -20,7 +20,7 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.outside import Outside, clamping
+from bruit.domains.interval import Interval, declared_bounds
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
@@ -29,7 +29,7 @@ from bruit.releases.exponential import Exponential
 from bruit.releases.laws import ChoiceLaw
 from bruit.releases.lengths import Axis, Integers, Length, MeanLength, QuantileLength, VarianceLength, length_from_dict
 from bruit.releases.result import Result
-from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of
+from bruit.releases.statistic import MOST_RECORDS, CentralNeighbours, Statistic, histogram_of, record_codes
 from bruit.rounding import log_ceiling
 from bruit.typing import Bounds
 
@@ -58,15 +58,13 @@ class InverseSensitivity(Statistic):
         ``"mean"``, ``"variance"``, ``"median"``, or an object with lengths: those of `bruit.releases.lengths`,
         or a `LengthFunction` of your own.
     bounds
-        The least and the greatest that the number can be, as a pair or as a `Grid`. Numbers outside count as the
-        nearest bound.
+        The least and the greatest that the number can be, as a pair, as an `Interval` or as a `Grid`. Numbers outside
+        count as the nearest bound, unless one of the last two declares ``outside="refuse"``.
     epsilon
         The most that the result may tell about one record.
     smoothing
         The smooth version: the length of a value is the least within this distance (ρ in the paper). A mean or variance
         takes half the distance of two results at least, because the values between could not be reached otherwise.
-    outside
-        What happens to a number beyond a pair of bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------
@@ -91,15 +89,15 @@ class InverseSensitivity(Statistic):
     """
 
     kind: ClassVar[str] = "inverse sensitivity"
+    document_policies: ClassVar[tuple[str, ...]] = ("outside",)
     neighbours: ClassVar[CentralNeighbours] = "replace"  # type: ignore[misc]
 
     column: str | None = None
     _: KW_ONLY
     statistic: Any
-    bounds: Bounds | Grid
+    bounds: Bounds | Interval | Grid
     epsilon: float
     smoothing: float = 0.0
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.statistic, str):
@@ -111,20 +109,20 @@ class InverseSensitivity(Statistic):
             raise ParameterTypeError('statistic must be "mean", "variance", "median", or an object with lengths.')
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         object.__setattr__(self, "smoothing", _checks.non_negative(smoothing=self.smoothing))
+        if isinstance(self.bounds, Interval | Grid) and self.bounds.missing != "refuse":
+            raise ParameterError(
+                'Under "replace" the number of records is public, so none may be dropped: fill the gaps first.'
+            )
+        if isinstance(self.bounds, Interval):
+            object.__setattr__(self, "bounds", declared_bounds(self.bounds))
         _ = self.axis
 
     @cached_property
     def grid(self) -> Grid:
         """The points that numbers are rounded to."""
         if isinstance(self.bounds, Grid):
-            if self.bounds.missing != "refuse":
-                raise ParameterError(
-                    'Under "replace" the number of records is public, so none may be dropped: fill the gaps first.'
-                )
-            if self.outside is not None:
-                raise ParameterError('A grid says itself what happens outside: Grid(0, 100, outside="refuse").')
-            return clamping(self.bounds)
-        return Grid.of(self.bounds, cells=self.statistic.most_steps, outside=self.outside or "clamp")
+            return self.bounds
+        return Grid.of(self.bounds, cells=self.statistic.most_steps)
 
     @cached_property
     def axis(self) -> Axis:
@@ -201,7 +199,7 @@ class InverseSensitivity(Statistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell."""
-        return histogram_of(self.grid.encode(self.values(batch)), self.size)
+        return histogram_of(record_codes(self.grid, self.values(batch)), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
         """The lengths: a function of the caller's may fail, and some statistics are for so many records only."""

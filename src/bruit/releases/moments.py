@@ -23,8 +23,7 @@ import numpy as np
 from bruit import _checks
 from bruit.domains import Grid
 from bruit.domains.grid import as_written
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside
+from bruit.domains.interval import Interval, declared_bounds
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
@@ -38,8 +37,10 @@ from bruit.releases.statistic import (
     Change,
     checked_size,
     codes_by,
+    record_codes,
     whole,
 )
+from bruit.typing import Bounds
 
 __all__ = ["Mean", "Sum", "Variance"]
 
@@ -56,32 +57,31 @@ class Moment(AdditiveStatistic):
     """What the three have in common: a bounded number, the sums of its steps, and one noisy result."""
 
     rising: ClassVar[bool] = True
+    document_policies: ClassVar[tuple[str, ...]] = ("missing", "outside")
     #: How many steps there are at most between the bounds, unless a step is declared.
     most_steps: ClassVar[int] = 2**19
 
     column: str | None = None
     _: KW_ONLY
-    bounds: tuple[float, float]
+    bounds: Bounds | Interval | Grid
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
     step: float | None = None
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         self._check_privacy()
-        self._check_missing(self.missing)
+        object.__setattr__(self, "bounds", declared_bounds(self.bounds))
+        self._check_gaps(self.bounds)
         grid = self.grid
-        object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
         object.__setattr__(self, "step", float(grid.step) if self.step is None else float(self.step))
         self.noise(2**30 if self.public else None)  # a scale beyond the limits is found here
 
     @cached_property
     def grid(self) -> Grid:
         """The multiples of the step between the bounds."""
-        policies: dict[str, Any] = {"missing": self.missing, "outside": self.outside or "clamp"}
-        return Grid.of(self.bounds, cells=self.most_steps, step=self.step, **policies)
+        bounds: Any = self.bounds  # without a grid's points
+        return Grid.of(bounds, cells=self.most_steps, step=self.step)
 
     @property
     def size(self) -> int:
@@ -103,7 +103,7 @@ class Moment(AdditiveStatistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of records and the sum of their steps above the lower bound."""
-        codes = self.grid.encode(self.values(batch))
+        codes = record_codes(self.grid, self.values(batch))
         return whole(codes.size, codes.sum(dtype=np.int64))
 
     def _unit(self, n: int | None) -> int:
@@ -156,7 +156,9 @@ class Sum(Moment):
     column
         The column of a table; None for data that are one column.
     bounds
-        The least and the greatest that the number can be, declared; a number outside counts as the nearest bound.
+        The least and the greatest that the number can be, declared; a number outside counts as the nearest bound. An
+        `Interval`, or the ends of a `Grid`, may declare policies: ``Interval(0, 100, missing="drop")`` leaves records
+        without a number out (``"add-remove"`` only), and ``outside="refuse"`` is an error before anything is booked.
     epsilon
         The most that the result may tell about one record.
     delta
@@ -165,11 +167,6 @@ class Sum(Moment):
         ``"add-remove"`` (default) or ``"replace"``, under which the number of records is public.
     step
         Numbers are rounded to multiples of it; by default a power of two, under two millionths of the bounds' width.
-    missing
-        ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
-    outside
-        What happens to a number beyond the bounds: ``"clamp"`` (the usual: it counts as the nearest bound) or
-        ``"refuse"`` (an error, before anything is booked: a view of the data that no noise covers).
 
     Guarantee
     ---------
@@ -236,7 +233,7 @@ class Mean(Moment):
 
     Parameters
     ----------
-    column, bounds, epsilon, delta, neighbours, step, missing, outside
+    column, bounds, epsilon, delta, neighbours, step
         As in `Sum`.
 
     Guarantee
@@ -302,7 +299,7 @@ class Variance(Moment):
 
     Parameters
     ----------
-    column, bounds, epsilon, delta, neighbours, step, missing, outside
+    column, bounds, epsilon, delta, neighbours, step
         As in `Sum`.
 
     Guarantee
@@ -362,7 +359,7 @@ class Variance(Moment):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """The number of records, the sum of their steps, and that of their squares."""
-        codes = self.grid.encode(self.values(batch)).astype(np.int64)
+        codes = record_codes(self.grid, self.values(batch)).astype(np.int64)
         return whole(codes.size, codes.sum(), np.dot(codes, codes))
 
     def sums(self, counts: Counts) -> Integers:

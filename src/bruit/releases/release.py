@@ -23,7 +23,6 @@ import numpy as np
 
 from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
-from bruit.domains.outside import clamping
 from bruit.engines import batch as batching
 from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
 from bruit.entropy import Entropy, Randomness, Words
@@ -48,7 +47,7 @@ from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups
-from bruit.releases.statistic import VALUES, LedgerLike, Statistic
+from bruit.releases.statistic import VALUES, LedgerLike, Statistic, record_codes
 from bruit.tables import Described, Table
 from bruit.typing import SourceLike
 
@@ -419,7 +418,7 @@ class Release(Described):
         codes = np.zeros(batching.rows(batch), np.int64)
         for attribute in self._by.values() if self._by else ():
             with in_column(attribute.name):
-                own = clamping(attribute.domain).encode(batch[batching.clean_name(attribute.name)])
+                own = record_codes(attribute.domain, batch[batching.clean_name(attribute.name)])
             codes = codes * attribute.size + own
         return codes
 

@@ -21,8 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents, rounding
+from bruit.domains.codes import Codes
 from bruit.domains.domain import Domain
-from bruit.domains.outside import clamping
+from bruit.domains.grid import checked_bounds
+from bruit.domains.interval import Interval
+from bruit.domains.outside import clamping, declared_outside
+from bruit.domains.policy import POLICIES, Policy, moved, written
 from bruit.domains.schema import domain_from_dict
 from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
@@ -90,6 +94,9 @@ class Statistic(Described, ABC):
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+
+    #: The policies of its bounds that stand beside them in a document.
+    document_policies: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -232,15 +239,26 @@ class Statistic(Described, ABC):
         """Plain values, for documents: the kind, and every field that is declared; a δ of 0 is left out."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         named = {name: value for name, value in fields.items() if value is not None and (name, value) != ("delta", 0)}
-        return {"kind": self.kind, **{name: _plain(value) for name, value in named.items()}}
+        return {"kind": self.kind, **{name: _plain(value) for name, value in named.items()}, **self._declared_policy()}
+
+    def _declared_policy(self) -> dict[str, Any]:
+        """The policies of the bounds, which a document has beside them; those of a grid or of dates are in it too."""
+        bounds = getattr(self, "bounds", None)
+        policy: Policy = bounds if isinstance(bounds, Policy) else Policy()
+        body: dict[str, Any] = {"missing": policy.missing} if "missing" in self.document_policies else {}
+        return body | (declared_outside(policy.outside) if isinstance(bounds, Interval) else {})
 
     @classmethod
     @documents.reading()
     def from_dict(cls, body: Any) -> Self:
         """The inverse of `to_dict`, for any statistic that is known here."""
         with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(_rule(body))):
+            kind = _KINDS[body["kind"]]
             options = {name: _field(value) for name, value in body.items() if name != "kind"}
-            statistic = _KINDS[body["kind"]](**options)
+            policies = {name: options.pop(name) for name in kind.document_policies if name in options}
+            if isinstance(options.get("bounds"), tuple) and policies:
+                options["bounds"] = Interval(*options["bounds"], **policies)
+            statistic = kind(**options)
         if not isinstance(statistic, cls):
             raise FormatError(f"This is not a statistic of the class {cls.__name__}.")
         return statistic
@@ -289,9 +307,9 @@ class Statistic(Described, ABC):
             raise ParameterError(f"delta must be 0, or a small number below 1, got {self.delta}.")
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
 
-    def _check_missing(self, missing: Any) -> None:
-        _checks.one_of(("refuse", "drop"), missing=missing)
-        if missing == "drop" and self.public:
+    def _check_gaps(self, policy: Any) -> None:
+        """That no record is dropped where their number is public."""
+        if isinstance(policy, Policy) and policy.missing == "drop" and self.public:
             raise ParameterError(
                 'Under "replace" the number of records is public, so none may be dropped: '
                 'fill the gaps first, or use neighbours="add-remove".'
@@ -391,6 +409,8 @@ def _check_call(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapp
     column = ['"age"'] if kind.reads_column and "column" in placed else []
     example = f"{kind.__name__}({', '.join([*column, *(_WRITTEN.get(name, f'{name}=…') for name in needed)])})"
     unknown = next((name for name in options if name not in {item.name for item in known}), None)
+    if unknown in POLICIES:
+        raise moved(options, _respelt(kind, arguments, options))
     if unknown is not None:
         near = _checks.suggestion(unknown, [item.name for item in known])
         raise ParameterTypeError(f"{kind.__name__} has no parameter {unknown!r}.{near} Write it as in {example}.")
@@ -401,11 +421,29 @@ def _check_call(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapp
         raise ParameterTypeError(f"{kind.__name__} needs {' and '.join(missing)}: write it as in {example}.")
 
 
+def _respelt(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
+    """A call with policies as it should be: they belong to the bounds."""
+    policies = {name: options[name] for name in POLICIES if name in options}
+    others = {name: value for name, value in options.items() if name not in POLICIES}
+    bounds = others.get("bounds")
+    if isinstance(bounds, Policy):
+        others["bounds"] = dataclasses.replace(bounds, **policies)
+    elif bounds is not None:
+        others["bounds"] = Interval(*checked_bounds(bounds), **policies)
+    written_call = ", ".join(part for part in (*map(repr, arguments), written(**others)) if part)
+    return f"{kind.__name__}({written_call})"
+
+
+def record_codes(domain: Domain, values: Any) -> Codes:
+    """The codes of records: the one place where a release clamps numbers and dates whose domain declares nothing."""
+    return clamping(domain).encode(values)
+
+
 def codes_by(domain: Domain, values: Any) -> Integers:
     """The code of each record, where a gap has a code of its own."""
     if domain.missing == "drop":
-        domain = dataclasses.replace(domain, missing="category")  # type: ignore[type-var]
-    return clamping(domain).encode(values).astype(np.int64)
+        domain = dataclasses.replace(domain, missing="category")
+    return record_codes(domain, values).astype(np.int64)
 
 
 def whole(*numbers: Any) -> Integers:
@@ -428,7 +466,7 @@ def histogram_of(codes: NDArray[Any], size: int) -> Counts:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | Interval):
         return [_plain(item) for item in value]
     return value.to_dict() if hasattr(value, "to_dict") else value
 

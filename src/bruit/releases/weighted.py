@@ -8,6 +8,7 @@ So the noise is that of a mean for the largest weight. A weighted count is the `
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -18,52 +19,49 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
-from bruit.domains.grid import checked_bounds
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside
+from bruit.domains.interval import Interval, declared_bounds
 from bruit.engines import batch as batching
-from bruit.errors import MissingError, ParameterError, ParameterTypeError, in_column
+from bruit.errors import ParameterError, ParameterTypeError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, whole
+from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, codes_by, whole
+from bruit.typing import Bounds
 
 __all__ = ["WeightedMean", "WeightedSum"]
 
 #: How many steps there are at most between the bounds, of numbers and of weights: sums of 2³³ records fit 61 bits.
 MOST_STEPS = 2**14
-#: What is wrong with gaps.
-_GAPS = 'values contain missing entries. Declare missing="drop" to leave these records out.'
 
 
 @dataclass(frozen=True)
 class _Weighted(AdditiveStatistic):
     """What both have in common: a number and a weight in whole steps."""
 
+    document_policies: ClassVar[tuple[str, ...]] = ("missing", "outside")
+
     column: str | None = None
     _: KW_ONLY
     weight: str
-    bounds: tuple[float, float]
+    bounds: Bounds | Interval | Grid
     weight_bounds: tuple[float, float]
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
-    missing: Missing = "refuse"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not isinstance(self.weight, str):
             raise ParameterError('Name the column and the weight, as in ("age", weight="stands_for").')
         self._check_privacy()
-        self._check_missing(self.missing)
         rule = "weight_bounds must go from 0 upwards, as in weight_bounds=(0, 5)."
         if not isinstance(self.weight_bounds, Sequence) or len(self.weight_bounds) != 2:
             raise ParameterTypeError(rule)
         low, high = (_checks.finite(weight_bounds=bound) for bound in self.weight_bounds)
         if low != 0 or not high > 0:
             raise ParameterError(rule)
-        object.__setattr__(self, "bounds", checked_bounds(self.bounds))
+        object.__setattr__(self, "bounds", declared_bounds(self.bounds))
+        self._check_gaps(self.bounds)
         object.__setattr__(self, "weight_bounds", (low, high))
         self.noise()
 
@@ -75,12 +73,16 @@ class _Weighted(AdditiveStatistic):
     @cached_property
     def grid(self) -> Grid:
         """The steps of the number."""
-        return Grid.of(self.bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
+        bounds: Any = self.bounds  # without a grid's points
+        return Grid.of(bounds, cells=MOST_STEPS)
 
     @cached_property
     def weights(self) -> Grid:
-        """The steps of the weight, from 0."""
-        return Grid.of(self.weight_bounds, cells=MOST_STEPS, outside=self.outside or "clamp")
+        """The steps of the weight, from 0, with the policies of the number."""
+        limits = self.weight_bounds
+        if isinstance(self.bounds, Interval):
+            return Grid.of(dataclasses.replace(self.bounds, low=limits[0], high=limits[1]), cells=MOST_STEPS)
+        return Grid.of(limits, cells=MOST_STEPS)
 
     @property
     def size(self) -> int:
@@ -97,14 +99,9 @@ class _Weighted(AdditiveStatistic):
         arrays = []
         for name, grid in zip(self.columns, (self.grid, self.weights), strict=True):
             with in_column(name):
-                numbers = grid.read(batch[name])
-                if self.missing == "refuse" and np.isnan(numbers).any():
-                    raise MissingError(_GAPS)
-            arrays.append(numbers)
-        present = ~(np.isnan(arrays[0]) | np.isnan(arrays[1]))
-        pairs = zip((self.grid, self.weights), arrays, strict=True)
-        codes = [grid.encode(np.where(present, numbers, grid.low)).astype(np.int64) for grid, numbers in pairs]
-        return codes[0], codes[1], present
+                arrays.append(codes_by(grid, batch[name]))
+        number, weight = arrays
+        return number, weight, (number < self.grid.cells) & (weight < self.weights.cells)
 
     def row_codes(self, batch: Mapping[str, Any]) -> list[Integers]:
         """The steps of both; a record with a gap has codes of its own."""
@@ -128,13 +125,10 @@ class WeightedMean(_Weighted):
     weight
         The column of the weights.
     bounds, epsilon, delta, neighbours
-        As in `Mean`.
+        As in `Mean`. The policies of the bounds hold for the weight too: with ``missing="drop"`` a record that lacks
+        the number or the weight is left out.
     weight_bounds
         From 0 to the largest weight that a record can have, declared; a larger one counts as that.
-    missing
-        ``"refuse"`` (default), or ``"drop"`` records that lack the number or the weight.
-    outside
-        What happens to a number or weight beyond its bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------

@@ -90,7 +90,7 @@ def _bad_values(oracle: Mechanism, good: Any) -> dict[str, Any]:
         twin = int(good) if isinstance(good, bool) else bool(good)
         bad["another kind that compares equal"] = [good, twin]
     bad = {rule: values for rule, values in bad.items() if not _taken(oracle, rule)}
-    if oracle.missing == "refuse":
+    if oracle.domain.missing == "refuse":
         bad |= {"None": [good, None], "only None": [None], "NaN": [good, math.nan], "only NaN": np.array([math.nan])}
     return bad
 

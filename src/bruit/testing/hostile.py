@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from bruit import engines
 from bruit.collection import Plan
-from bruit.domains.outside import declared_size
 from bruit.engines.form import Form
 from bruit.engines.reports import BLOCK
 from bruit.entropy import Randomness
@@ -112,7 +111,7 @@ def _table(plan: Plan) -> dict[str, NDArray[Any]]:
     """Answers without gaps."""
     table = {}
     for name, attribute in plan.schema.items():
-        table[name] = attribute.domain.decode(np.arange(PEOPLE) % declared_size(attribute.domain))
+        table[name] = attribute.domain.decode(np.arange(PEOPLE) % attribute.domain.declared)
     return table
 
 

@@ -26,7 +26,6 @@ from scipy import special
 
 from bruit.collection import Plan
 from bruit.domains import Attribute
-from bruit.domains.outside import declared_size
 from bruit.engines.memory import BLOCK
 from bruit.entropy import Entropy, Key, Randomness, Words
 from bruit.errors import RandomnessError
@@ -147,7 +146,7 @@ def _even(size: int) -> NDArray[np.int64]:
 
 def _column(attribute: Attribute, size: int) -> NDArray[Any]:
     """Values of `size` people, with gaps where missing is a category."""
-    declared, gaps = declared_size(attribute.domain), attribute.domain.missing == "category"
+    declared, gaps = attribute.domain.declared, attribute.domain.missing == "category"
     places = np.arange(size) % (declared + gaps)
     values = attribute.domain.decode(np.minimum(places, declared - 1)).astype(object)
     values[places == declared] = None

@@ -22,7 +22,6 @@ from bruit import engines
 from bruit.collection import Plan
 from bruit.domains import Categories, Grid
 from bruit.domains.domain import Domain
-from bruit.domains.outside import declared_size
 from bruit.engines.batch import as_bytes
 from bruit.engines.sources import is_spark
 from bruit.entropy import Entropy, Randomness
@@ -86,8 +85,10 @@ def check_sources(
 
     Examples
     --------
+    >>> from bruit.domains import Categories
     >>> from bruit.oracles import RandomizedResponse
-    >>> left_out = check_sources(RandomizedResponse(epsilon=1.0, labels=["no", "yes"], missing="category"))
+    >>> gaps = Categories(labels=["no", "yes"], missing="category")
+    >>> left_out = check_sources(RandomizedResponse(epsilon=1.0, domain=gaps))
     >>> set(left_out) <= {"pandas", "pandas with its own gaps", "polars"}
     True
     """
@@ -237,7 +238,7 @@ class _ExamplePeople:
 
     def _labels(self, domain: Any, n: int) -> list[Any]:
         labels = domain.names if isinstance(domain, Categories) else domain.decode(np.arange(domain.size)).tolist()
-        count = declared_size(domain)
+        count = domain.declared
         return [labels[code] for code in self.entropy.integers(count, n).tolist()]
 
 

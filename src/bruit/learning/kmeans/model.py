@@ -30,7 +30,7 @@ from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError
 from bruit.estimation.tally import exact_sum
-from bruit.learning._base import Count, Counts, PrivateModel, Read, _is_source, blocks_of
+from bruit.learning._base import Count, Counts, FoldedSums, PrivateModel, _is_source, blocks_of
 from bruit.learning._features import STEPS, Features, Floats, Rows
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import validated
@@ -222,7 +222,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     # The two methods
 
-    def _joint(self, read: Callable[[Count], Read], features: Features) -> bool:
+    def _joint(self, read: Callable[[Count], FoldedSums], features: Features) -> bool:
         """Start from noisy counts of cells; then steps with all sums of a step released together.
 
         Both methods say whether one centre would have done as well, by noisy numbers only.
@@ -251,7 +251,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self._keep(features, first.columns, centres, counts, entropy)
         return start.hidden or step.expected(size) + start.inertia >= start.alone
 
-    def _printed(self, read: Callable[[Count], Read], features: Features) -> bool:
+    def _printed(self, read: Callable[[Count], FoldedSums], features: Features) -> bool:
         """The printed algorithm: counts at ε/2t with sensitivity 1, sums at ε/2t with sensitivity d·r, t times."""
         times = self.iterations or _PRINTED_STEPS
         share, twice = Fraction(1, 2 * times), 1 if self._row_neighbours == "add-remove" else 2
@@ -307,7 +307,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         extra = {"clusters": int(self.n_clusters), "method": self.method, "delta": float(self.delta)}
         return super()._design() | extra | {"iterations": self.iterations and int(self.iterations)}
 
-    def _reader(self, X: Any, features: Features) -> Callable[[Count], Read]:
+    def _reader(self, X: Any, features: Features) -> Callable[[Count], FoldedSums]:
         """What reads all rows, as often as it is called; a matrix is checked once."""
         if isinstance(X, Iterator) or hasattr(X, "read") or (isinstance(X, str) and X == "-"):
             raise DataTypeError(_ONE_SHOT)
@@ -320,10 +320,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         matrix = validated(self, X, dtype=np.float64, order="C", ensure_min_samples=0)
         features.width(matrix.shape[1])
 
-        def read(count: Count) -> Read:
+        def read(count: Count) -> FoldedSums:
             blocks = blocks_of(len(matrix), _BLOCK)
             parts = memory.in_order(lambda block: count(Rows(matrix[block[1]], ()), None), blocks)
-            return Read(functools.reduce(exact_sum, parts), matrix.shape[1], None)
+            return FoldedSums(functools.reduce(exact_sum, parts), matrix.shape[1], None)
 
         return read
 
@@ -391,11 +391,11 @@ def _size(sums: Counts, noise: SumNoise, entropy: Entropy) -> float:
     return max(noisy, math.sqrt(2) * float(noise.errors[0]), 10.0)
 
 
-def _same_columns(read: Callable[[Count], Read]) -> Callable[[Count], Read]:
+def _same_columns(read: Callable[[Count], FoldedSums]) -> Callable[[Count], FoldedSums]:
     """The same reading, refused if it finds other columns than the first one did, or another order of them."""
     seen: list[tuple[int, Any]] = []
 
-    def checked(count: Count) -> Read:
+    def checked(count: Count) -> FoldedSums:
         result = read(count)
         seen.append((result.columns, result.names))
         if seen[-1] != seen[0]:

@@ -58,7 +58,7 @@ class LocalHashing(SupportOracle):
 
     Parameters
     ----------
-    epsilon, k, labels, missing
+    epsilon, k, labels, domain
         As for every `Oracle`.
     kind
         ``"OLH"`` takes the number of buckets that is best for a rare value, about e^ε + 1; ``"BLH"`` takes two;

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from bruit import _checks, rounding
 from bruit.domains import Grid
-from bruit.domains.grid import checked_bounds
-from bruit.domains.missing import ABSENT, GAPS_OF_NUMBERS, keep_present
-from bruit.domains.outside import Outside, check_outside
+from bruit.domains.interval import Interval, declared_bounds
+from bruit.domains.outside import clamping
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts, exact_total
@@ -36,6 +35,7 @@ from bruit.releases.noise import MOST_SUM, DiscreteLaplace
 from bruit.releases.result import Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, histogram_of
 from bruit.tables import digits
+from bruit.typing import Bounds
 
 __all__ = ["DECILES", "HistogramQuantiles"]
 
@@ -67,7 +67,7 @@ class HistogramQuantiles(Statistic):
         Numbers between 0 and 1. Each is taken as the nearest fraction with a denominator up to 10⁶.
     bounds
         The ends of the interval that is cut into steps. They are public: never read them from the data. Numbers
-        outside count at the nearest end.
+        outside count at the nearest end, unless an `Interval` declares ``outside="refuse"``.
     epsilon
         The most that all the quantiles together may tell about one record; each gets an equal share.
     cells
@@ -76,8 +76,6 @@ class HistogramQuantiles(Statistic):
         ``"add-remove"`` (default), or ``"replace"``, where the number of records is public.
     noise
         ``"tight"`` (default) or ``"dwork-roth"``, the textbook's, for which the published accuracy bounds are stated.
-    outside
-        What happens to a number beyond the bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
 
     Guarantee
     ---------
@@ -105,16 +103,16 @@ class HistogramQuantiles(Statistic):
     """
 
     kind: ClassVar[str] = "quantiles by histogram"
+    document_policies: ClassVar[tuple[str, ...]] = ("outside",)
 
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...] = DECILES
-    bounds: tuple[float, float]
+    bounds: Bounds | Interval
     epsilon: float
     cells: int = 1000
     neighbours: CentralNeighbours = "add-remove"
     noise: NoiseChoice = "tight"
-    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.probability))
@@ -122,11 +120,12 @@ class HistogramQuantiles(Statistic):
             raise ParameterError("quantiles must be different from each other.")
         if isinstance(self.bounds, Grid):
             raise ParameterError("The histogram method needs a pair of bounds: its results are edges between steps.")
-        object.__setattr__(self, "bounds", checked_bounds(self.bounds))
+        object.__setattr__(self, "bounds", declared_bounds(self.bounds))
+        if isinstance(self.bounds, Interval) and self.bounds.missing != "refuse":
+            raise ParameterError("The histogram method drops no records: fill the gaps first, or use another method.")
         self._check_privacy()
         object.__setattr__(self, "cells", _checks.integer(low=1, high=MOST_CELLS, cells=self.cells))
         _checks.one_of(get_args(NoiseChoice), noise=self.noise)
-        check_outside(self.outside, Grid.policies)
         _ = self.noises, self._grid  # what they cannot do is found here
 
     @property
@@ -137,12 +136,14 @@ class HistogramQuantiles(Statistic):
     @property
     def edges(self) -> Floats:
         """The ends of the steps, from the lower bound to the upper."""
-        return np.linspace(*self.bounds, self.cells + 1)
+        low, high = self.bounds
+        return np.linspace(low, high, self.cells + 1)
 
     @cached_property
     def _grid(self) -> Grid:
         """The same ends as points, which write themselves."""
-        return Grid(*self.bounds, cells=self.cells + 1)
+        low, high = self.bounds
+        return Grid(low, high, cells=self.cells + 1)
 
     @cached_property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -213,11 +214,9 @@ class HistogramQuantiles(Statistic):
         return [self._steps(batch)]
 
     def _steps(self, batch: Mapping[str, Any]) -> Any:
-        numbers = Grid(*self.bounds, cells=2, outside=self.outside or "clamp").read(self.values(batch))
-        absent = np.isnan(numbers)
-        cells = _cells(np.where(absent, self.bounds[0], numbers), self._cuts)
-        cells[absent] = ABSENT
-        return keep_present(cells, self.size, "refuse", GAPS_OF_NUMBERS)
+        low, high = self.bounds
+        ends = Grid(low, high, cells=2, outside=self.bounds.outside if isinstance(self.bounds, Interval) else None)
+        return _cells(clamping(ends).admit(self.values(batch)).values, self._cuts)
 
     @property
     def _cuts(self) -> Floats:

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from bruit import _checks
 from bruit.domains import Dates, Grid
 from bruit.domains.domain import Domain
-from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside, clamping
+from bruit.domains.interval import Interval, declared_bounds
 from bruit.entropy import Entropy, Words
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.tally import Counts, exact_total
@@ -43,7 +42,7 @@ from bruit.releases.quantiles.joint import JointLaw
 from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
-from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of
+from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of, record_codes
 from bruit.rounding import log_ceiling
 from bruit.tables import digits
 from bruit.typing import Bounds
@@ -79,7 +78,7 @@ class Quantiles(Statistic):
         The least and the greatest that the number can be, as a pair, for real numbers: a result may be any number
         between. Or a `Grid`, for whole or rounded numbers: a result is a point of the grid. Declared, never read from
         the data; numbers outside count as the nearest bound. Or `Dates`, for dates and times: a result is the label of
-        a day, week, month or hour.
+        a day, week, month or hour. An `Interval`, a `Grid` and `Dates` may declare policies, as in `Sum`.
     epsilon
         The most that all quantiles together may tell about one record.
     neighbours
@@ -91,10 +90,6 @@ class Quantiles(Statistic):
     cells
         How many cells there may be between a pair of bounds, about a million by default. Fewer need less memory, 8
         bytes each, and cost a little accuracy where many records share a cell.
-    missing
-        ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
-    outside
-        What happens to a number beyond a pair of bounds: ``"clamp"`` or ``"refuse"``, as in `Sum`.
     at_least
         A number of records that the table is known to have at least, from elsewhere. Under add-remove, where their
         number is not public, results then have intervals, which hold if that is true.
@@ -132,17 +127,16 @@ class Quantiles(Statistic):
     """
 
     kind: ClassVar[str] = "quantiles"
+    document_policies: ClassVar[tuple[str, ...]] = ("missing", "outside")
 
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
-    bounds: Bounds | Grid | Dates
+    bounds: Bounds | Interval | Grid | Dates
     epsilon: float
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
     cells: int = MOST_CELLS
-    missing: Missing = "refuse"
-    outside: Outside | None = None
     at_least: int | None = None
 
     def __post_init__(self) -> None:
@@ -153,17 +147,14 @@ class Quantiles(Statistic):
         _checks.integer(low=2, high=MOST_CELLS, cells=self.cells)
         if self.at_least is not None:
             _checks.integer(low=1, at_least=self.at_least)
-        if isinstance(self.bounds, Grid | Dates) and self.bounds.missing == "category":
-            raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
         if isinstance(self.bounds, Grid | Dates):
-            if self.outside is not None:
-                raise ParameterError('A grid or dates say themselves what happens outside: Grid(…, outside="refuse").')
+            if self.bounds.missing == "category":
+                raise ParameterError('Missing values have no rank: declare missing="refuse" or missing="drop".')
             if self.bounds.outside == "other":
                 raise ParameterError('Other values have no rank: declare outside="clamp" or outside="refuse".')
-        object.__setattr__(self, "missing", self.grid.missing)  # bad bounds are found here
-        self._check_missing(self.missing)
-        if not isinstance(self.bounds, Grid | Dates):
-            object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+        else:
+            object.__setattr__(self, "bounds", declared_bounds(self.bounds))
+        self._check_gaps(self.bounds)
         object.__setattr__(self, "method", self._resolved())
         _ = self.joint  # what it cannot do is found here
         if trees.least_step(self.forest) < _LEAST_STEP:
@@ -178,8 +169,8 @@ class Quantiles(Statistic):
         if isinstance(self.bounds, Grid):
             return self.bounds
         if isinstance(self.bounds, Dates):
-            return Grid(0, self.bounds.k - 1, missing=self.bounds.missing)
-        return Grid.of(self.bounds, cells=self.cells, missing=self.missing, outside=self.outside)
+            return Grid(0, self.bounds.k - 1)
+        return Grid.of(self.bounds, cells=self.cells)
 
     @property
     def on_points(self) -> bool:
@@ -289,7 +280,7 @@ class Quantiles(Statistic):
 
     def count(self, batch: Mapping[str, Any]) -> Counts:
         """How many records are in each cell; a number outside the bounds is in the nearest."""
-        return histogram_of(clamping(self._domain).encode(self.values(batch)), self.size)
+        return histogram_of(record_codes(self._domain, self.values(batch)), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
         """The counts; a public number of records beyond what a cell holds is refused."""

@@ -38,14 +38,14 @@ class TourResult:
         The text, step by step.
     files
         What was written, in order.
-    missing
+    warning
         Why figures and page were not written, and what was instead; empty if they were.
     """
 
     facts: Facts
     blocks: tuple[Block, ...] = field(repr=False)
     files: tuple[Path, ...]
-    missing: str = ""
+    warning: str = ""
 
     def to_json(self) -> str:
         """A document of format ``bruit.tour/1``."""
@@ -64,8 +64,8 @@ def tour(
     """Take a first survey on real data, step by step; no network is needed."""
     screen = shared.out(quiet=as_json)
     result = run_tour(output, seed=seed, console=screen, page=page)
-    if result.missing:
-        shared.warn(result.missing)
+    if result.warning:
+        shared.warn(result.warning)
     if as_json:
         shared.print_json(result.to_json())
 
@@ -83,9 +83,9 @@ def run_tour(folder: Path, *, seed: int | None = None, console: Console, page: b
     for step in story.STEPS:
         blocks.append(step(facts))
         _tell(console, blocks[-1])
-    files, missing = _write(folder, facts, blocks, page=page)
+    files, warning = _write(folder, facts, blocks, page=page)
     _tell_files(console, files)
-    return TourResult(facts, tuple(blocks), files, missing)
+    return TourResult(facts, tuple(blocks), files, warning)
 
 
 def _prepare(folder: Path) -> None:
@@ -110,8 +110,8 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
         documents.write_text(folder / "tour.txt", _text(facts, blocks))
-        missing = f"{MissingExtraError('The page of the tour', 'figures')} Its text is in {folder / 'tour.txt'}."
-        return (results, folder / "tour.txt"), missing
+        warning = f"{MissingExtraError('The page of the tour', 'figures')} Its text is in {folder / 'tour.txt'}."
+        return (results, folder / "tour.txt"), warning
 
     answers = figures.plot_estimate(facts.marital, truth=facts.marital_truth)
     beliefs = figures.plot_beliefs(answer.guarantee for answer in facts.surveys.values())
