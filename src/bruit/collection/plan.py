@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -52,10 +52,13 @@ from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 from bruit.typing import ColumnLike, SourceLike
 
-#: How many steps per squared number of cells the law of a number takes; those of other mechanisms take hardly any.
-_WORK = {"laplace": 1, "staircase": 40}
-#: The most steps of such work that a document may ask for: one staircase of as many cells as there may be.
-MOST_WORK = _WORK["staircase"] * Number.MOST_CELLS**2
+#: About how many microseconds the law of a number takes, by its cells; those of other mechanisms take hardly any.
+_WORK: dict[str, Callable[[int], float]] = {
+    "laplace": lambda cells: 8.0 * cells,
+    "staircase": lambda cells: 30.0 * cells**1.25,
+}
+#: The most that a document may ask for: one staircase of as many cells as there may be.
+MOST_WORK = _WORK["staircase"](Number.MOST_CELLS)
 #: The most cells that a joint table may have.
 TABLE_LIMIT = 1 << 24
 
@@ -831,7 +834,7 @@ class Plan(Randomizer):
             default = None if setting.default is MISSING else setting.default
             object.__setattr__(plan, setting.name, values.get(setting.name, default))
         try:
-            _check_work(private, methods.parse(method), plan.bases)
+            _check_work(private, methods.parse(method), plan.bases, plan.budgets)
             plan._resolve(_stated(body))
         except LimitError:
             raise
@@ -963,15 +966,19 @@ def _read_questions(body: dict[str, Any]) -> dict[str, Any]:
     return {"epsilon": None if "odds" in mechanism else mechanism.get("epsilon")}
 
 
-def _check_work(schema: Schema, method: methods.Method, named: Any) -> None:
+def _check_work(schema: Schema, method: methods.Method, bases: Any, budgets: Any) -> None:
     """Refuse a document whose laws would take long to compute, by what it declares, before any is computed."""
-    own = named if isinstance(named, Mapping) else {}
-    wanted = [(str(own.get(name, method.base)).lower(), attribute.size) for name, attribute in schema.items()]
-    known = [_WORK[base] * min(cells, Number.MOST_CELLS) ** 2 for base, cells in wanted if base in _WORK]
-    if sum(known) > MOST_WORK:
+    own = bases if isinstance(bases, Mapping) else {}
+    parts = budgets if isinstance(budgets, Mapping) else {}
+    # Attributes with the same mechanism, cells and ε have one law.
+    wanted = {
+        (str(own.get(name, method.base)).lower(), attribute.size, str(parts.get(name)))
+        for name, attribute in schema.items()
+    }
+    if sum(_WORK[base](min(cells, Number.MOST_CELLS)) for base, cells, _ in wanted if base in _WORK) > MOST_WORK:
         raise LimitError(
             "This plan has too many numbers with too many cells to be read from a document: by staircase at most one "
-            "of 4,096 cells, or 16 of 1,024; by laplace at most 40 of 4,096. Declare fewer cells."
+            "of 4,096 cells, or 5 of different numbers near 1,024; by laplace at most 30 of 4,096. Declare fewer cells."
         )
 
 
