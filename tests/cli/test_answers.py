@@ -14,7 +14,7 @@ def write(path, values, kind=None):
 
 
 def labels_of(path):
-    return bruit.Plan.from_json(path.read_text()).oracle.labels
+    return bruit.Plan.from_json(path.read_text()).mechanism.labels
 
 
 COLUMNS = {

@@ -12,6 +12,7 @@ from bruit import documents
 from bruit.collection import Plan, guarantees
 from bruit.domains import Grid
 from bruit.errors import BruitError, FormatError, LimitError
+from bruit.numbers import Staircase, _by_distance
 
 LABELS = ["x", "y", "z"]
 MILLION = 1_000_000
@@ -56,9 +57,26 @@ def test_mechanisms_that_are_none_are_refused(mechanisms: Any) -> None:
 def test_laws_that_take_long_are_refused_by_what_a_document_declares() -> None:
     plan = Plan({"a": Grid(0.0, 1.0, cells=16), "b": Grid(0.0, 1.0, cells=16)}, 1.0, "SPL[staircase]")
     attributes = [
-        {"name": name, "domain": Grid(0.0, 1.0, cells=4096).to_dict()} for name in ("a", "b")
-    ]  # two of 4,096 cells: one is the most
+        {"name": name, "domain": Grid(0.0, 1.0, cells=cells).to_dict()} for name, cells in (("a", 4096), ("b", 4095))
+    ]  # two laws of 4,096 cells: one is the most
     with pytest.raises(LimitError, match="too many cells"):
+        Plan.from_json(forged(plan, attributes=attributes))
+
+
+def test_attributes_with_one_law_are_read_with_the_work_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan({f"a{place}": Grid(0.0, 1.0 + place, cells=512) for place in range(40)}, 1.0, "SMP[staircase]")
+    text, laws = plan.to_json(), []
+    calibrated = Staircase._calibrated
+    monkeypatch.setattr(Staircase, "_calibrated", lambda number: laws.append(number) or calibrated(number))
+    _by_distance._law.cache_clear()
+    assert Plan.from_json(text) == plan
+    assert len(laws) == 1
+
+
+def test_numbers_of_many_different_cells_are_refused_by_what_a_document_declares() -> None:
+    plan = Plan({"a": Grid(0.0, 1.0, cells=16), "b": Grid(0.0, 1.0, cells=16)}, 1.0, "SMP[staircase]")
+    attributes = [{"name": f"a{place}", "domain": Grid(0.0, 1.0, cells=1024 - place).to_dict()} for place in range(6)]
+    with pytest.raises(LimitError, match="5 of different numbers near 1,024"):
         Plan.from_json(forged(plan, attributes=attributes))
 
 

@@ -152,7 +152,7 @@ COVERS: dict[str, tuple[str, ...]] = {
     "ledger": ("privacy/ledger/storage:read_header", "privacy/ledger/storage:read_entry"),
     "head": ("privacy/ledger/heads:SignedHead.from_json",),
     "survey": ("survey/reading:_load",),
-    "language": ("survey/wording:_read",),
+    "language": ("pages/texts:Wording.translation",),
     "metadata of Parquet": ("engines/parquet:_carried",),
     "study": ("bruit_studies/runner:Store.manifest",),
     "domain": (
@@ -172,10 +172,9 @@ COVERS: dict[str, tuple[str, ...]] = {
 #: What reads no document of others, and why.
 ELSEWHERE: dict[str, str] = {
     "documents:parsed": "what every reader of JSON goes through",
-    "documents:read_toml": "what every reader of TOML goes through",
+    "documents:parse_toml": "what every reader of TOML goes through",
     "collector/desk:_read": "the texts of a survey in a store, which are read as the survey is",
-    "collector/wording:words_of": "texts that come with bruit",
-    "sheets/phrases:_phrases": "texts that come with bruit",
+    "pages/texts:_shipped": "texts that come with bruit",
     "engines/form:Form.from_bytes": "reports, a row at a time",
     "entropy:TaskKey.from_bytes": "a key of fixed length",
     "testing/tallies:check_round_trip": "what it wrote itself",

@@ -70,7 +70,7 @@ def test_a_reader_that_costs_little_is_not() -> None:
 
 # Which readers there are.
 
-_CALLS = {("documents", "unseal"), ("documents", "parsed"), ("documents", "read_toml")} | {
+_CALLS = {("documents", name) for name in ("unseal", "parsed", "read_toml", "parse_toml")} | {
     (module, name) for module in ("json", "tomllib") for name in ("load", "loads")
 }
 _NAMES = {"from_dict", "from_json", "from_bytes", "from_list", "from_toml"}

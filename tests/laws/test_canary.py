@@ -546,7 +546,8 @@ def test_no_value_escapes_from_a_source(place: int, tmp_path: Path) -> None:
 
 
 def test_every_model_that_learns_is_among_those_that_are_checked() -> None:
-    public = {name for name in learning.__all__ if hasattr(getattr(learning, name), "fit")}
+    searches = {"GridSearchCV", "RandomizedSearchCV"}  # of scikit-learn, which fit these models
+    public = {name for name in learning.__all__ if hasattr(getattr(learning, name), "fit")} - searches
     assert all(any(case[0].startswith(f"{name} fits") for case in CASES) for name in public)
 
 

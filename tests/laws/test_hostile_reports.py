@@ -214,7 +214,7 @@ def test_a_plan_that_refuses_a_person_twice_is_found(monkeypatch: pytest.MonkeyP
 
     def twice(self: Plan, reports: Any) -> Any:
         found = tally(self, reports)
-        return replace(found, refused=found.refused * self.d)
+        return replace(found, refused=found.refused * len(self.schema))
 
     monkeypatch.setattr(Plan, "tally", twice)
     with pytest.raises(AssertionError, match="lost or count twice"):

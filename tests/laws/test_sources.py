@@ -77,7 +77,8 @@ DESIGNS = [*_oracles(), *_numbers(), *_plans()]
 
 def _name(design: Any) -> str:
     if isinstance(design, Plan):
-        return design.method if design.d > 1 else f"{design.method}-{type(design.attribute.domain).__name__}"
+        domains = [attribute.domain for attribute in design.schema.values()]
+        return design.method if len(domains) > 1 else f"{design.method}-{type(domains[0]).__name__}"
     kind = type((getattr(design, "labels", None) or (0.0,))[0]).__name__
     return f"{design.name}-{kind}-{design.domain.missing}-{getattr(design, 'rounding', '')}"
 

@@ -202,7 +202,9 @@ def one_draw(state: State, real: Path, name: Path) -> None:
     assert not list(real.parent.parent.rglob(".*.partial"))
 
 
-def one_draw_at_once(state: State, real: Path, name: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def one_draw_at_once(
+    state: State, real: Path, name: Path, monkeypatch: pytest.MonkeyPatch, patience: float = 0.3
+) -> None:
     """Ask for it by two names at once; who is not alone meets the other one before anything is drawn."""
     state.start(real)
     meeting = threading.Barrier(2)
@@ -212,7 +214,7 @@ def one_draw_at_once(state: State, real: Path, name: Path, monkeypatch: pytest.M
 
     def wait(*args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(threading.BrokenBarrierError):
-            meeting.wait(0.3)
+            meeting.wait(patience)
         return step(*args, **kwargs)
 
     monkeypatch.setattr(owner, method, wait)
@@ -252,7 +254,7 @@ def test_the_law_sees_a_file_that_is_known_by_its_name(kind: str, real: Path, mo
     monkeypatch.setattr(storage.os, "O_NOFOLLOW", 0)
     monkeypatch.setattr(storage.os, "lstat", os.stat)
     with pytest.raises(AssertionError, match="two draws"):
-        one_draw_at_once(STATES[kind], real, _link(real), monkeypatch)
+        one_draw_at_once(STATES[kind], real, _link(real), monkeypatch, patience=30.0)
 
 
 def test_the_law_ranges_over_every_file_with_state() -> None:

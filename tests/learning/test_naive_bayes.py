@@ -69,6 +69,7 @@ def test_the_course_table_of_numbers_gives_its_means_variances_densities_and_pro
     assert f"{found[0]:.4e}" == "1.3404e-10"
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_without_noise_the_model_is_ordinary_naive_bayes():
     from sklearn.naive_bayes import GaussianNB
 

@@ -138,7 +138,7 @@ def test_what_is_no_search_does_not_warn_of_one():
 def test_the_cost_is_what_is_booked_for_every_model_candidate_and_number_of_folds(make):
     for options in ({"cv": 2}, {"cv": 3, "refit": False}, {"cv": LeaveOneGroupOut()}):
         ledger = Ledger(epsilon=1000.0, delta=0.1)
-        search = GridSearchCV(make(ledger=ledger), {"epsilon": [20.0, 20.0]}, **options)
+        search = GridSearchCV(make(ledger=ledger), {"epsilon": [10.0, 10.0]}, **options)
         groups = np.arange(60) % 4 if "LeaveOneGroupOut" in repr(options) else None
         cost = search_cost(search, X, Y, groups=groups)
         with warnings.catch_warnings():

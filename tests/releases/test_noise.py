@@ -253,6 +253,7 @@ def test_the_variance_is_right_in_high_precision_and_never_overflows(rate: float
     assert found.error == pytest.approx(float(mpmath.sqrt(exact)), rel=1e-9, abs=1e-150)
 
 
+@pytest.mark.usefixtures("any_epsilon")
 def test_a_count_at_a_huge_epsilon_is_released_after_it_is_booked() -> None:
     for epsilon in (710.0, 800.0, 1000.0, 1e6):
         ledger = Ledger(epsilon=epsilon)

@@ -232,6 +232,6 @@ def _carried(row: str) -> dict[str, str]:
     try:
         fields = json.loads(row)["fields"] if row else []
         pairs = [pair for field in fields for pair in field["metadata"].items()]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     return {key: text for key, text in pairs if isinstance(text, str)}

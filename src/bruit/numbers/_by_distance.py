@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,10 @@ class ByDistance(Number):
 
     @cached_property
     def law(self) -> DistanceLaw | ClampedLaw:
-        """Weights by distance, cut to the grid or clamped to it."""
+        """Weights by distance, cut to the grid or clamped to it; the same for all bounds."""
+        return _law(replace(self, bounds=(0.0, 1.0), missing="refuse", outside=None))
+
+    def _calibrated(self) -> DistanceLaw | ClampedLaw:
         if self.clamped:
             return ClampedLaw.calibrate(self.epsilon, self._noise_shape(self.epsilon))
         return DistanceLaw.calibrate(self.epsilon, self._shape, stride=self.STRIDE)
@@ -89,3 +92,9 @@ class ByDistance(Number):
             count = kernel.randomize(cells[late], entropy.words(late.size), *fixed, again, still)
             out[late] = again
             late = late[still[:count]]
+
+
+@lru_cache(maxsize=16)
+def _law(number: ByDistance) -> DistanceLaw | ClampedLaw:
+    """The law of a number, computed once for all attributes of a plan that have the same."""
+    return number._calibrated()
