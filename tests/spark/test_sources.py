@@ -32,7 +32,7 @@ DESIGNS: list[Any] = [
 
 
 def _name(design: Any) -> str:
-    return design.method if isinstance(design, Plan) else f"{design.name}-{design.missing}"
+    return design.method if isinstance(design, Plan) else f"{design.name}-{design.domain.missing}"
 
 
 @pytest.fixture

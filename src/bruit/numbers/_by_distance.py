@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.domains import Grid
 from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy
@@ -62,7 +63,7 @@ class ByDistance(Number):
     @cached_property
     def law(self) -> DistanceLaw | ClampedLaw:
         """Weights by distance, cut to the grid or clamped to it; the same for all bounds."""
-        return _law(replace(self, bounds=(0.0, 1.0), missing="refuse", outside=None))
+        return _law(replace(self, bounds=None, cells=0, domain=Grid(0.0, 1.0, cells=self.cells)))  # type: ignore[arg-type]
 
     def _calibrated(self) -> DistanceLaw | ClampedLaw:
         if self.clamped:
