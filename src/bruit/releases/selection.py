@@ -673,6 +673,8 @@ def selection_noise(epsilon: float, delta: float, groups: int) -> SelectionNoise
     """The law with the smaller threshold: geometric noise at a share for each group, or Gaussian noise for all."""
     gaussian = None if groups == 1 else GaussianSelection.calibrate(epsilon, delta, groups)
     geometric = SelectionNoise(Fraction(epsilon) / groups, Fraction(delta) / groups)
+    if gaussian is not None and geometric._about() > 1.1 * gaussian.threshold + 2:
+        return gaussian
     try:
         threshold = geometric.threshold
     except LimitError:
