@@ -104,6 +104,23 @@ name = "months"
 kind = "histogram"
 of = "when=2023-01-01..2023-12-31/month"
 """
+PUBLICATION_OF_GROUPS = """
+title = "Groups"
+table = "rows.csv"
+epsilon = 1.0
+delta = 1e-6
+ledger = "rows.ledger"
+person = { column = "visitor", groups = 3, rows_per_group = 1 }
+[[statistic]]
+name = "zones"
+kind = "count"
+by = ["zone=?", "hour=?"]
+weight = 1.5
+[[statistic]]
+name = "days"
+kind = "count"
+by = ["day=?"]
+"""
 PUBLICATION_IN_RHO = """
 title = "Rows"
 table = "rows.csv"
@@ -324,6 +341,10 @@ def _first(results: list[Results]) -> list[Result]:
     return [next(iter(item.values())) for item in results]
 
 
+def _encoded(*texts: str) -> list[bytes]:
+    return [text.encode() for text in texts]
+
+
 def _of_bytes(read: Callable[[bytes], Any]) -> Callable[[Path], Any]:
     return lambda path: read(path.read_bytes())
 
@@ -408,7 +429,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         "results": DocumentReader(_of_bytes(Results.from_json), _sealed(results[-2:]), JSON),
         "published": DocumentReader(Published.load, _sealed([published]), JSON),
         "publication": DocumentReader(
-            Publication.open, [PUBLICATION.encode(), PUBLICATION_IN_RHO.encode()], TOML, ".toml"
+            Publication.open, _encoded(PUBLICATION, PUBLICATION_OF_GROUPS, PUBLICATION_IN_RHO), TOML, ".toml"
         ),
         "bounds": DocumentReader(_of_bytes(BoundsChoice.from_json), _sealed(choices), JSON),
         "bounds guide": DocumentReader(_of_dict(BoundsGuide.from_dict), _bodies(c.guide for c in choices), JSON),

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from document_readers import PUBLICATION, _of_bytes, _of_text
+from document_readers import PUBLICATION, PUBLICATION_OF_GROUPS, _of_bytes, _of_text
 from forms import JSON, TEXT, TOML, DocumentReader, write_json
 
 from bruit import Plan
@@ -63,8 +63,8 @@ def _publications() -> list[bytes]:
     )
     head = PUBLICATION[: PUBLICATION.index("[[statistic]]")]
     return [
-        PUBLICATION.replace("groups = 3", "groups = 1_000_000").encode(),
-        PUBLICATION.replace("groups = 3", "groups = 10_000").encode(),
+        *(PUBLICATION_OF_GROUPS.replace("groups = 3", f"groups = {many}").encode() for many in (300, 10_000, 10**6)),
+        PUBLICATION_OF_GROUPS.replace("groups = 3", "groups = 1_000_000").replace("1.0", "20.0").encode(),
         PUBLICATION.replace("weight = 2", "weight = 2147483647").encode(),
         PUBLICATION.replace('edition = "first"', f'edition = "{_MARKS}"').encode(),
         (head + selections).encode(),

@@ -279,7 +279,9 @@ def test_many_groups_are_bounded_from_the_private_side(groups: int) -> None:
         assert -math.expm1(alone * math.log1p(-single) + math.log1p(-other)) <= 1e-6
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.01, 1e-9), (1e-4, 0.01), (3.0, 0.5), (1e-300, 1e-3)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1.0, 1e-6), (0.01, 1e-9), (0.01, 1e-16), (1e-4, 0.01), (3.0, 0.5), (1e-300, 1e-3)]
+)
 def test_weights_begin_with_as_many_bits_as_the_total_allows(epsilon: float, delta: float) -> None:
     noise = SelectionNoise(Fraction(epsilon), Fraction(delta))
     tried = (noise._weights(bits) for bits in range(61, 0, -1))
@@ -287,6 +289,6 @@ def test_weights_begin_with_as_many_bits_as_the_total_allows(epsilon: float, del
 
 
 def test_a_threshold_of_millions_is_refused_at_once() -> None:
-    for epsilon, delta in ((1e-9, 1e-9), (1e-300, 1e-7), (1e-7, 1e-300)):
+    for epsilon, delta in ((1e-9, 1e-9), (1e-300, 1e-7), (1e-7, 1e-300), (0.01, 1e-300), (0.01, 1e-20)):
         with pytest.raises(LimitError, match="threshold of millions"):
             _ = SelectionNoise(Fraction(epsilon), Fraction(delta)).weights

@@ -125,21 +125,38 @@ class SelectionNoise:
         """The threshold of weights that are not rounded, which is near the true one."""
         epsilon, delta = max(float(self.epsilon), _LEAST_EPSILON), float(self.delta)
         step = -math.expm1(-epsilon)
-        # e^−εk = δ(1 + e^−ε)/(1 − e^−ε + 2δe^−ε).
-        return -math.log1p(-min(step * (1 - delta) / (step + 2 * delta * (1 - step)), 1 - 1e-16)) / epsilon
+        # e^−εk = δ(1 + e^−ε)/(1 − e^−ε + 2δe^−ε), which is near 1 or near 0.
+        rest = step + 2 * delta * (1 - step)
+        if step * (1 - delta) < rest / 2:
+            return -math.log1p(-step * (1 - delta) / rest) / epsilon
+        return (self._log_delta - math.log(2 - step) + math.log(rest)) / epsilon
+
+    @property
+    def _log_delta(self) -> float:
+        """ln(1/δ), of any δ."""
+        return math.log(self.delta.denominator) - math.log(self.delta.numerator)
 
     def _least_threshold(self, bits: int) -> float:
         """The threshold of weights from 2^bits on is at least this.
 
         W_i ≥ 2^bits·e^−εi, and the last weight is at most δ of a total below 2⁶³.
         """
-        tail = math.log(self.delta.denominator) - math.log(self.delta.numerator) - (_TOTAL_BITS - bits) * math.log(2)
+        tail = self._log_delta - (_TOTAL_BITS - bits) * math.log(2)
         return max(0.0, tail * (1 - _MARGIN) / max(float(self.epsilon), _LEAST_EPSILON))
 
     def _surely_too_many(self, bits: int) -> bool:
-        """Whether weights from 2^bits on are too many for the total: so it is by 1 + 2Σe^−εi, which they exceed."""
+        """Whether weights from 2^bits on are too many for the total.
+
+        They are if 1 + 2Σe^−εi is, which they exceed; or if δ of the total is less than 2^bits and than 1/(1 − e^−ε),
+        below which rounding up leaves a weight as it is.
+        """
         epsilon, least = max(float(self.epsilon), _LEAST_EPSILON), math.floor(self._least_threshold(bits))
         both = -2 * math.expm1(-epsilon * least) / math.expm1(min(epsilon, _MOST_EPSILON)) if least else 0.0
+        if (
+            min(2.0**bits, -1 / math.expm1(-epsilon) - 1) * (1 - _MARGIN)
+            > math.exp(-self._log_delta) * 2.0**_TOTAL_BITS
+        ):
+            return bits > 0
         return bits > 0 and (1 + both) * (1 - _MARGIN) >= 2.0 ** (_TOTAL_BITS - bits)
 
     def _weights(self, bits: int) -> tuple[int, ...] | None:
@@ -148,13 +165,29 @@ class SelectionNoise:
         weights = [1 << bits]
         total = weights[0]
         while weights[-1] * self.delta.denominator > self.delta.numerator * total:
-            weights.append(-((-weights[-1] * factor) >> _UNIT_BITS))  # rounded up
+            following = -((-weights[-1] * factor) >> _UNIT_BITS)  # rounded up
+            if following == weights[-1]:
+                return self._with_equal(weights, total)
+            weights.append(following)
             total += 2 * weights[-1]
             if total >> _TOTAL_BITS:
                 return None
             if len(weights) > MOST_THRESHOLD:
                 raise LimitError(_TOO_SMALL)
         return tuple(weights)
+
+    def _with_equal(self, weights: list[int], total: int) -> tuple[int, ...] | None:
+        """The weights, where all that follow are like the last one; None if their total does not fit."""
+        last = weights[-1]
+        numerator, denominator = self.delta.numerator, self.delta.denominator
+        needed = -(-(last * denominator - numerator * total) // (2 * last * numerator))
+        fitting = ((1 << _TOTAL_BITS) - 1 - total) // (2 * last)
+        allowed = MOST_THRESHOLD - len(weights)
+        if needed <= min(fitting, allowed):
+            return (*weights, *[last] * needed)
+        if fitting <= allowed:
+            return None
+        raise LimitError(_TOO_SMALL)
 
     @property
     def threshold(self) -> int:
@@ -673,6 +706,8 @@ def selection_noise(epsilon: float, delta: float, groups: int) -> SelectionNoise
     """The law with the smaller threshold: geometric noise at a share for each group, or Gaussian noise for all."""
     gaussian = None if groups == 1 else GaussianSelection.calibrate(epsilon, delta, groups)
     geometric = SelectionNoise(Fraction(epsilon) / groups, Fraction(delta) / groups)
+    if gaussian is not None and geometric._about() > 1.1 * gaussian.threshold + 2:
+        return gaussian
     try:
         threshold = geometric.threshold
     except LimitError:

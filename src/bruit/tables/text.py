@@ -29,20 +29,22 @@ def clusters(text: str) -> Iterator[str]:
     """
     start = 0
     for place in range(1, len(text)):
-        if not _joins(text[start:place], text[place]):
+        if not _joins(text, start, place):
             yield text[start:place]
             start = place
     if text:
         yield text[start:]
 
 
-def _joins(before: str, mark: str) -> bool:
+def _joins(text: str, start: int, place: int) -> bool:
+    """Whether the character at a place belongs to the cluster that begins at `start`."""
+    before, mark = text[place - 1], text[place]
     if mark.isascii():
         return False
-    if unicodedata.category(mark) in ("Mn", "Me") or mark in _JOINERS or before[-1] == _JOINER:
+    if unicodedata.category(mark) in ("Mn", "Me") or mark in _JOINERS or before == _JOINER:
         return True
     # Skin tones, the second half of a flag, and the vowels and ends of decomposed Hangul.
-    flag = _is_flag(mark) and len(before) == 1 and _is_flag(before)
+    flag = _is_flag(mark) and place == start + 1 and _is_flag(before)
     return flag or "\U0001f3fb" <= mark <= "\U0001f3ff" or "\u1160" <= mark <= "\u11ff"
 
 
