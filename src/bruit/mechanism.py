@@ -31,7 +31,7 @@ from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Law, Sets
 from bruit.privacy.guarantee import Guarantee
 from bruit.randomizer import Randomizer
-from bruit.tables import Described
+from bruit.tables.facts import Described, declared
 from bruit.typing import ColumnLike
 
 __all__ = ["LocalMechanism"]
@@ -86,8 +86,10 @@ class LocalMechanism(Described, Randomizer):
         return self.domain.size
 
     def _facts(self) -> Mapping[str, Any]:
-        """For a notebook: name, parameters, and what they promise."""
-        return {"mechanism": self.name, **super()._facts(), "guarantee": self.guarantee}
+        """For a notebook: name, parameters, those of the domain, and what they promise."""
+        facts = {"mechanism": self.name, **super()._facts()}
+        facts.pop("domain", None)
+        return {**facts, **declared(self.domain), "guarantee": self.guarantee}
 
     # What a person does.
 
