@@ -74,6 +74,7 @@ def test_a_planted_tenth_is_recovered_within_its_interval_and_full_compliance_is
     assert low < 0 < high
 
 
+@pytest.mark.audit
 def test_intervals_cover_as_often_as_they_say() -> None:
     # 2,000 surveys: a coverage of .95 is within .95 ± .026 but for one time in ten million.
     runs, n, pi, gamma = 2_000, 4_000, 0.25, 0.1

@@ -128,6 +128,15 @@ def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.audit(
+    "docs/add_a_release.md",
+    "docs/auditing.md",
+    "docs/continual.md",
+    "docs/learning.md",
+    "docs/numbers.md",
+    "docs/releases.md",
+    "docs/studies.md",
+)
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

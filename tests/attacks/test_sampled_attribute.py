@@ -74,6 +74,7 @@ def _joint(plan):
     return reports, law
 
 
+@pytest.mark.audit("RS+RFD[SUE-r]")
 @pytest.mark.parametrize("method", METHODS)
 def test_the_closed_form_is_the_exact_posterior(method):
     plan = _plan(method)

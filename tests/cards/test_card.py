@@ -49,6 +49,7 @@ def test_a_card_is_canonical_and_known_by_the_hash_of_its_bytes(design):
     assert card.plan == design.maker.digest
 
 
+@pytest.mark.audit(share=3)
 def test_a_card_that_was_read_is_the_card_that_was_written(design):
     card = Card.read(design.card.content)
     assert card == design.card
@@ -71,6 +72,7 @@ def test_the_columns_of_a_card_are_those_of_the_reports(design):
         assert form == Form(dtype, size)
 
 
+@pytest.mark.audit("SUE")
 def test_reports_drawn_from_a_card_are_counted_by_its_maker(design):
     words = stream(Entropy(1))
     codes = [len(question.values) - 1 for question in design.card.questions]
@@ -199,6 +201,7 @@ def two_samples(first, second):
     return special.chdtrc(len(pools) - 1, ((table - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[SS]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[SS]", "RS+RFD[OUE-r]"])
 def test_a_card_draws_what_privatize_draws_and_not_what_another_plan_does(method):
     schema, prior = {"a": ["x", "y"], "b": ["u", "v", "w"]}, {"a": [0.8, 0.2], "b": [0.6, 0.3, 0.1]}

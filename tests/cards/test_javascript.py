@@ -110,6 +110,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.audit
 @needs_node
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_the_sampler_shows_on_the_vectors(name, comparisons, tmp_path):
@@ -156,6 +157,7 @@ def messages_of(mechanism):
     return [form.text(message) for message in known]
 
 
+@pytest.mark.audit
 @needs_node
 def test_reports_drawn_by_node_have_the_law_and_a_twin_off_by_two_per_cent_has_not():
     """10⁵ draws each with words of the operating system; the twin's support of the own value is 2 % likelier."""

@@ -64,6 +64,7 @@ def chance(counts, law):
     return special.chdtrc(len(law) - 1, ((seen - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["GRR", "SS", "HR", "OUE"])
 def test_what_a_device_draws_has_that_law(method):
     plan, words, draws = planned(method, 3), stream(Entropy(7)), 20_000

@@ -39,6 +39,7 @@ def planned(run, people):
     return make
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("source", "output"), [("p.csv", "r.parquet"), ("p.parquet", "r.csv")])
 def test_a_plan_becomes_reports_and_reports_become_an_estimate_of_each_attribute(
@@ -413,6 +414,7 @@ def test_gaps_become_a_category_and_numbers_with_leading_zeros_stay_texts(run, t
     assert "drops missing values" in run("plan", "--data", "g.csv", "-e", 1, "--missing", "drop", code=2).err
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "RS+FD[GRR]", "RS+FD[OUE-z]"])
 def test_an_audit_checks_both_guarantees_of_a_plan_for_several_attributes(run, tmp_path, method):
     few = ("sex=F,M", "degree=none,school,college")

@@ -50,6 +50,7 @@ def test_four_attributes_of_a_bank_where_adp_lost_to_randomised_response():
     assert _loses_to(variances, "RS+FD") == []
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("shape", [(2, 2), (3, 4, 2, 2), (7, 2), (5, 31, 2, 12), (2, 3, 74), (300, 2)], ids=str)
 @pytest.mark.parametrize("epsilon", [0.1, 0.6, 1.0, 1.2, 3.0, 6.0])
@@ -58,6 +59,7 @@ def test_adp_never_loses_to_a_plan_with_one_mechanism(kind, shape, epsilon):
         assert _loses_to(_ranked(kind, shape, epsilon, **options), kind) == []
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("kind", ["RS+FD", "RS+RFD"])
 @pytest.mark.parametrize("shape", [(2, 2), (3, 4, 2, 2), (2, 3, 40)], ids=str)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -75,6 +77,7 @@ def _populations(kind, shape):
     return [{"prior": _shares(shape, s)} for s in (0.0, 1.0, 3.0)] + [{"prior": _shares(shape, 2.0), **known}]
 
 
+@pytest.mark.audit
 @settings(max_examples=60, deadline=None)
 @given(
     kind=st.sampled_from(sorted(PARTS)),

@@ -142,6 +142,7 @@ def _body(chance: random.Random) -> dict[str, Any]:
     return body
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("seed", range(300))
 def test_a_document_with_anything_in_it_is_read_or_refused_with_an_error_of_ours(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ WITH_PRIOR = ["RS+RFD[GRR]", "RS+RFD[SUE-r]", "RS+RFD[OUE-r]", "RS+RFD[ADP]", "R
 PLAIN = ["SPL[GRR]", "SPL[OUE]", "SPL[SS]", "SPL[ADP]", "SMP[GRR]", "SMP[SUE]", "SMP[SS]", "SMP[HR]", "SMP[ADP]"]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("unit", ["person", "attribute"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("method", [*PLAIN, *FAKES, *WITH_PRIOR])
@@ -35,6 +36,7 @@ def test_the_guarantee_is_the_worst_ratio_over_all_pairs_of_records(make, exact,
     assert log_ceiling(exact.worst_ratio(plan, unit)) == plan.guarantees[unit].epsilon
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", [0.2, 3.0])
 @pytest.mark.parametrize("method", [*FAKES, *WITH_PRIOR])
 def test_it_is_so_for_an_attribute_at_epsilon_and_as_published_too(make, exact, method, epsilon):
@@ -86,6 +88,7 @@ def test_the_example_that_a_reader_can_check_by_hand(exact):
     assert math.exp(plan.guarantees["attribute"].epsilon) == pytest.approx(2, abs=1e-12)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", [*PLAIN, *FAKES, *WITH_PRIOR])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
 @pytest.mark.parametrize("unit", ["person", "attribute"])

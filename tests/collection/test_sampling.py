@@ -55,6 +55,7 @@ def _p_value(seen, law):
     return float(special.chdtrc(len(pairs) - 1, statistic))
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_reports_of_a_record_follow_the_written_law_and_no_other(make, exact, method):
     """The controls are the law of another record, and the same method with a smaller and a greater ε."""

@@ -110,6 +110,7 @@ def test_every_set_of_three_of_five_attributes_is_drawn_equally_often(make):
     assert special.chdtrc(9, sum((count - 5000) ** 2 / 5000 for count in sets.values())) > 1e-7
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("target", ["people", "population"])
 @pytest.mark.parametrize("jointly", [False, True])
 def test_estimates_are_unbiased_and_have_the_stated_variance(make, target, jointly):

@@ -210,6 +210,7 @@ def test_a_line_of_a_gigabyte_takes_no_more_memory_than_a_few_blocks() -> None:
     assert most < 16 * reading.BLOCK
 
 
+@pytest.mark.audit
 def test_memory_does_not_grow_with_honest_or_blank_lines() -> None:
     for line in (b"1\n", b"\n"):
         found, most = peak(lambda line=line: counted(Long(line * (1 << 19), 64)))
@@ -476,6 +477,7 @@ def test_what_privatize_writes_is_what_tally_reads(
     assert plan.tally("-") == expected
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("name", [*ORACLES, *NUMBERS, *PLANS])
 def test_valid_reports_are_those_that_are_not_refused(name: str) -> None:
     design = {**ORACLES, **NUMBERS, **PLANS}[name]

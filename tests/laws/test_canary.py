@@ -531,6 +531,7 @@ CASES = [
 ]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("verb", "good"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_no_value_escapes(verb: Verb, good: list[Any]) -> None:
     assert check_canary(verb, good) is None
@@ -539,6 +540,7 @@ def test_no_value_escapes(verb: Verb, good: list[Any]) -> None:
 SOURCES = [case[0] for case in _of_sources(Path())]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("place", range(len(SOURCES)), ids=SOURCES)
 def test_no_value_escapes_from_a_source(place: int, tmp_path: Path) -> None:
     _, verb, good = list(_of_sources(tmp_path))[place]

@@ -66,6 +66,7 @@ def _name(design: Any) -> str:
     return f"{design.name}-{design.epsilon:g}-{design.form.dtype}"
 
 
+@pytest.mark.audit("OLH-8-", "OUE-1-uint8_1", "duchi-1-uint8", "square-wave-1-uint16", share=3)
 @pytest.mark.parametrize("design", MECHANISMS, ids=_name)
 def test_a_mechanism_keeps_the_law(design: Any) -> None:
     assert testing.check_hostile_reports(design) is None
@@ -81,6 +82,7 @@ def test_every_public_class_is_among_those_that_are_checked() -> None:
     assert public <= {type(design) for design in MECHANISMS}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_plan_keeps_the_law(method: str) -> None:
     assert testing.check_hostile_reports(plan(method)) is None
@@ -117,6 +119,7 @@ lines = st.one_of(
 )
 
 
+@pytest.mark.audit("6", "7", "8", share=3)
 @pytest.mark.parametrize("place", range(len(FORMS)))
 @settings(deadline=None, max_examples=12)
 @given(items=st.lists(items, max_size=6), lines=st.lists(lines, max_size=6))

@@ -56,6 +56,7 @@ NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), Sta
 SESSIONS = [AboveThreshold(epsilon=1.0, threshold=100), AboveThreshold(epsilon=0.5, threshold=0, monotone=True)]
 
 
+@pytest.mark.audit("RS+FD[OUE-z]-2", "RS+RFD[ADP]-2", "SMP[OLH]-3", "SPL[GRR]-3", "piecewise-1")
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.method}-{len(plan.schema)}")
 def test_a_plan_uses_words_once(plan: Plan) -> None:
     assert testing.check_single_use(plan) is None
@@ -405,6 +406,7 @@ BROKEN: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("kind", "words"), BROKEN, ids=lambda item: getattr(item, "__name__", ""))
 def test_a_noise_that_repeats_breaks_the_law(kind: Any, words: str) -> None:
     with pytest.raises(AssertionError, match=words):
@@ -451,6 +453,7 @@ class RepeatsPlan(Plan):
         return self.randomize(self.schema.encode(table), Words._under(key, rng.secure, type(rng)))
 
 
+@pytest.mark.audit("OneNoiseForAll")
 @pytest.mark.parametrize(
     ("subject", "words"),
     [

@@ -87,6 +87,7 @@ def _name(design: Any) -> str:
 SOME = [design if not i % 4 else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("design", SOME, ids=_name)
 def test_every_source_gives_the_same_reports_tallies_and_refusals(design: Any) -> None:
     assert testing.check_sources(design) == {}
@@ -99,6 +100,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "design", [*LARGE[:1], *(pytest.param(design, marks=pytest.mark.audit) for design in LARGE[1:])], ids=_name
 )

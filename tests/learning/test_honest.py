@@ -176,6 +176,7 @@ def _as_in_the_course(method: str, seed: int) -> tuple[float, float]:
     return _scores(*train_test_split(table[:, :8], table[:, 8], random_state=0, test_size=0.2))
 
 
+@pytest.mark.audit
 def test_the_courses_scores_after_bounded_laplace_and_randomised_response_lie_among_those_of_thirty_runs():
     found = np.array([_as_in_the_course("SPL[laplace]", seed) for seed in range(30)])
     for run, printed in zip(found.T, (0.6038961038961039, 0.11594202898550726), strict=True):

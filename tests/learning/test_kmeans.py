@@ -313,6 +313,7 @@ ALONE = np.array([[1.0, 1.0], [1.5, 1.0]])
 WITH = np.vstack([ALONE, [[10.0, 10.0]]])
 
 
+@pytest.mark.audit
 def test_an_audit_of_whole_fits_finds_nothing_above_epsilon():
     found = audit.empirical(centres_of, ALONE, WITH, trials=600, rng=3, level=1 - 1e-7)
     assert found.epsilon_lower <= 1.0

@@ -113,6 +113,7 @@ def test_no_number_on_the_grid_changes_more_than_a_bound_does(columns):
     assert set(z[change == change.max()]) == {-STEPS, STEPS}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["joint", "vaidya"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
@@ -541,6 +542,7 @@ def test_the_audit_certifies_a_planted_copy_of_a_wrong_sum_sensitivity():
     assert audit.empirical(_planted, MORE, ALONE, trials=60_000, level=0.999, rng=3).epsilon_lower > 2
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", ["joint", "vaidya"])
 def test_the_audit_certifies_nothing_above_epsilon_for_a_few_fits(method):
     found = audit.empirical(_fitted(method, "add-remove"), MORE, ALONE, trials=400, level=1 - 1e-7, rng=5)

@@ -149,6 +149,7 @@ def log_ratio(first: Fraction, second: Any) -> float:
     return float(mpmath.log(mpmath.mpf(first.numerator) / first.denominator / second))
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("floor_bits", [None, 3])
 @pytest.mark.parametrize("asked", ASKED)
 def test_what_is_sampled_is_within_the_stated_error_of_what_is_proved(
@@ -163,6 +164,7 @@ def test_what_is_sampled_is_within_the_stated_error_of_what_is_proved(
         assert max(abs(log_ratio(real[places], p)) for places, p in ideal.items()) <= 2 * law.error
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.5, 8.0])
 @pytest.mark.parametrize(
@@ -191,6 +193,7 @@ def test_weights_that_fall_faster_than_they_may_would_not_keep_it() -> None:
     )
 
 
+@pytest.mark.audit("asked2", share=3)
 @pytest.mark.parametrize("reach", [1, 2, 5, 9])
 @pytest.mark.parametrize("asked", ASKED)
 def test_only_ranks_within_reach_are_weighed_and_those_exactly(asked: tuple[Fraction, ...], reach: int) -> None:
@@ -317,6 +320,7 @@ def test_a_choice_is_in_proportion_to_numbers_of_all_magnitudes() -> None:
     assert stats.chisquare(seen[likely], np.roll(chances[likely], 1) * n).pvalue < 1e-6
 
 
+@pytest.mark.audit
 def test_draws_follow_the_sampled_law() -> None:
     counts, n = (2, 0, 3), 2500
     points, law, entropy = points_of(counts), replace(law_for(THIRDS, 2.0), floor_bits=8), Entropy(5)

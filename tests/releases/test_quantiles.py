@@ -166,6 +166,7 @@ def test_one_quantile_keeps_its_epsilon_on_all_small_data(
     assert log_ceiling(ratio) > 0.6  # the data do make a difference
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("whole_cells", [False, True])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
@@ -289,6 +290,7 @@ def test_the_ends_of_rings_show_the_worst_place(neighbours: CentralNeighbours, w
 # Draws.
 
 
+@pytest.mark.audit("bounds1")
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("bounds", [Grid(0, 1), (0.0, 1.0)])
 def test_draws_follow_the_declared_law(method: Any, bounds: Any) -> None:
@@ -317,6 +319,7 @@ def rank_errors(data: np.ndarray, values: np.ndarray, asked: list[float]) -> np.
     return np.maximum(0, np.maximum(below - wanted, wanted - upto))
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_ranks_deviate_as_stated_where_records_lie_densely(method: Any, neighbours: CentralNeighbours) -> None:

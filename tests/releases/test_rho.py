@@ -115,6 +115,7 @@ def test_an_exponential_choice_costs_an_eighth_and_small_ones_nearly_all_of_it(e
         assert worst > 0.95 * bounded_range_rho(epsilon)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("wanted", [(0.5,), (0.25, 0.75), (0.1, 0.5)])
@@ -168,6 +169,7 @@ def test_the_joint_choice_costs_an_eighth(neighbours):
     assert worst_of(law, neighbours, most=2) <= release.rho * ROUNDING
 
 
+@pytest.mark.audit("mean", "variance")
 @pytest.mark.parametrize("statistic", ["median", "mean", "variance"])
 def test_inverse_sensitivity_costs_an_eighth(statistic):
     release = InverseSensitivity(statistic=statistic, bounds=Grid(0, 2), epsilon=1.5)

@@ -50,6 +50,7 @@ def source(frame_of: Callable[..., Any]) -> dict[str, Source]:
 SOME = [design if i in (4, 6, 8) else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("design", SOME, ids=_name)
 def test_spark_gives_the_same_reports_tallies_and_refusals(design: Any, source: dict[str, Source]) -> None:
     assert testing.check_sources(design, sources=source, n=300) == {}
@@ -61,6 +62,7 @@ def test_a_partition_of_several_batches_too(source: dict[str, Source]) -> None:
     assert testing.check_sources(design, sources=source, n=engines.BATCH + 1_001) == {}
 
 
+@pytest.mark.audit
 def test_several_partitions_have_other_noise(frame_of: Callable[..., Any]) -> None:
     """The control: the comparison sees what Spark gives."""
 

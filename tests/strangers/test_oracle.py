@@ -63,6 +63,7 @@ def test_it_is_none_of_the_oracles_of_the_library(paley):
     assert all(paley.typical_variance(0.0, 1) != other.typical_variance(0.0, 1) for other in others)
 
 
+@pytest.mark.audit
 def test_it_keeps_every_law(paley):
     testing.check_oracle(paley)
 
@@ -264,6 +265,7 @@ def installed(tmp_path):
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), str(HERE)]), "COLUMNS": "100"}
 
 
+@pytest.mark.audit
 def test_commands_know_an_installed_oracle(tmp_path, installed):
     rows = "\n".join(people(300)["town"])
     (tmp_path / "people.csv").write_text(f"town\n{rows}\n")

@@ -75,6 +75,7 @@ def check_law(survey, count, draws):
         assert deviation(count(code, draws), survey, code) > ALARM
 
 
+@pytest.mark.audit
 @needs_node
 def test_reports_of_the_shipped_script_follow_the_law_and_a_twin_off_by_two_per_cent_does_not(one, tmp_path):
     def count(code, draws, change=("", "")):

@@ -137,6 +137,7 @@ def test_a_device_is_for_the_questions_that_it_fits(write):
         Paper(write(several(7, (2,) * 7)))
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 def test_sheets_of_several_questions_are_saved_by_question(write, tmp_path):
     sheets = Paper(write(several(2)))
@@ -154,6 +155,7 @@ def test_sheets_of_several_questions_are_saved_by_question(write, tmp_path):
     assert counts == [[1, 2], [1, 0, 2]]
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 def test_sheets_that_are_entered_in_a_browser_are_counted(write, tmp_path):
     sheets = Paper(write(ONE))
