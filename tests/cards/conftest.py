@@ -41,7 +41,7 @@ class Design(NamedTuple):
 
     def column(self, name: str, texts: list[str]) -> np.ndarray[Any, Any]:
         """Texts as the array that counts take: whole numbers, or rows of bytes."""
-        if self.card.columns[name].dtype != "bytes":
+        if not self.card.columns[name].is_bytes:
             return np.array([int(text) for text in texts], self.card.columns[name].dtype)
         return np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(len(texts), -1)
 

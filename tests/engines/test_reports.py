@@ -486,9 +486,9 @@ def test_valid_reports_are_those_that_are_not_refused(name: str) -> None:
     n = 400
     junk = {}
     for column, form in forms.items():
-        raw = rng.integers(0, 256, (n, form.size or form.dtype.itemsize), np.uint8)
+        raw = rng.integers(0, 256, (n, form.size), np.uint8)
         raw[: n // 2] &= 3
-        junk[column] = form.from_bytes(raw) if form.size else raw.view(form.dtype)[:, 0]
+        junk[column] = form.from_bytes(raw) if form.is_bytes else raw.view(form.dtype)[:, 0]
     given = junk if isinstance(design, Plan) else junk["r"]
     valid = design.valid(given)
     alone = [

@@ -192,7 +192,7 @@ ELSEWHERE: dict[str, str] = {
     "documents:parse_toml": "what every reader of TOML goes through",
     "collector/desk:_read": "the texts of a survey in a store, which are read as the survey is",
     "pages/texts:_shipped": "texts that come with bruit",
-    "engines/form:Form.from_bytes": "reports, a row at a time",
+    "laws/form:Form.from_bytes": "reports, a row at a time",
     "entropy:TaskKey.from_bytes": "a key of fixed length",
     "testing/tallies:check_round_trip": "what it wrote itself",
 }

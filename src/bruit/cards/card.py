@@ -19,11 +19,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
 from bruit.cards import content
-from bruit.cards.form import Form
 from bruit.cards.question import MOST_VALUES, Question, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
+from bruit.laws import Form
 from bruit.laws.words import WORDS, Words, stream, uniform, weighted
 from bruit.tables import counted
 
@@ -181,7 +181,7 @@ class Card:
             "method": self.method,
             "questions": [question.to_dict() for question in self.questions],
             "columns": [
-                {"name": name, "dtype": form.dtype, "bytes": str(form.size)} for name, form in self.columns.items()
+                {"name": name, "dtype": form.kind, "bytes": str(form.size)} for name, form in self.columns.items()
             ],
         }
         if self.weights is not None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from bruit.cards import content
-from bruit.cards.form import Form
 from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
-from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Itself, Law, LeaningLaw, TwoLevelLaw
+from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Form, Itself, Law, LeaningLaw, TwoLevelLaw
 from bruit.laws.words import WORDS, Words, uniform, weighted
 
 #: What a fake is: a value as it is, bits of which none is the own one, or the message of somebody with a random value.
@@ -87,7 +86,7 @@ class Question:
     @property
     def form(self) -> Form:
         """What its messages look like."""
-        return Form.of(self.law)
+        return Form.of_law(self.law)
 
     def code(self, value: Any) -> int:
         """The code of an answer, which is one of the texts."""

@@ -23,13 +23,14 @@ from bruit.collection.mechanisms import Mechanism
 from bruit.domains import Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import Domain
-from bruit.engines import memory
-from bruit.engines.form import Form, together
+from bruit.engines import memory, parsing
+from bruit.engines.parsing import together
 from bruit.entropy import Words
 from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.tally import Counts
+from bruit.laws import Form
 from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
@@ -116,7 +117,7 @@ class Design(Composite, ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        parsed = {name: form.parse(report_column(reports, name)) for name, form in self.form.items()}
+        parsed = {name: parsing.parse(form, report_column(reports, name)) for name, form in self.form.items()}
         people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows = together(parsed)
         blocks = memory.blocks(people_of_columns(rows.reports), max(memory.BLOCK, 4 * self.cells))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bruit.engines import memory, reports
-from bruit.engines.form import Rows
+from bruit.engines.parsing import Rows
 from bruit.engines.sources import Source
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
 from bruit.estimation import Estimate, Tally, Target

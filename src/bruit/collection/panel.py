@@ -25,10 +25,11 @@ from bruit.cards import Question
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
-from bruit.engines.form import Form
+from bruit.engines import parsing
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
+from bruit.laws import Form
 from bruit.oracles import Repeated, Series
 from bruit.oracles.repeated import ROUNDS_LIMIT
 from bruit.privacy import Guarantee
@@ -160,7 +161,7 @@ class Panel:
 
     def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
         """Reports of memos; what is sent in clear is that of the epoch's first report."""
-        rows = {name: form.strict(memos[name]) for name, form in self.design.form.items()}
+        rows = {name: parsing.strict(form, memos[name]) for name, form in self.design.form.items()}
         if not self.design.valid(rows).all():
             raise ParameterError("memos must be those that this plan gave.")
         return {**self.design.refresh(rows, self.repeated, words), **self.plan.records.kept(memos)}

@@ -28,7 +28,6 @@ from bruit.collection.records import Records
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
 from bruit.domains.schema import Questions
-from bruit.engines.form import Form
 from bruit.entropy import Randomness, Words
 from bruit.errors import (
     DataTypeError,
@@ -36,6 +35,7 @@ from bruit.errors import (
     ParameterError,
 )
 from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
+from bruit.laws import Form
 from bruit.mechanism import LocalMechanism
 from bruit.oracles import Memory
 from bruit.privacy import Guarantee

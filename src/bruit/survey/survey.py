@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bruit import documents
 from bruit.cards import Card
 from bruit.collection import Plan
+from bruit.engines import parsing
 from bruit.errors import DataError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
@@ -206,7 +207,7 @@ class Survey:
         """
         report = self.body.parse(body)
         forms = self.plan.form
-        columns = {name: forms[name].parse([text]) for name, text in report.columns.items()}
+        columns = {name: parsing.parse(forms[name], [text]) for name, text in report.columns.items()}
         readable = all(column.readable is None for column in columns.values())
         if not readable or not self.plan.valid({name: column.reports for name, column in columns.items()}).all():
             raise DataError("A report of this survey must have messages that its law can give.")
