@@ -11,8 +11,8 @@ import pytest
 def is_heavy(name: str, marker: pytest.Mark) -> bool:
     """Whether a test is left to `make audit`, by its name with the case in brackets.
 
-    ``audit`` alone leaves every case. ``audit("HR", "PGR-1")`` leaves the cases that begin so. ``audit(share=3)`` keeps
-    about one case in three: which, their names decide, so that all runs keep the same.
+    ``audit`` alone leaves every case. ``audit("HR", "PGR-1]")`` leaves the cases that begin so; a bracket ends a name.
+    ``audit(share=3)`` keeps about one case in three: which, their names decide, so that all runs keep the same.
     """
     case = name.partition("[")[2]
     share = marker.kwargs.get("share", 0 if marker.args else 1)

@@ -23,7 +23,7 @@ Frames = Callable[..., Any]
 ORACLES = ["GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR"]
 
 
-@pytest.mark.audit
+@pytest.mark.audit("BLH", "HR", "OUE", "PGR", "SS", "SUE", share=3)
 @pytest.mark.parametrize("name", ORACLES)
 def test_the_tally_of_the_same_reports_is_the_same(spark: Any, name: str, tmp_path: Any) -> None:
     oracle = bruit.oracle(name, epsilon=1.0, k=9)
@@ -50,7 +50,6 @@ def test_sums_counts_and_columns_do_not_depend_on_partitions(frame_of: Frames, a
         assert engines.fold(frame_of(answers, partitions), count).tolist() == expected
 
 
-@pytest.mark.audit
 def test_empty_and_skewed_partitions_change_nothing(spark: Any, frame_of: Frames) -> None:
     lonely = frame_of({"x": list(range(50))}, 1).union(frame_of({"x": [7]}, 5))
     assert engines.fold(lonely, lambda batch: int(batch["x"].sum())) == sum(range(50)) + 7
@@ -93,7 +92,6 @@ def test_kinds_that_no_answer_has_are_refused_before_anything_runs(spark: Any) -
     assert engines.fold(frame, lambda batch: float(batch["money"].sum()), columns=["money"]) == 1.5
 
 
-@pytest.mark.audit
 def test_an_error_of_ours_arrives_as_itself_and_another_without_its_words(frame_of: Frames) -> None:
     frame = frame_of({"x": ["secret 17", "b"]}, 1)
     categories = bruit.Categories(labels=["a", "b"])
@@ -178,7 +176,6 @@ def test_pyspark_is_not_imported_to_see_that_something_is_no_dataframe() -> None
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.audit
 def test_a_batch_is_as_long_as_in_memory(spark: Any) -> None:
     frame = spark.range(0, 2 * batch.BATCH + 5, 1, 1)
     found = engines.fold(frame, lambda found: [batch.rows(found)])

@@ -45,7 +45,7 @@ def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     assert found.sum() == 3 * OCCUPIED
 
 
-@pytest.mark.audit
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "array",
     [
@@ -71,7 +71,6 @@ def test_whole_numbers_arrive_as_they_were(array: Any) -> None:
     assert found.flags.writeable
 
 
-@pytest.mark.audit
 def test_what_is_not_whole_numbers_travels_as_ever() -> None:
     sums = {"f": np.array([0.5, np.nan]), "t": np.array(["a", None], object), "m": np.ma.array([1, 2], mask=[0, 1])}
     found = pickling.received(pickling.result(sums))
@@ -80,7 +79,6 @@ def test_what_is_not_whole_numbers_travels_as_ever() -> None:
     assert found["m"].mask.tolist() == [False, True]
 
 
-@pytest.mark.audit
 def test_a_tally_of_an_oracle_takes_eight_bytes_per_value_or_less_and_stays_frozen() -> None:
     for counts, most in ((np.arange(1000), 8000), (np.bincount([7], minlength=1000), 8)):
         tally = Tally(design="d" * 64, counts=counts, n=int(counts.sum()))
@@ -114,7 +112,7 @@ def test_raw_sums_travel_back_only_and_are_shown_nowhere(
         engines.fold(frame, lambda batch: (raw, batch["x"].sum())[1])
 
 
-@pytest.mark.audit
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("stream", [Entropy(), Entropy(7), Words(), Words(7)], ids=repr)
 def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
     frame_of: Frames, tmp_path: Path, stream: Any
@@ -134,7 +132,6 @@ def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.audit
 def test_the_key_of_a_job_travels_out_only() -> None:
     key = Words().task_key()
     function, there = pickling.received(pickling.function((len, key)))
@@ -144,7 +141,6 @@ def test_the_key_of_a_job_travels_out_only() -> None:
         pickling.result(key)
 
 
-@pytest.mark.audit
 def test_a_job_uses_its_words_up(frame_of: Frames) -> None:
     words, frame = Words(), frame_of({"x": [1, 2]}, 1)
 

@@ -40,7 +40,7 @@ def as_spark_keeps(reports: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.audit
+@pytest.mark.audit("SPL[OUE]", share=3)
 @pytest.mark.parametrize("method", ["SPL[OUE]", "RS+FD[GRR]", "SMP[OLH]"])
 def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
     frame_of: Frames, answers: dict[str, Any], method: str
@@ -64,7 +64,6 @@ def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of
     assert collected(Plan({"x": GRR}).privatize(frame, rng=5))["x"] == found
 
 
-@pytest.mark.audit
 def test_a_secure_key_is_drawn_for_each_call_and_replayed_within_one(frame_of: Frames) -> None:
     frame = frame_of({"x": [3] * 300}, 3)
     first, second = (Plan({"x": GRR}).privatize(frame) for _ in range(2))
@@ -75,7 +74,6 @@ def test_a_secure_key_is_drawn_for_each_call_and_replayed_within_one(frame_of: F
     assert parts[0] != parts[1] != parts[2] != parts[0]
 
 
-@pytest.mark.audit
 def test_tasks_that_run_several_partitions_or_one_of_them_twice_repeat_no_noise(spark: Any, frame_of: Frames) -> None:
     reports = Plan({"x": GRR}).privatize(frame_of({"x": [3] * 300}, 3))
     found = collected(reports)["x"]
@@ -118,7 +116,7 @@ def seen_by_attempt(folder: Path) -> list[dict[str, str]]:
     return [{path.name.split("-")[0]: path.read_text() for path in folder.glob(f"*-{attempt}")} for attempt in range(2)]
 
 
-@pytest.mark.audit
+@pytest.mark.audit("True", share=3)
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_task_that_dies_after_its_output_gives_the_same_reports_again(
     frame_of: Frames, tmp_path: Path, kill: bool
@@ -171,7 +169,6 @@ def test_written_reports_hold_one_randomisation_even_if_tasks_fail_and_noise_is_
         engines.map(frame, folder, failing)
 
 
-@pytest.mark.audit
 def test_rows_that_may_come_in_another_order_are_not_randomised_lazily(spark: Any, frame_of: Frames) -> None:
     frame = frame_of({"x": [1, 2, 3], "y": [1, 2, 3]}, 2)
     for shuffled in (
@@ -191,7 +188,6 @@ def test_rows_that_may_come_in_another_order_are_not_randomised_lazily(spark: An
     frame.unpersist()
 
 
-@pytest.mark.audit
 def test_other_rows_in_the_same_place_get_other_noise(frame_of: Frames) -> None:
     """As when files are cut otherwise: position alone would give two people the same noise."""
     key = Words().task_key()

@@ -50,7 +50,7 @@ def source(frame_of: Callable[..., Any]) -> dict[str, Source]:
 SOME = [design if i in (4, 6, 8) else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
 
 
-@pytest.mark.audit
+@pytest.mark.audit("SMP[ADP]", "duchi-refuse", share=3)
 @pytest.mark.parametrize("design", SOME, ids=_name)
 def test_spark_gives_the_same_reports_tallies_and_refusals(design: Any, source: dict[str, Source]) -> None:
     assert testing.check_sources(design, sources=source, n=300) == {}
