@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
-from bruit.cards import Card, Question
+from bruit.cards import Card, CardQuestion
 from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import Domain
@@ -128,10 +128,10 @@ class LocalMechanism(Described, Randomizer):
         """
         return Card(self.digest, "one", (self.question(name),))
 
-    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> CardQuestion:
         """The question on a card: one text per code, from these labels or from the mechanism's own, and the law."""
         check_values(self.size, self.CARD_VALUES, name)
-        return Question(name, texts(self._labels() if labels is None else labels), self.law)
+        return CardQuestion(name, texts(self._labels() if labels is None else labels), self.law)
 
     # What the collector does.
 

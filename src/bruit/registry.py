@@ -21,7 +21,7 @@ Kind = TypeVar("Kind")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]{2,})*")
 
 
-class Entry(NamedTuple, Generic[Kind]):
+class Registered(NamedTuple, Generic[Kind]):
     """A class, and the settings that its name stands for."""
 
     kind: type[Kind]
@@ -44,7 +44,7 @@ class Registry(Generic[Kind]):
         self.group = group
         #: What each public name stands for, in words; names that only documents use are not among them.
         self.meanings: dict[str, str] = {}
-        self._entries: dict[str, Entry[Kind]] = {}
+        self._entries: dict[str, Registered[Kind]] = {}
         self._aliases: dict[str, str] = {}
         self._loaded = False
 
@@ -61,7 +61,7 @@ class Registry(Generic[Kind]):
             raise ParameterError("name must be letters and digits, beginning with a letter; - may stand between them.")
         if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
-        self._entries[name] = Entry(kind, dict(settings or {}))
+        self._entries[name] = Registered(kind, dict(settings or {}))
         if meaning is not None:
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
@@ -87,7 +87,7 @@ class Registry(Generic[Kind]):
                 return spellings[name.lower()]
         return _checks.one_of(self.meanings, name=name)
 
-    def __getitem__(self, name: str) -> Entry[Kind]:
+    def __getitem__(self, name: str) -> Registered[Kind]:
         """What a name stands for, spelt as it was registered; a KeyError otherwise."""
         if name not in self._entries:
             self._load()

@@ -15,7 +15,7 @@ from scipy import special
 
 import bruit.cards.question as question_module
 from bruit import Plan
-from bruit.cards import Card, Question
+from bruit.cards import Card, CardQuestion
 from bruit.cards.question import texts
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, FormatError, LimitError, ParameterError
@@ -105,7 +105,7 @@ def tiny(kind, prior=None):
     law = laws[kind]
     names = tuple("xyz"[: law.sets.values])
     fake = {"bits": "noise", "subset": "noise"}.get(kind, kind)
-    return lambda name: Question(name, names, law, fake, prior)
+    return lambda name: CardQuestion(name, names, law, fake, prior)
 
 
 def row(question, code):
@@ -289,7 +289,7 @@ def test_a_card_is_valid_from_birth(bad):
 )
 def test_a_question_is_valid_from_birth(bad):
     with pytest.raises(ParameterError):
-        Question(**{"name": "a", "values": ("x", "y"), "law": tiny(None)("a").law, **bad})
+        CardQuestion(**{"name": "a", "values": ("x", "y"), "law": tiny(None)("a").law, **bad})
 
 
 # Hostile cards.

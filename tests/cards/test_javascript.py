@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bruit.cards import Card, Question, javascript
+from bruit.cards import Card, CardQuestion, javascript
 from bruit.cards import card as card_module
 from bruit.laws import TwoLevelLaw
 from bruit.numbers import number
@@ -185,7 +185,7 @@ def test_a_card_whose_weights_are_off_by_two_per_cent_is_noticed():
     law = right.law
     inside = law.inside * 102 // 100
     twin = TwoLevelLaw(inside=inside, outside=law.total - inside, sets=law.sets)
-    wrong = Card(right.digest, "one", (Question("a", ("no", "yes"), twin),))
+    wrong = Card(right.digest, "one", (CardQuestion("a", ("no", "yes"), twin),))
     jobs = [
         {"task": "count", "card": card.content.decode(), "codes": [1], "draws": DRAWS}
         for card in (right.card("a"), wrong)

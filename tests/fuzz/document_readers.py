@@ -20,7 +20,7 @@ from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, writ
 from bruit import Plan, documents, numbers, oracles
 from bruit.cards import Card
 from bruit.collection.prior import read_prior
-from bruit.domains import Bins, Categories, Choices, Dates, Grid, Scale, Schema
+from bruit.domains import Bins, Categories, Dates, Grid, MultiChoice, Scale, Schema
 from bruit.domains.declare import number_question, question
 from bruit.domains.schema import Attribute, domain_from_dict
 from bruit.engines.parquet import metadata_of
@@ -64,7 +64,7 @@ SCHEMA: dict[str, Any] = {
     "agree": Scale(labels=["no", "hardly", "yes"]),
     "code": Categories(k=5, missing="category", outside="other"),
     "pay": Bins([0, 10, 20.5]),
-    "sports": Choices(["run", "swim"]),
+    "sports": MultiChoice(["run", "swim"]),
 }
 SMALL = {"smokes": ["no", "yes"], "age": ["young", "old", "very old"]}
 ROWS = {"smokes": ["no", "yes"] * 4, "age": [18, 20, 30, 39] * 2, "wage": [1.5, 2.0, 0.0, 9.0] * 2, "who": [1, 2] * 4}

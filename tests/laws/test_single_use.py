@@ -34,7 +34,7 @@ from bruit.releases import (
     StaircaseNoise,
 )
 from bruit.releases.bundle import Bundle
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.points import RecordPoints
 from bruit.testing import single_use
 
 SCHEMA = {"a": ["0", "1", "2"], "b": Categories(labels=("x", "y"), missing="category"), "c": Grid(0, 9)}
@@ -239,7 +239,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.exponential.Exponential.choose": lambda e: Exponential.calibrate(1.0).choose([0, 1, 2], e),
     "releases.exponential.Exponential.draw": lambda e: Exponential.calibrate(1.0).draw([1, 2], e),
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
-        Points(QUANTILES.count({"values": AGES})), e
+        RecordPoints(QUANTILES.count({"values": AGES})), e
     ),
     "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
     "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(

@@ -20,7 +20,7 @@ import pytest
 import bruit
 from bruit import Plan, _checks, documents, engines
 from bruit.cards import Card
-from bruit.domains import Attribute, Categories, Choices
+from bruit.domains import Attribute, Categories, MultiChoice
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import BruitError
 from bruit.learning import NaiveBayes
@@ -188,7 +188,7 @@ def _parameters(half: str, folder: Path) -> dict[str, Callable[[], Any]]:
     ledger = Ledger(epsilon=9.0, delta=1e-3)
     return {
         "labels": lambda: Categories(labels=["a", half]),
-        "choices": lambda: Choices(["a", half]),
+        "choices": lambda: MultiChoice(["a", half]),
         "an attribute": lambda: Attribute(half, Categories(k=2)),
         "the column of an attribute": lambda: Attribute("v", Categories(k=2), column=half),
         "a plan's attribute": lambda: Plan({half: ["a", "b"]}, 1.0),

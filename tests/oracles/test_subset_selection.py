@@ -20,7 +20,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import subset_selection as kernel
 from bruit.oracles import RandomizedResponse
-from bruit.oracles.subset_selection import MATRIX_LIMIT, Start, SubsetRows, SubsetSelection, _binomials
+from bruit.oracles.subset_selection import MATRIX_LIMIT, StartBits, SubsetRows, SubsetSelection, _binomials
 from bruit.testing._evidence import frequencies
 from bruit.testing._evidence import people as people_of
 
@@ -131,12 +131,12 @@ def test_every_place_keeps_the_same_number_of_draws(k):
 @pytest.mark.parametrize(
     ("k", "omega", "start"),
     [
-        (3, 1, Start(0, 0)),
-        (3, 2, Start(1, 0)),
-        (5, 2, Start(3, 3)),
-        (6, 3, Start(1, 2)),
-        (6, 2, Start(1, 0)),
-        (9, 2, Start(7, 4)),
+        (3, 1, StartBits(0, 0)),
+        (3, 2, StartBits(1, 0)),
+        (5, 2, StartBits(3, 3)),
+        (6, 3, StartBits(1, 2)),
+        (6, 2, StartBits(1, 0)),
+        (9, 2, StartBits(7, 4)),
     ],
 )
 def test_reports_follow_the_table_from_any_start_and_not_a_neighbouring_law(k, omega, start):
@@ -300,7 +300,7 @@ def _slow(row, code, included, omega, k, draws):
 def test_repairs_are_the_obvious_loop_wherever_the_draws_run_out(k, buffer, seed, data):
     omega = data.draw(st.integers(1, k - 1))
     entropy, n, words = Entropy(seed), 5, (k + 63) // 64
-    start = Start.choose(omega, k)
+    start = StartBits.choose(omega, k)
     rows = start.rows(entropy, n, words)
     codes = (entropy.words(n) % np.uint64(k)).astype(np.min_scalar_type(k - 1))
     included = entropy.words(n) % np.uint64(2) == 1
@@ -363,7 +363,7 @@ def test_binomials_are_those_of_the_formula_up_to_the_limit():
 @pytest.mark.audit("1-1000000", share=3)
 @pytest.mark.parametrize(("omega", "k"), [(1, 2), (1, 10**6), (2, 128), (34, 128), (64, 128), (120, 128), (127, 128)])
 def test_rows_start_near_the_wanted_number_of_members(omega, k):
-    start = Start.choose(omega, k)
+    start = StartBits.choose(omega, k)
     rows = start.rows(Entropy(1), 400, (k + 63) // 64)
     members = _bits(rows.view(np.uint8), k).sum() / 400
     share = start.ones / 2**start.planes
@@ -375,7 +375,7 @@ def test_rows_start_near_the_wanted_number_of_members(omega, k):
 @pytest.mark.parametrize(("k", "omega"), [(1000, 999), (1000, 1), (1000, 990), (10**5, 10**5 - 3)])
 def test_extreme_sizes_take_few_draws(k, omega):
     """Where nearly all values are members, rows start full and few leave: no long search for the last free place."""
-    assert Start.choose(omega, k).cost(omega, k) < 40
+    assert StartBits.choose(omega, k).cost(omega, k) < 40
     reports = SubsetSelection(epsilon=1.0, k=k, omega=omega).privatize([0, 1, k - 1], rng=3)
     assert _bits(reports, k).sum(axis=1).tolist() == [omega] * 3
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
 from bruit.cards import content
-from bruit.cards.question import MOST_VALUES, Question, code_of, is_unicode
+from bruit.cards.question import MOST_VALUES, CardQuestion, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
@@ -91,7 +91,7 @@ class Card:
 
     plan: str
     method: Method
-    questions: tuple[Question, ...]
+    questions: tuple[CardQuestion, ...]
     weights: tuple[int, ...] | None = None
     public: tuple[PublicQuestion, ...] = ()
     rounds: int | None = None
@@ -202,7 +202,7 @@ class Card:
         with translated(kinds, lambda _: FormatError(rule)):
             body = documents.parsed(data.decode(), cls.FORMAT)
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
-            questions = tuple(Question.from_dict(question) for question in body["questions"])
+            questions = tuple(CardQuestion.from_dict(question) for question in body["questions"])
             clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))
             rounds, epochs = (content.whole(body[name]) if name in body else None for name in ("rounds", "epochs"))
             card = cls(body["plan"], body["method"], questions, weights, clear, rounds, epochs)
@@ -309,7 +309,7 @@ class Card:
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
 
     @property
-    def _every(self) -> tuple[Question | PublicQuestion, ...]:
+    def _every(self) -> tuple[CardQuestion | PublicQuestion, ...]:
         return (*self.questions, *self.public)
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:

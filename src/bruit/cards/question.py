@@ -24,7 +24,7 @@ QUESTION_BYTES = 700
 
 
 @dataclass(frozen=True)
-class Question:
+class CardQuestion:
     """A question, and how the answer of one person becomes a message.
 
     Parameters
@@ -148,7 +148,7 @@ class Question:
         return body
 
     @classmethod
-    def from_dict(cls, body: Any) -> Question:
+    def from_dict(cls, body: Any) -> CardQuestion:
         """The inverse of `to_dict`."""
         values = tuple(body["values"])
         if not all(isinstance(text, str) for text in (body["name"], *values)) or len(values) > MOST_VALUES:

@@ -14,7 +14,7 @@ from bruit.tables import Table, counted
 
 if TYPE_CHECKING:
     from bruit.audit import EmpiricalAudit, ExactAudit
-    from bruit.audit.exact import Check
+    from bruit.audit.exact import AuditRow
     from bruit.collection import Plan
     from bruit.collection.mechanisms import Mechanism
     from bruit.oracles import Oracle
@@ -136,26 +136,26 @@ def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
 
 
 def _table(result: dict[str, Any]) -> Table:
-    from bruit.audit.exact import Check, checks_table
+    from bruit.audit.exact import AuditRow, checks_table
 
     several = "mechanism" not in result
-    rows = [Check(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
+    rows = [AuditRow(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
     for unit in ("person", "attribute") if several else ("",):
         rows += _checks_of(unit, result[unit] if unit else result)
     what = result["method"] if several else f"{result['mechanism']} with {counted(result['k'], 'value')}"
     return checks_table(f"Audit of {what}", rows, about=result)
 
 
-def _checks_of(unit: str, checks: dict[str, Any]) -> list[Check]:
-    from bruit.audit.exact import Check
+def _checks_of(unit: str, checks: dict[str, Any]) -> list[AuditRow]:
+    from bruit.audit.exact import AuditRow
 
     of = f"{unit}: " if unit else ""
     claim = "stated" if unit else "stated, computed from the law and rounded up"
     exact = checks["exact"]
     largest = f"{of}largest ratio, exact ({exact['method']})"
-    rows = [Check(f"{of}{claim}", checks["stated"]), Check(largest, exact["epsilon"], exact["holds"])]
+    rows = [AuditRow(f"{of}{claim}", checks["stated"]), AuditRow(largest, exact["epsilon"], exact["holds"])]
     if "empirical" in checks:
         seen = checks["empirical"]
         name = f"{of}best attack on {counted(seen['trials'], 'report')}, at least"
-        rows.append(Check(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
+        rows.append(AuditRow(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
     return rows

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.collection.composite import TABLE_LIMIT as MATRIX_LIMIT
 from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
@@ -289,7 +289,7 @@ class CrossTables(Design):
         places = np.unravel_index(codes, self.shape(names))
         return {own: np.asarray(place, np.int64) for own, place in zip(names, places, strict=True)}
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question about a table, for a card."""
         names = next(names for names in self.tables if title(names) == name)
         labels = [

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.collection import guarantees
 from bruit.collection.columns import ColumnDesign
 from bruit.collection.composite import Table
@@ -69,7 +69,7 @@ class Fake(ColumnDesign):
         """One question is drawn and asked, the others are made up."""
         return self.kind
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question about an attribute, and how it is faked."""
         column = self.columns[name]
         return replace(super().question(name), fake=column.fake, prior=column.weights)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
@@ -166,7 +166,7 @@ class Panel:
             raise ParameterError("memos must be those that this plan gave.")
         return {**self.design.refresh(rows, self.repeated, words), **self.plan.records.kept(memos)}
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question of a card, with the law of its memo and how it is refreshed."""
         memo, panel = self.memos.question(name), self.repeated[name]
         return replace(self.design.question(name), memo=memo.law, refresh=panel.refresh_weight)

@@ -23,7 +23,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
 from bruit.learning._base import check_epsilon, is_mapping, seed_of, with_targets
-from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._features import FeatureRows, Features, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
@@ -233,7 +233,7 @@ def _sizes(features: Features, cells: int) -> dict[str, int]:
             for place, name in enumerate(features.names or ())}  # fmt: skip
 
 
-def _in_cells(features: Features, rows: Rows, cells: int) -> NDArray[np.int64]:
+def _in_cells(features: Features, rows: FeatureRows, cells: int) -> NDArray[np.int64]:
     """The cell of each number between its bounds; a column per numeric column."""
     low, high = features.low, features.high
     # Divided before they are subtracted: bounds may be as far apart as floats go.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
@@ -143,7 +143,7 @@ class Number(MessageReports):
             return super().codes_of(rows)
         return rows.astype(np.uint64) << np.uint64(_PARTS)
 
-    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> CardQuestion:
         """The question on a card, whose answers are the points of the grid."""
         if self.rounding != "nearest":
             raise ParameterError(

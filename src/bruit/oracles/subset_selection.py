@@ -304,14 +304,14 @@ def _binomials(k: int, omega: int) -> NDArray[np.int64]:
 # from, the law of the subset is the same; where to start decides the speed only.
 
 
-class Start(NamedTuple):
+class StartBits(NamedTuple):
     """What rows start from: independent bits, each set with probability ones/2^planes."""
 
     ones: int
     planes: int
 
     @classmethod
-    def choose(cls, omega: int, k: int) -> Start:
+    def choose(cls, omega: int, k: int) -> StartBits:
         """The quickest for subsets of ω of k values: from no bit (0/1) or all (1/1) to 255/256.
 
         >>> Start.choose(34, 128), Start.choose(1, 128)
@@ -353,9 +353,9 @@ class SubsetRows:
     k: int
 
     @cached_property
-    def start(self) -> Start:
+    def start(self) -> StartBits:
         """What rows start from."""
-        return Start.choose(self.omega, self.k)
+        return StartBits.choose(self.omega, self.k)
 
     def draw(self, codes: Codes, included: NDArray[np.bool_], entropy: Entropy, out: NDArray[np.uint8]) -> None:
         """Write a uniform subset for each code: of those with it where it is to be included, else of those without."""
