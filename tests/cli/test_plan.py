@@ -298,6 +298,7 @@ def test_what_an_earlier_round_estimated_is_a_prior_and_the_same_people_pay_for_
         (None, 4, "There is no prior"),
         ("{", 4, "must be JSON"),
         ("{1: 2}", 4, "must be JSON"),
+        (f'{{"sex": [{"1" * 4000}, 1]}}', 4, "must be JSON"),
         ('"text"', 4, "--prior must be a file with the frequencies"),
         ('{"sex": "often"}', 4, "--prior must be a file with the frequencies"),
         ('{"sex": [0.5, 0.5]}', 2, "prior must name every attribute"),

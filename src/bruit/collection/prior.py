@@ -201,8 +201,8 @@ class Prior:
 
 def read_prior(path: Path, schema: Schema) -> Prior:
     """The prior in a file: frequencies by attribute, or what `bruit estimate --json` printed."""
-    with translated((FileNotFoundError, ValueError, RecursionError), lambda error: _unread(path, error)):
-        content = json.loads(path.read_text(encoding="utf-8"))
+    with translated((FileNotFoundError, ValueError, FormatError), lambda error: _unread(path, error)):
+        content = documents.parsed(path.read_text(encoding="utf-8"), "prior")
     if isinstance(content, list) or (isinstance(content, dict) and "format" in content):
         return _prior_of(content if isinstance(content, list) else [content], schema)
     if not isinstance(content, dict) or not all(_is_numbers(shares) for shares in content.values()):
