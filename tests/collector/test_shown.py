@@ -121,6 +121,9 @@ class Counted:
     def links(self, name: str) -> SimpleNamespace:
         return SimpleNamespace(issued=MOST * 7, spent=self.all.answered)
 
+    def waiting(self, name: str) -> int:
+        return self.all.answered - sum(tally.n for tally in self.by_key.values())
+
     def disconnect(self) -> None:
         pass
 
@@ -317,6 +320,42 @@ def test_the_law_catches_an_alarm_about_a_question_that_is_hidden(tmp_path, fold
 
     monkeypatch.setattr(module, "_alarms", outspoken)
     assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 4, 40))
+
+
+# Closing.
+
+
+def test_after_closing_there_is_one_page(store, opened, survey_file) -> None:
+    """What came since the last step is shown from then on, or is gone."""
+    for number, decision in enumerate((True, False)):
+        desk = opened(store, survey_file, f"closed{number}")
+        sent = [desk.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(15)]
+        for body in sent:
+            commit(store, [_Waiting(desk, desk.read(body), None)])
+        before = results(store, desk)
+        assert (before.shown, store.waiting(desk.name)) == (10, 5)
+        store.close(desk.name, whole=decision)
+        decided = results(store, desk)
+        assert (decided.shown, store.waiting(desk.name), decided.undecided) == (15 if decision else 10, 0, False)
+        pages = {page(decided)}
+        for later in (True, False, None):
+            store.close(desk.name, whole=later)
+            pages.add(page(results(store, desk)))
+        assert len(pages) == 1
+        assert store.totals(desk.name).answered == 15
+
+
+def test_a_survey_that_closed_at_its_time_is_decided_later(store, opened, survey_file) -> None:
+    desk = opened(store, survey_file)
+    for body in [desk.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(12)]:
+        commit(store, [_Waiting(desk, desk.read(body), None)])
+    store.close(desk.name)
+    shown = results(store, desk)
+    assert (shown.closed, shown.undecided, shown.shown) == (True, True, 10)
+    assert "bruit survey close alcohol --no-all" in page(shown).decode()
+    store.close(desk.name, whole=False)
+    assert "2 answers came after the last step and are left out" in page(results(store, desk)).decode()
+    assert "bruit survey close" not in page(results(store, desk)).decode()
 
 
 # The same with people.

@@ -115,6 +115,8 @@ class Results:
         none are needed.
     closed
         Whether it is closed.
+    undecided
+        Whether it is closed, and nobody has said yet whether the answers since the last step are left out.
     tallies
         What was counted until the last step, by stratum and round, whether it is shown or not.
     strata
@@ -136,6 +138,7 @@ class Results:
     totals: Totals
     links: Links | None
     closed: bool
+    undecided: bool
     tallies: Mapping[tuple[int, int], Tally]
     strata: Mapping[tuple[int, int], Tally]
     rounds: Mapping[int, tuple[Question, ...]]
@@ -205,8 +208,9 @@ def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
     tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
     totals = store.totals(desk.name)
     links = _links(store, desk) if opened.links else None
+    undecided = opened.closed and store.waiting(desk.name) > 0
     if before is not None and before.survey is desk.survey and before.tallies == tallies:
-        return replace(before, totals=totals, links=links, closed=opened.closed)
+        return replace(before, totals=totals, links=links, closed=opened.closed, undecided=undecided)
     numbers = sorted({number for _, number in tallies})
     wholes = {number: _whole(tallies, number) for number in numbers}
     gates = {number: _gates(desk, tallies, number) for number in numbers}
@@ -217,6 +221,7 @@ def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
         totals=totals,
         links=links,
         closed=opened.closed,
+        undecided=undecided,
         tallies=tallies,
         strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in gates[key[1]].strata},
         rounds={number: _round(desk, tallies, number, gates[number]) for number in numbers},

@@ -121,14 +121,14 @@ def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) ->
     words
         The texts of the page.
     for_asker
-        Whether whoever runs the survey reads it, and may be shown the command that includes them.
+        Whether whoever runs the survey reads it, and may be shown the commands that include them or forget them.
     """
     if not results.held_back or not results.rounds:
         return ""
     number = "one" if results.held_back == 1 else "many"
     line = words[f"{'left_out' if results.closed else 'held'}_{number}"]
     line = line.format(held=results.held_back, step=results.survey.shown_from)
-    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.closed and for_asker else line
+    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.undecided and for_asker else line
 
 
 def _own(results: Results, language: str) -> str:

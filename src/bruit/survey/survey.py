@@ -43,7 +43,7 @@ class Survey:
     expected
         How many people are expected to answer; None if the file does not say.
     shown_from
-        Results are shown in steps of at least so many answers.
+        A question is shown from so many reports on, and results move in steps of at least so many answers.
     opens, closes
         When reports are taken, with their offset; None if nothing is said.
     round_opens

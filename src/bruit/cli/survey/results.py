@@ -24,7 +24,8 @@ def results(
 ) -> None:
     """Show the estimates of a survey, with intervals, and whether its reports follow the law.
 
-    Results advance in steps of at least shown_from answers, so that two looks do not differ by one person's report.
+    A question is shown from shown_from reports on it, and so is each group. Results advance in steps of at least as
+    many answers, so that two looks do not differ by one person's report.
     """
     from bruit.collector import export
     from bruit.collector.results import results as look
