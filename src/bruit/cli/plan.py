@@ -136,8 +136,14 @@ def plan(
     from bruit.collection.prior import read_prior
 
     if question is not None and len(question) == 1 and _options.is_plan(Path(question[0])):
-        given = {"--epsilon": epsilon, "--method": method, "--output": output, "--public": public, "--rounds": rounds}
-        _write_sheet(Path(question[0]), sheet, given, people=people, title=title, force=force)
+        options = {
+            "--epsilon": epsilon, "--data": data, "--csv": csv, "--method": method, "--base": base, "--prior": prior,
+            "--budgets": budgets, "--weights": weights, "--table": table, "--public": public, "--rounds": rounds,
+            "--epochs": epochs, "--epoch-epsilon": epoch_epsilon, "--follow-changes": follow_changes or None,
+            "--missing": missing, "--outside": outside, "--output": output, "--check-compliance": check_compliance,
+            "--json": as_json or None,
+        }  # fmt: skip
+        _write_sheet(Path(question[0]), sheet, options, people=people, title=title, force=force)
         return
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     source = None if data is None else _options.read(data, _engine.options(csv))
@@ -182,7 +188,7 @@ def plan(
 
 
 def _write_sheet(
-    path: Path, language: str | None, given: dict[str, Any], *, people: int, title: str, force: bool
+    path: Path, language: str | None, options: dict[str, Any], *, people: int, title: str, force: bool
 ) -> None:
     """Write the page of a plan that there is, beside it."""
     from bruit import sheets
@@ -190,7 +196,7 @@ def _write_sheet(
 
     if language is None:
         raise ParameterError(f"{path.name} is a plan already: --sheet en writes its page for an ethics board.")
-    for name in (name for name, value in given.items() if value is not None):
+    for name in (name for name, value in options.items() if value is not None):
         raise ParameterError(f"{path.name} is a plan already, and --sheet writes its page: leave {name} out.")
     page, known = _page(language, path, force=force), Plan.open(path)
     written = sheets.sheet(known, language, people=people, title=title)
