@@ -63,7 +63,7 @@ def results(
             f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
         )
     for part in shown.silent_deviations:
-        console.warn(f"these reports do not follow the law: those on {part!r}, which are too few to show.")
+        console.warn(f"these reports do not follow the law: those on {part!r}, whose counts are not shown.")
     for which, question in _questions(shown):
         for line in _lines(shown.survey, question, words):
             console.say(which + line)
