@@ -322,6 +322,42 @@ def test_the_law_catches_an_alarm_about_a_question_that_is_hidden(tmp_path, fold
     assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 4, 40))
 
 
+# Two surveys that differ in what is hidden.
+
+
+class Given(Counted):
+    """A survey of two questions, with these numbers of reports on the first and on the second in each class."""
+
+    def __init__(self, folder: Path, numbers: list[tuple[int, int]]) -> None:
+        path = folder / "two.toml"
+        path.write_text(TWO, encoding="utf-8")
+        survey = Survey.read(path)
+        self.opened = Opened("two", survey.digest, document(path), False, False, bytes(32))
+        self.desk = Desk(self.opened)
+        self.by_key = {
+            (stratum, 1): Tally(
+                design=survey.plan.digest, counts=[first, second, first, 0, 0, 0, second], n=first + second
+            )
+            for stratum, (first, second) in enumerate(numbers)
+        }
+        self.all = Totals(sum(map(sum, numbers)), 0, 0)
+
+
+def everything(store: Counted, folder: Path) -> list[bytes]:
+    """All bytes that a reader gets."""
+    shown = results(store, store.desk)
+    names = export(shown, folder, replace=True)
+    return [page(shown), page(shown, public=True), *((folder / name).read_bytes() for name in sorted(names))]
+
+
+def test_other_numbers_in_hidden_groups_change_no_byte(tmp_path, folder) -> None:
+    """Reports on the second question move between two classes of which neither is shown for it."""
+    numbers = [[(40, small), (40, 13 - small), (40, 30), (40, 30)] for small in (1, 2, 3)]
+    first, *rest = (everything(Given(tmp_path, own), folder) for own in numbers)
+    assert all(other == first for other in rest)
+    assert everything(Given(tmp_path, [(40, 1), (40, 12), (40, 31), (40, 29)]), folder) != first
+
+
 # Closing.
 
 
