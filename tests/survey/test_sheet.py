@@ -157,7 +157,7 @@ def test_a_sheet_says_who_asks_what_is_in_clear_where_data_go_and_why_nothing_is
         "au moins 20 réponses à cette question dans ce groupe",
         "Après la clôture, il n’y a qu’une page.",
         "On ne peut pas le reprendre.",
-        "personne ne peut le retrouver ni le retirer.",
+        "il n’y a rien que l’on puisse rechercher et retirer.",
         "Contact pour les questions et les réclamations",
     ):
         assert sentence in text, sentence

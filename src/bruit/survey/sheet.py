@@ -285,7 +285,7 @@ class _Sheet:
         yield heading(self.say("voluntary"))
         yield paragraph(self.say("voluntary_text"))
         yield paragraph(self.page("leaves_withdraw"), on_page=True)
-        yield paragraph(self.say("withdraw_why"))
+        yield paragraph(self.say(f"withdraw_{self.channel}"))
 
     def _fill(self) -> Iterator[Part]:
         names = [] if self.survey.asker[self.language] else ["who"]
