@@ -59,7 +59,7 @@ def test_what_can_be_learnt_is_the_person_s_ratio_rounded_to_the_private_side(na
 def test_what_is_sent_in_clear_is_listed_and_only_then() -> None:
     assert "These answers, which are sent as they are: “school”." in text(sheet(PLANS["SMP"], "en", people=10))
     assert "Which question was drawn" in text(sheet(PLANS["SMP"], "en", people=10))
-    assert "No answer is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
+    assert "No answer to these questions is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
     assert "Which question was drawn" not in text(sheet(PLANS["one"], "en", people=10))
 
 

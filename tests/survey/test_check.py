@@ -55,6 +55,12 @@ UNWISE = {
     "a gate beyond all people": (WISE, "people = 1000", "people = 1000\nshown_from = 2000", "nothing would be shown"),
     "a last step that is not whole": (WISE, "people = 1000", "people = 1008", r"last 8 answers .* shown_from = 9\."),
     "people of whom no step is whole": (WISE, "people = 1000", "people = 1009", "last 9 answers .* a multiple"),
+    "questions that few report on": (
+        MANY,
+        "people = 200",
+        "people = 48",
+        "one of 6 answers or tables, about 8 people each, and each is shown from 20 reports on",
+    ),
     "hardly any protection": (WISE, "epsilon = 1.0", "epsilon = 4.0", "can become 99 %"),
     "groups of few": (MANY, "people = 200", "people = 60", "3 groups, about 20.0 people in each"),
     "GRR with many answers": (LONG, "epsilon = 1.0", 'epsilon = 1.0\nmethod = "GRR"', "too many for GRR"),

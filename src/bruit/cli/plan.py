@@ -127,12 +127,24 @@ def plan(
 
     With --rounds and --epoch-epsilon, --epsilon is that of one report, and it is shown what one report, two, an epoch
     and all epochs tell, and how often the best guess is right that has seen all reports of an epoch.
+
+    With a plan in place of questions, as bruit plan or bruit survey export wrote it, --sheet writes its page.
     """
     from bruit import sheets
     from bruit.collection import Plan, methods
     from bruit.collection.design import Unit
     from bruit.collection.prior import read_prior
 
+    if question is not None and len(question) == 1 and _options.is_plan(Path(question[0])):
+        options = {
+            "--epsilon": epsilon, "--data": data, "--csv": csv, "--method": method, "--base": base, "--prior": prior,
+            "--budgets": budgets, "--weights": weights, "--table": table, "--public": public, "--rounds": rounds,
+            "--epochs": epochs, "--epoch-epsilon": epoch_epsilon, "--follow-changes": follow_changes or None,
+            "--missing": missing, "--outside": outside, "--output": output, "--check-compliance": check_compliance,
+            "--json": as_json or None,
+        }  # fmt: skip
+        _write_sheet(Path(question[0]), sheet, options, people=people, title=title, force=force)
+        return
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     source = None if data is None else _options.read(data, _engine.options(csv))
     declared = _questions.schema(question, missing, source, outside)
@@ -173,6 +185,26 @@ def plan(
         expected.show(output)
         if second is not None:
             second.show(output)
+
+
+def _write_sheet(
+    path: Path, language: str | None, options: dict[str, Any], *, people: int, title: str, force: bool
+) -> None:
+    """Write the page of a plan that there is, beside it."""
+    from bruit import sheets
+    from bruit.collection import Plan
+
+    if language is None:
+        raise ParameterError(f"{path.name} is a plan already: --sheet en writes its page for an ethics board.")
+    for name in (name for name, value in options.items() if value is not None):
+        raise ParameterError(f"{path.name} is a plan already, and --sheet writes its page: leave {name} out.")
+    page, known = _page(language, path, force=force), Plan.open(path)
+    written = sheets.sheet(known, language, people=people, title=title)
+    if page is not None:
+        documents.write_text(page, written)
+    console.say(f"sheet: {page}", whole=True)
+    if not known.public:
+        console.note("The plan of a survey lacks its questions in clear; bruit survey sheet has them all.")
 
 
 def _page(language: str | None, output: Path | None, *, force: bool) -> Path | None:

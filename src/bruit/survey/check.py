@@ -143,6 +143,7 @@ class Check:
                 f"{counted(self.survey.expected or 0, 'person')} are expected: "
                 "nothing would be shown. Lower shown_from."
             )
+        warnings += self._few_reports()
         warnings += self._last_step()
         widest = max(self.prospects, key=lambda prospect: prospect.relative)
         if widest.relative > WIDE:
@@ -156,6 +157,19 @@ class Check:
             )
         return warnings
 
+    def _few_reports(self) -> list[str]:
+        """Where one question is drawn for each person, a question is shown by the reports on it."""
+        draws, step = self.survey.plan.design.draws, self.survey.shown_from
+        if draws is None or not self.survey.plan.design.is_tested or self.people < step:
+            return []
+        fewest = self.people * min(draws) / sum(draws)
+        if fewest >= step:
+            return []
+        return [
+            f"Each person reports one of {len(draws)} answers or tables, about {fewest:.0f} people each, and each is "
+            f"shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
+        ]
+
     def _last_step(self) -> list[str]:
         """Results move in steps: who comes after the last one is not shown unless the survey is closed with --all."""
         people, step = self.survey.expected or 0, self.survey.shown_from
@@ -165,7 +179,7 @@ class Check:
         other = min(steps, key=lambda size: (abs(size - step), -size), default=None)
         return [
             f"{counted(people, 'person')} are expected and results move in steps of {step}: the last "
-            f"{counted(people % step, 'answer')} would stay out until bruit survey close --all. "
+            f"{counted(people % step, 'answer')} would stay out unless bruit survey close --all includes them. "
             + ("Set people to a multiple of shown_from." if other is None else f"Set shown_from = {other}.")
         ]
 

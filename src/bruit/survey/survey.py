@@ -44,7 +44,7 @@ class Survey:
     expected
         How many people are expected to answer; None if the file does not say.
     shown_from
-        Results are shown in steps of at least so many answers.
+        A question is shown from so many reports on, and results move in steps of at least so many answers.
     opens, closes
         When reports are taken, with their offset; None if nothing is said.
     round_opens
@@ -303,3 +303,19 @@ class Survey:
         from bruit.survey.page import page
 
         return page(self, address=address, links=links, insecure_demo=insecure_demo)
+
+    def sheet(self, language: str | None = None, *, channel: str | None = None, links: bool = False) -> bytes:
+        """What people and ethics boards read before anybody is asked: one HTML file to print.
+
+        Parameters
+        ----------
+        language
+            A language of the survey, ``"en"`` or ``"fr"``; the first of these that it has unless given.
+        channel
+            How answers come back: ``"collector"`` unless given, ``"codes"`` or ``"paper"``.
+        links
+            Whether people come by single-use links, as for `page`.
+        """
+        from bruit.survey.sheet import sheet
+
+        return sheet(self, language, channel=channel, links=links)

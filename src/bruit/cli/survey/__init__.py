@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from bruit.cli.exits import ended
-from bruit.cli.survey import backup, check, close, delete, demo, export, links, new, open, page, paper, results
+from bruit.cli.survey import backup, check, close, delete, demo, export, links, new, open, page, paper, results, sheet
 
 app = typer.Typer(
     help="Surveys that people answer in their own browser, which draws before it sends.",
@@ -16,6 +16,7 @@ app.command("new", short_help="Write a survey to begin with.")(ended(new.new))
 app.command("check", short_help="Say what a survey promises, and what its people will learn.")(ended(check.check))
 app.command("page", short_help="Write the page that people answer on, one HTML file.")(ended(page.page))
 app.command("paper", short_help="Write a sheet to print, with coins or dice.")(ended(paper.paper))
+app.command("sheet", short_help="Write what people and an ethics board read beforehand.")(ended(sheet.sheet))
 app.command("demo", short_help="Open a filled example on this machine.")(ended(demo.demo))
 app.command("open")(ended(open.open_survey))
 app.command("links", short_help="Make single-use links, for a survey by invitation.")(ended(links.links))
