@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 import bruit
 from bruit import Grid, Guarantee, Plan, Schema, datasets, learning, releases
-from bruit.collection import compare
+from bruit.collection import Repeat, compare
 from bruit.domains import Attribute
 from bruit.learning import search_cost
 from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Piecewise, SquareWave, Staircase
@@ -155,7 +155,7 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     },
     "panel": lambda: Repeated(bruit.oracle("GRR", epsilon=1.0, labels=LABELS), epoch=2.0),
     "plan": lambda: Plan({HOSTILE: LABELS, "age": Grid(18, 90)}, epsilon=1.0, public={f"in {HOSTILE}": LABELS}),
-    "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, epoch_epsilon=2.0, rounds=3),
+    "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, repeat=Repeat(3, epoch_epsilon=2.0)),
     "schema": lambda: Schema([Attribute(HOSTILE, LABELS, public=True), Attribute("age", Grid(18, 90))]),
     "guarantee": lambda: Guarantee(epsilon=1.0, neighbours="value"),
     "guarantee with δ": lambda: Guarantee(epsilon=1.0, delta=1e-6, neighbours="person-replace"),
