@@ -45,7 +45,7 @@ def _oracles() -> list[Oracle]:
 
 
 def _numbers() -> list[Number]:
-    whole: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 9), "missing": "drop"}
+    whole: dict[str, Any] = {"epsilon": 1.0, "domain": Grid(0, 9, missing="drop")}
     between: dict[str, Any] = {"epsilon": 2.0, "bounds": (-1.0, 1.5), "cells": 11}
     return [
         numbers.number(name, rounding=rounding, **settings)

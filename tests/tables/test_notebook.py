@@ -39,6 +39,7 @@ _PART = "a part of a schema, which has HTML; its repr is one line"
 _INSIDE = "a law or noise inside a statistic: its repr is its definition, or redacted"
 _LEDGER = "a line of a ledger, which has HTML"
 #: Public classes without HTML, each with its reason.
+_METHOD = "one line says it; a plan, which has it, has HTML"
 PLAIN = {
     "Entropy": "randomness shows nothing",
     "Memory": "a person's own memory shows nothing but its file",
@@ -60,7 +61,9 @@ PLAIN = {
     "Groups": "one line says it; what it publishes has HTML", "GroupStatistics": "one line says it; results have HTML",
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "BoundsGuide": "one line; what it chooses has HTML",
-    "Panel": "the rounds of a plan, which has HTML",
+    "Panel": "the rounds of a plan, which has HTML", "Repeat": _METHOD,
+    "One": _METHOD, "SPL": _METHOD, "SMP": _METHOD, "SMPk": _METHOD, "RSFD": _METHOD, "RSRFD": _METHOD, "TAB": _METHOD,
+    "Task": "what a method is given to settle", "Settled": "what a plan is made of, which has HTML",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
 
