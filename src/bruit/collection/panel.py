@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bruit.collection.plan import Plan
 
 #: How rounds are declared, in Python and on the command line.
-AS_IN = "repeat=Repeat(12, epochs=4, epoch_epsilon=2.0) (--rounds 12 --epochs 4 --epoch-epsilon 2)"
+AS_IN = "repeat=Repeat(12, epochs=4, epoch_epsilon=2.0) (-e 1 --epoch-epsilon 2 --rounds 12 --epochs 4)"
 
 
 @dataclass(frozen=True)
