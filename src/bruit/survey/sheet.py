@@ -169,7 +169,7 @@ class _Sheet:
             yield paragraph(self.say("picked_only"), note=True)
 
     def _is_drawn(self) -> bool:
-        return self.survey.plan.design.card_kind == "SMP"
+        return self.survey.plan.design.draws is not None
 
     def _pick(self, attributes: list[dict[str, Any]]) -> Part:
         """Which of several answers is sent."""
