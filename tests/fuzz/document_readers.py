@@ -151,7 +151,7 @@ share = 0.2
 #: Which functions each reader goes through, as module:name.
 COVERS: dict[str, tuple[str, ...]] = {
     "plan": ("collection/plan:Plan.from_json", "collection/files:_digest"),
-    "card": ("cards/card:Card.read", "cards/question:Question.from_dict"),
+    "card": ("cards/card:Card.read", "cards/question:CardQuestion.from_dict"),
     "tally": ("estimation/tally:Tally.from_json", "estimation/tally:Tally.from_dict"),
     "bytes of a tally": ("estimation/tally:Tally.from_bytes",),
     "schema": ("domains/schema:Schema.from_json", "domains/schema:Schema.from_list"),
