@@ -16,7 +16,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, rounding
 from bruit.engines import Source
 from bruit.engines.bounding import Profile, draw_key, fold_people
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
@@ -35,7 +36,6 @@ from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import Person
 from bruit.releases.release import Release
-from bruit.releases.statistic import LedgerLike
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
@@ -104,6 +104,9 @@ class BoundsGuide:
     >>> guide.publish(guide.fold(views, 7), rng=7).person.groups
     1
     """
+
+    #: What a seed is mixed with.
+    verb: ClassVar[str] = "bounds"
 
     count: Count
     person: str
@@ -192,11 +195,7 @@ class BoundsGuide:
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another guide.", expected=self.digest, actual=raw.design)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "bounds", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
-        words = Words.resolve(rng, "bounds", self.digest)
+        words = booked(self, ledger, rng, label)
         simulated = not words.secure
         exact = cut(raw.reveal(design=self.digest))
         cells, (first, second) = len(self.candidates), words.split(2)
