@@ -11,6 +11,7 @@ from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, 
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from bruit.releases.once import Kept, publish_once
 from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
@@ -42,6 +43,7 @@ __all__ = [
     "Histogram",
     "HistogramQuantiles",
     "InverseSensitivity",
+    "Kept",
     "LengthFunction",
     "Mean",
     "Median",
@@ -67,5 +69,6 @@ __all__ = [
     "WeightedMean",
     "WeightedSum",
     "choose_bounds",
+    "publish_once",
     "release",
 ]

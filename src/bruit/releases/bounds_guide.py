@@ -187,14 +187,18 @@ class BoundsGuide:
             counts.append(np.bincount(groups, minlength=len(self.groups)))
         return RawTally(design=self.digest, counts=np.concatenate(counts).astype(np.int64))
 
-    def publish(
-        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
-    ) -> BoundsChoice:
-        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+    def check(self, raw: RawTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
         if not isinstance(raw, RawTally):
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another guide.", expected=self.digest, actual=raw.design)
+
+    def publish(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> BoundsChoice:
+        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+        self.check(raw)
         words = booked(self, ledger, rng, label)
         simulated = not words.secure
         exact = cut(raw.reveal(design=self.digest))

@@ -31,7 +31,7 @@ from bruit.privacy.ledger import Line
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled
-from bruit.releases.selection import Groups, GroupTally, booked_counts
+from bruit.releases.selection import Groups, GroupTally, booked_counts, checked_counts
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.tables import Table
 from bruit.typing import SourceLike
@@ -174,6 +174,10 @@ class GroupStatistics:
             with _named(statistic):
                 codes += statistic.row_codes(batch)
         return sorting._replace(codes=codes)
+
+    def check(self, raw: GroupTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
+        checked_counts(self, raw)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None

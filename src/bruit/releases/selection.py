@@ -418,10 +418,15 @@ def booked_counts(
     what: Spend, raw: Any, ledger: LedgerLike | None, rng: Randomness, label: str | None
 ) -> tuple[dict[str, Any], Words]:
     """What a tally of groups holds, and the words for its noise, once all is booked."""
+    counts = checked_counts(what, raw)
+    return counts, booked(what, ledger, rng, label)
+
+
+def checked_counts(what: Spend, raw: Any) -> dict[str, Any]:
+    """What a tally of groups holds, if it is of this release."""
     if not isinstance(raw, GroupTally):
         raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
-    counts = raw.reveal(design=what.digest)
-    return counts, booked(what, ledger, rng, label)
+    return raw.reveal(design=what.digest)
 
 
 def _added(first: Any, second: Any) -> Any:
@@ -599,6 +604,10 @@ class Groups:
     def tally_of(self, counts: Mapping[str, int]) -> GroupTally:
         """Counts of people as a tally of these groups, which shows nothing."""
         return GroupTally(design=self.digest, counts=counts)
+
+    def check(self, raw: GroupTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
+        checked_counts(self, raw)
 
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
