@@ -24,7 +24,7 @@ from bruit.rounding import decimal_share
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import Groups, GroupStatistics, Person, Release, Results, Statistic
+    from bruit.releases import Person, Release, Results, Statistic
 
 #: What is drawn with noise, and kept.
 Drawn = TypeVar("Drawn")
@@ -267,7 +267,7 @@ def release(
 
 
 def _foresee(
-    whole: Release | Groups | GroupStatistics,
+    whole: Release,
     file: str,
     ledger: Path | None,
     budget: dict[str, Any],
@@ -411,7 +411,7 @@ class _Request:
     weight: str | None
     outside: Any = None
 
-    def release(self) -> Release | Groups | GroupStatistics:
+    def release(self) -> Release:
         """The release that the options ask for."""
         from bruit.domains import Missing, Outside
         from bruit.domains.declare import questions
@@ -460,9 +460,9 @@ class _Request:
                 f"which groups occur. Or name and count only groups of many: --count --by {bare}=? --delta 1e-6."
             )
 
-    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups | GroupStatistics:
+    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Release:
         """The groups of many people, and sums and means of them, where nobody declares which groups there are."""
-        from bruit.releases import Groups, GroupStatistics
+        from bruit.releases import Count, Release
 
         name = next(name for name, domain in groups.items() if domain is None)
         declared = any(domain is not None for domain in groups.values())
@@ -487,10 +487,10 @@ class _Request:
         person = self.person.read(rows_per_group=1)
         neighbours: Any = self.neighbours
         share = decimal_share(self.epsilon or 0.0, 1 + len(texts))
-        named = Groups(list(groups), epsilon=share, delta=self.delta, neighbours=neighbours, person=person)
+        named = Count(epsilon=share, delta=self.delta, neighbours=neighbours)
         privacy = {"epsilon": share, "neighbours": neighbours}
         statistics = [self._statistic(kind, text, privacy) for kind, text in texts]
-        return GroupStatistics(named, {item.title: item for item in statistics}) if statistics else named
+        return Release([named, *statistics], list(groups), person)
 
     def from_file(self, path: Path) -> Release:
         """The release that a file describes; options that say what to publish would be ignored, and are refused."""
@@ -562,7 +562,7 @@ def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
     return [first + place * step for place in range(many)]
 
 
-def _gaps(error: Exception, release: Release | Groups | GroupStatistics) -> DataError:
+def _gaps(error: Exception, release: Release) -> DataError:
     """A gap that is not provided for, with the option that helps."""
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""
