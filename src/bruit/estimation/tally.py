@@ -254,6 +254,10 @@ class KeyedCounts(Mapping[str, Counts]):
     def __len__(self) -> int:
         return len(self._places)
 
+    def column(self, place: int) -> dict[str, int]:
+        """One number of each key."""
+        return dict(zip(self._places, self._matrix[:, place].tolist(), strict=True)) if len(self) else {}
+
     def __add__(self, other: KeyedCounts) -> KeyedCounts:
         if not len(other):
             return self

@@ -501,7 +501,7 @@ class SelectedGroups:
         """The named groups in the order of their labels, with their noisy numbers, then the sums of these groups."""
         simulated, others = not words.secure, self._others(part)
         first, *own = words.split(1 + len(others)) if others else [words]
-        labels, values = self.named({label: int(numbers[0]) for label, numbers in counts.items()}, first)
+        labels, values = self.named(counts.column(0), first)
         results = {self.naming: self._result(labels, values, simulated)}
         place = 1
         for (name, statistic), noise in zip(others, own, strict=True):
@@ -595,7 +595,7 @@ class SelectedGroups:
 
     def law(self, part: Grouped, counts: KeyedCounts) -> dict[str, NamedLaw]:
         """The law of each group that has people, by its label."""
-        people = {label: int(numbers[0]) for label, numbers in counts.items()}
+        people = counts.column(0)
         return {label: NamedLaw(people[label], self.noise) for label in sorted(people)}
 
     def to_dict(self) -> dict[str, Any]:
