@@ -406,8 +406,8 @@ class Ledger(_Shared):
         states = [self._state(entry) for entry in entries]
         if _LOST in states:
             notes.append(
-                f"{_LOST}: booked, and its file is not there. The program was stopped, and the same command draws it; or "
-                "the file was moved."
+                f"{_LOST}: booked, and its file is not there. The program was stopped, and the same command draws it; "
+                "or the file was moved."
             )
         notes.append(f"neighbours: {self.neighbours}")
         about = {"budget": self._budget, "spent": spent.to_dict(), "remaining": left._asdict()}
