@@ -176,6 +176,8 @@ def test_a_union_books_all_at_once_and_its_parts_have_noise_of_their_own() -> No
     ]
     assert drawn[0] != drawn[1]
     assert results["first"].statistic["label"] == "wave"
+    with pytest.raises(ParameterError, match="each of its releases"):
+        union.law(union.fold(FARES))
     with pytest.raises(ParameterError, match="different names"):
         Release.union([Release(Count(epsilon=0.1))] * 2)
     with pytest.raises(ParameterError, match="same person"):

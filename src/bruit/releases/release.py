@@ -286,8 +286,10 @@ class Release(Described):
         >>> law.sums, law.noises[0].scale
         ((3,), Fraction(2, 1))
         """
-        pairs = zip(self._parts, self._revealed(raw), strict=True)
-        return {name: law for part, counts in pairs for name, law in part.grouping.law(part, counts).items()}
+        if len(self._parts) > 1:  # a label of undeclared groups may be the name of a statistic
+            raise ParameterError("A union has no law of its own: ask each of its releases.")
+        (part,) = self._parts
+        return part.grouping.law(part, raw.reveal(design=self.digest))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""
