@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import DataError, LimitError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
+from bruit.privacy import Ledger
 from bruit.releases import (
     AboveThreshold,
     Bounds,
     BoundsGuide,
     ContinualCount,
     Count,
-    Groups,
-    GroupStatistics,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -37,6 +37,7 @@ from bruit.releases import (
     Variance,
     WeightedMean,
     WeightedSum,
+    publish_once,
 )
 from bruit.releases.lengths import MeanLength
 from bruit_studies.as_printed import DecilesAsPrinted
@@ -193,7 +194,7 @@ def test_a_session_has_the_same_outcome_for_all_answers(monotone: bool) -> None:
 
 
 def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
-    groups = Groups("zone", epsilon=1.0, delta=0.01)
+    groups = Release(Count(epsilon=1.0, delta=0.01), "zone")
     tables = [{"zone": zones} for zones in (["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])]
 
     def publish(table: Any, ledger: Any) -> Any:
@@ -203,10 +204,8 @@ def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> Non
 
 
 def test_sums_of_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
-    groups = Groups("zone", epsilon=1.0, delta=0.01)
-    whole = GroupStatistics(
-        groups, {"sum": Sum("x", bounds=(-3, 7), epsilon=1.0), "mean": Mean("x", bounds=(-3, 7), epsilon=1.0)}
-    )
+    sums = {"sum": Sum("x", bounds=(-3, 7), epsilon=1.0), "mean": Mean("x", bounds=(-3, 7), epsilon=1.0)}
+    whole = Release({"count": Count(epsilon=1.0, delta=0.01), **sums}, "zone")
     zones = ([], ["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])
     tables = [{"zone": np.array(labels, str), "x": np.full(len(labels), 1e300)} for labels in zones]
 
@@ -223,6 +222,20 @@ def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
     def publish(table: Any, ledger: Any) -> Any:
         return len(guide.publish(guide.fold(table), ledger, rng=1).errors)
 
+    assert testing.check_after_booking(publish, tables) is None
+
+
+def test_what_is_published_once_has_the_same_outcome_for_all_data(tmp_path: Path) -> None:
+    release = Release({"people": Count(epsilon=0.5), "sum": Sum("x", bounds=(-3, 7), epsilon=0.5)})
+    numbers = itertools.count()
+
+    def publish(table: Any, notary: Any) -> Any:
+        ledger = Ledger.open(tmp_path / f"{next(numbers)}.ledger", epsilon=1.0)
+        kept = publish_once(release, table, ledger, 1)
+        notary.book([line for line in release.lines() if len(ledger) == 2])
+        return [type(result) for result in kept.result.values()]
+
+    tables = [{"x": np.full(size, value)} for size, value in ((0, 0.0), (1, 1e300), (500, -1e300))]
     assert testing.check_after_booking(publish, tables) is None
 
 
@@ -252,8 +265,6 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
         "BoundsGuide",
         "ContinualCount",
         "ContinualSeries",
-        "GroupStatistics",
-        "Groups",
         "LocalPrivatizer",
         "Release",
         "SearchCost",  # asks a ledger, and books nothing
@@ -326,8 +337,8 @@ class AlwaysFails(Count):
 
 
 class _NotBooked(Release):
-    def _book(self, ledger: Any, label: Any) -> None:
-        pass
+    def publish(self, raw: Any, ledger: Any = None, *args: Any, **options: Any) -> Any:
+        return super().publish(raw, None, *args, **options)
 
 
 class NeverBooks(Count):

@@ -23,6 +23,7 @@ from bruit.collection import RSRFD, Plan, Repeat
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
+from bruit.privacy import Ledger
 from bruit.publications import Publication, Request, publish
 from bruit.releases import (
     AboveThreshold,
@@ -33,7 +34,6 @@ from bruit.releases import (
     Release,
     StaircaseNoise,
 )
-from bruit.releases.bundle import Bundle
 from bruit.releases.quantiles.points import RecordPoints
 from bruit.testing import single_use
 
@@ -121,17 +121,17 @@ VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 20
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
 GUIDE = releases.BoundsGuide(releases.Count(epsilon=1.0), "user", {"zone": range(5)})
 DAYS = releases.ContinualCount(steps=4, epsilon=1.0, delta=0.01)
-ZONES = releases.Groups(
-    "zone", epsilon=1.0, delta=0.01, person=releases.Person("user", groups=1, rows_per_group=1)
-)  # fmt: skip
+IN_ZONES = releases.Person("user", groups=1, rows_per_group=1)
+NAMED = releases.Count(epsilon=1.0, delta=0.01)
+ZONES = Release({"zones": NAMED}, "zone", IN_ZONES)
 GEOMETRIC = releases.SelectionNoise(Fraction(1), Fraction(1, 100))
 ZONES_RAW = ZONES.fold(VISITS, 1)
-ZONE_SUMS = releases.GroupStatistics(ZONES, {"sum": releases.Sum("zone", bounds=(0, 9), epsilon=1.0)})
+ZONE_SUMS = Release({"count": NAMED, "sum": releases.Sum("zone", bounds=(0, 9), epsilon=1.0)}, "zone", IN_ZONES)
 ZONE_SUMS_RAW = ZONE_SUMS.fold(VISITS, 1)
 
 
-BUNDLE = Bundle([PEOPLE], {"zones": ZONES})
-BUNDLE_TALLY = BUNDLE.fold(VISITS, 1)
+UNION = Release.union([PEOPLE, ZONES])
+UNION_TALLY = UNION.fold(VISITS, 1)
 PUBLICATION = Publication(
     "Visits", "visits", [Request("people", "histogram", "zone=0..4", person=releases.Person("user", rows=1))], 1.0,
     Path("ledger"), budget={"epsilon": 1e6}, page=False, folder=Path(FOLDER.name),
@@ -145,9 +145,15 @@ def published(entropy: Entropy) -> Any:
     return publish(plan, VISITS, entropy)["people"].values
 
 
-def test_a_bundle_uses_words_once() -> None:
+def kept(entropy: Entropy) -> Any:
+    """One more result for every call, beside one ledger."""
+    ledger = Ledger.open(Path(FOLDER.name) / "kept.ledger", epsilon=1e6)
+    return releases.publish_once(Count(epsilon=0.1).alone, AGES, ledger, entropy, again=True)
+
+
+def test_a_union_uses_words_once() -> None:
     assert (
-        testing.check_single_use(lambda entropy: BUNDLE.publish(BUNDLE_TALLY, rng=entropy)["histogram of zone"].values)
+        testing.check_single_use(lambda entropy: UNION.publish(UNION_TALLY, rng=entropy)["histogram of zone"].values)
         is None
     )
 
@@ -185,20 +191,17 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.bounds_guide.choose_bounds": lambda e: (
         releases.choose_bounds(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
     ),
+    "releases.once.publish_once": lambda e: kept(e).result["count"].values,
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.release.Release.bounded": lambda e: list(PEOPLE.bounded(releases.Person("user", rows=1), e).key),
-    "releases.selection.Groups.bounded": lambda e: list(
-        ZONES.bounded(releases.Person("user", groups=1, rows_per_group=1), e).key
+    "releases.groups._Fixed.draw": lambda e: (
+        PEOPLE.grouping.draw(PEOPLE.parts[0], [[np.arange(5)]], words_of(e))["histogram of zone"].values
     ),
-    "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
-    "releases.selected.GroupStatistics.fold": lambda e: sorted(
-        (label, numbers.tolist())
-        for label, numbers in ZONE_SUMS.fold(VISITS, e).reveal(design=ZONE_SUMS.digest).items()
-    ),
-    "releases.selected.GroupStatistics.publish": lambda e: ZONE_SUMS.publish(ZONE_SUMS_RAW, rng=e)["sum"].values,
-    "releases.selection.Groups.named": lambda e: ZONES.named(ZONES_RAW.reveal(design=ZONES.digest), words_of(e))[1],
-    "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
+    "releases.groups.SelectedGroups.draw": lambda e: ZONE_SUMS.publish(ZONE_SUMS_RAW, rng=e)["sum"].values,
+    "releases.groups.SelectedGroups.named": lambda e: ZONES.grouping.named(
+        {label: int(numbers[0]) for label, numbers in ZONES_RAW.reveal(design=ZONES.digest).items()}, words_of(e)
+    )[1],
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(
         40, e
     ),

@@ -60,12 +60,13 @@ PLAIN = {
     "DiscreteLaplace": _INSIDE, "SelectionNoise": _INSIDE, "LengthFunction": _INSIDE, "Stretch": _INSIDE,
     "Exponential": _INSIDE,
     "AboveThreshold": "one line; what it publishes has HTML", "Person": "two words in a release",
-    "Groups": "one line says it; what it publishes has HTML", "GroupStatistics": "one line says it; results have HTML",
+    "NoGroups": _INSIDE, "DeclaredGroups": _INSIDE, "SelectedGroups": _INSIDE,
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "BoundsGuide": "one line; what it chooses has HTML",
     "Panel": "the rounds of a plan, which has HTML", "Repeat": _METHOD,
     "One": _METHOD, "SPL": _METHOD, "SMP": _METHOD, "SMPk": _METHOD, "RSFD": _METHOD, "RSRFD": _METHOD, "TAB": _METHOD,
     "Task": "what a method is given to settle", "Settled": "what a plan is made of, which has HTML",
+    "Kept": "a result, which has HTML, with its file and date",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
 

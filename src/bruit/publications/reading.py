@@ -203,10 +203,10 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
     kind = _kind(_needed(table, "kind", 'kind = "mean"', where), where)
     _checks.known_keys(table, (*_COMMON_KEYS, *_KIND_KEYS[kind]), where)
     by = _by(table, where, folder)
-    if None in by.values() and kind != "count":
+    if None in by.values() and kind not in ("count", "sum", "mean", "variance"):
         raise ParameterError(
             f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: groups that '
-            'nobody declares can be counted, and nothing else, with kind = "count".'
+            'nobody declares can be counted with kind = "count", and beside that count have sums, means and variances.'
         )
     if None in by.values() and any(domain is not None for domain in by.values()):
         raise ParameterError(f"{where}declare the groups of all columns of by, or of none.")

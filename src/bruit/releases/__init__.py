@@ -1,22 +1,25 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
+from typing import NoReturn
+
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.exponential import Exponential
+from bruit.releases.groups import DeclaredGroups, NoGroups, SelectedGroups
 from bruit.releases.inverse_sensitivity import InverseSensitivity
 from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from bruit.releases.once import Kept, publish_once
 from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
-from bruit.releases.selected import GroupStatistics
-from bruit.releases.selection import Groups, SelectionNoise
+from bruit.releases.selection import SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.releases.tables import Tables, TablesResult
@@ -33,19 +36,20 @@ __all__ = [
     "ContinualCount",
     "ContinualSeries",
     "Count",
+    "DeclaredGroups",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
     "FirstAboveLaw",
-    "GroupStatistics",
-    "Groups",
     "Histogram",
     "HistogramQuantiles",
     "InverseSensitivity",
+    "Kept",
     "LengthFunction",
     "Mean",
     "Median",
     "NamedLaw",
+    "NoGroups",
     "Noise",
     "OutcomeLaw",
     "PeopleWarning",
@@ -54,6 +58,7 @@ __all__ = [
     "Release",
     "Result",
     "Results",
+    "SelectedGroups",
     "SelectionNoise",
     "StaircaseNoise",
     "Statistic",
@@ -67,5 +72,21 @@ __all__ = [
     "WeightedMean",
     "WeightedSum",
     "choose_bounds",
+    "publish_once",
     "release",
 ]
+
+#: What was called otherwise, and what to write now.
+_MOVED = {
+    "Groups": 'Release(Count(epsilon=1.0, delta=1e-6), by="zone")',
+    "GroupStatistics": 'Release([Count(epsilon=0.5, delta=1e-6), Sum("fare", bounds=(0, 20), epsilon=0.5)], by="zone")',
+    "GroupTally": "RawTally, which Release.fold gives for all groups",
+    "Bundle": "Release.union([first, second])",
+    "BundleTally": "RawTally, which Release.fold gives for all parts",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _MOVED:
+        raise ImportError(f"bruit.releases.{name} is gone: write {_MOVED[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

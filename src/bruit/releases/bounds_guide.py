@@ -16,7 +16,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,19 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, rounding
 from bruit.engines import Source
 from bruit.engines.bounding import Profile, draw_key, fold_people
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
+from bruit.releases.groups import DeclaredGroups
 from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import Person
 from bruit.releases.release import Release
-from bruit.releases.statistic import LedgerLike
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
@@ -105,6 +106,9 @@ class BoundsGuide:
     1
     """
 
+    #: What a seed is mixed with.
+    verb: ClassVar[str] = "bounds"
+
     count: Count
     person: str
     by: Any = None
@@ -171,7 +175,9 @@ class BoundsGuide:
     def fold(self, source: SourceLike | Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
         single = self._single
-        person, groups = cast(Person, single.person), single._group_codes if self.groups else None
+        person, groups = cast(Person, single.person), None
+        if self.groups:
+            groups = cast(DeclaredGroups, single.grouping).codes
         job = Profile(person.column, person.missing, draw_key(rng, self.digest), groups, self._tally)
         (tally,) = fold_people(source, [job], single.columns)
         return tally  # type: ignore[no-any-return]
@@ -184,19 +190,19 @@ class BoundsGuide:
             counts.append(np.bincount(groups, minlength=len(self.groups)))
         return RawTally(design=self.digest, counts=np.concatenate(counts).astype(np.int64))
 
-    def publish(
-        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
-    ) -> BoundsChoice:
-        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+    def check(self, raw: RawTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
         if not isinstance(raw, RawTally):
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another guide.", expected=self.digest, actual=raw.design)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "bounds", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
-        words = Words.resolve(rng, "bounds", self.digest)
+
+    def publish(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> BoundsChoice:
+        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+        self.check(raw)
+        words = booked(self, ledger, rng, label)
         simulated = not words.secure
         exact = cut(raw.reveal(design=self.digest))
         cells, (first, second) = len(self.candidates), words.split(2)

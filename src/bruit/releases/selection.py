@@ -1,4 +1,4 @@
-"""Groups that nobody declared: which of them have many people, and how many (partition selection with counts).
+"""The laws that name undeclared groups of many people, and say how many (partition selection with counts).
 
 A list of groups that is read from the data tells which groups occur, and a group of one person tells that this person
 is there. So a group is named only if its number of people, with noise, is above a threshold; the noise is a geometric
@@ -13,43 +13,22 @@ from __future__ import annotations
 
 import functools
 import heapq
-import itertools
 import math
-import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit import _checks, documents, engines
-from bruit.domains.categories import spelling
-from bruit.domains.domain import DictionaryColumn
-from bruit.domains.missing import MISSING_LABEL, is_missing
-from bruit.engines import batch as batching
-from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
-from bruit.engines.identity import words_of_text
-from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
-from bruit.estimation.tally import exact_sum
-from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Line
+from bruit import documents
+from bruit.entropy import Entropy
+from bruit.errors import LimitError
 from bruit.privacy.zcdp import rho_to_delta
-from bruit.releases.laws import NamedLaw
-from bruit.releases.noise import DiscreteGaussian, cut
-from bruit.releases.person import Person
-from bruit.releases.prospects import Prospect, prospect_table
-from bruit.releases.result import Result, Results, labelled, named_by
-from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.releases.noise import DiscreteGaussian
 from bruit.rounding import exp_ceiling
-from bruit.tables import Table, counted, number
-from bruit.typing import SourceLike
 
-__all__ = ["GaussianSelection", "GroupTally", "Groups", "SelectionNoise"]
+__all__ = ["GaussianSelection", "SelectionNoise", "selection_noise"]
 
 Integers = NDArray[np.int64]
 
@@ -413,294 +392,6 @@ def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
     return high
 
 
-def booked_counts(
-    raw: Any, design: str, lines: Sequence[Line], ledger: LedgerLike | None, rng: Randomness
-) -> tuple[dict[str, Any], Words]:
-    """What a tally of groups holds, and the words for its noise, once the lines are booked."""
-    if not isinstance(raw, GroupTally):
-        raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
-    counts = raw.reveal(design=design)
-    if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-        rng = Entropy.resolve(rng, "groups", design)
-    if ledger is not None:
-        ledger.book(lines)
-    return counts, Words.resolve(rng, "groups", design)
-
-
-def _added(first: Any, second: Any) -> Any:
-    """The sum of two numbers, or of two vectors of them, of any size."""
-    return exact_sum(first, second) if isinstance(first, np.ndarray) else first + second
-
-
-class GroupTally:
-    """How many people are in each group, or several numbers of each, without noise.
-
-    It adds up, shows nothing, and only a release opens it.
-    """
-
-    __slots__ = ("_counts", "_design")
-
-    def __init__(self, *, design: str, counts: Mapping[str, Any]) -> None:
-        self._design = design
-        self._counts = dict(counts)
-
-    def __add__(self, other: object) -> GroupTally:
-        if not isinstance(other, GroupTally):
-            return NotImplemented
-        if other._design != self._design:
-            raise DesignError(
-                "These tallies were folded for different releases.", expected=self._design, actual=other._design
-            )
-        counts = dict(self._counts)
-        for label, count in other._counts.items():
-            counts[label] = _added(counts[label], count) if label in counts else count
-        return GroupTally(design=self._design, counts=counts)
-
-    def reveal(self, *, design: str) -> dict[str, Any]:
-        """The numbers, for the release of that design only."""
-        if design != self._design:
-            raise DesignError("This tally was folded for another release.", expected=design, actual=self._design)
-        return dict(self._counts)
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise DataTypeError("A GroupTally holds facts without noise and is not pickled: release it where it was made.")
-
-    def __repr__(self) -> str:
-        return "GroupTally(redacted)"
-
-
-class Groups:
-    """How many people each group has, for the groups that have many; nobody needs to know which groups there are.
-
-    ``bruit.release(table, Count(epsilon=1.0, delta=1e-6), by="zone")`` makes one.
-
-    Parameters
-    ----------
-    by
-        The column, or columns, whose values are the groups. A missing value is a group.
-    epsilon, delta
-        The most that the result may tell about a person; δ is the chance that a group of one person is named.
-    neighbours
-        ``"add-remove"`` (default) or ``"replace"``.
-    person
-        A `Person` with `groups`, where people have several rows; of each, one row in a group counts. Without one, a row
-        is a person.
-
-    Guarantee
-    ---------
-    A person is in at most κ groups (2κ count under ``"replace"``). Each has geometric noise and a threshold for
-    (ε/κ, δ/κ), exact in whole numbers; or all have Gaussian noise and a threshold (`GaussianSelection`), where that
-    names smaller groups, from about three groups on. Order and number of the groups in the result follow from the
-    named groups alone.
-
-    Error
-    -----
-    A group of k + 1 people is named with a chance just above one half, where k is `threshold`: 14 at ε = 1, δ = 10⁻⁶,
-    one group per person, and 70 for ten groups. Geometric noise is never beyond ±k. Only numbers above k are shown, so
-    those near it lean upwards.
-
-    References
-    ----------
-    Desfontaines, Voss, Gipson and Mandayam (2022), Differentially private partition selection.
-
-    Examples
-    --------
-    >>> groups = Groups("zone", epsilon=1.0, delta=1e-6)
-    >>> result = groups.publish(groups.fold({"zone": ["a"] * 500 + ["b"]}), rng=7)["count"]
-    >>> result.labels, abs(result["a"] - 500) <= groups.noise.threshold
-    (('a',), True)
-    """
-
-    def __init__(
-        self,
-        by: str | Sequence[str],
-        *,
-        epsilon: float,
-        delta: float,
-        neighbours: CentralNeighbours = "add-remove",
-        person: Person | None = None,
-    ) -> None:
-        columns = [by] if isinstance(by, str) else list(by)
-        if not columns or not all(isinstance(name, str) and name for name in columns):
-            raise ParameterTypeError('by must name columns, as in by="zone".')
-        self._by = tuple(map(batching.clean_name, columns))
-        self._neighbours = _checks.one_of(CENTRAL, neighbours=neighbours)
-        self._epsilon = _checks.spent_epsilon(epsilon=epsilon)
-        _checks.warn_of_weak(self._epsilon)
-        self._delta = _checks.non_negative(delta=delta)
-        if not 0 < self._delta < 1:
-            raise ParameterError(
-                "Groups that are not declared need a δ, the chance that a group of one person is named: take one far "
-                'below one over the number of people, such as 1e-6; or declare them, as in by={"zone": ["a", "b"]}.'
-            )
-        self._person = _one_row_in_each(person)
-        _ = self.noise  # what cannot be drawn is refused here
-
-    @property
-    def person(self) -> Person | None:
-        """Who is protected with all their rows, where people have several."""
-        return self._person
-
-    @property
-    def by(self) -> tuple[str, ...]:
-        """The columns whose values are the groups."""
-        return self._by
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return tuple(dict.fromkeys([*self._by, *([] if self._person is None else [self._person.column])]))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the result promises."""
-        neighbours: Any = self._neighbours if self._person is None else f"person-{self._neighbours}"
-        return Guarantee(epsilon=self._epsilon, delta=self._delta, neighbours=neighbours)
-
-    @cached_property
-    def noise(self) -> SelectionNoise | GaussianSelection:
-        """The noise on the number of people of a group, and its threshold: the law that names the smaller groups."""
-        return selection_noise(self._epsilon, self._delta, self._times)
-
-    @property
-    def _times(self) -> int:
-        """How many groups change between neighbours, at most."""
-        return self.most_groups * (2 if self._neighbours == "replace" else 1)
-
-    @property
-    def most_groups(self) -> int:
-        """In how many groups a person counts, at most."""
-        return 1 if self._person is None else _most_groups(self._person)
-
-    @property
-    def threshold(self) -> int:
-        """A group is named if its number of people, with noise, is above this."""
-        return self.noise.threshold
-
-    def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> GroupTally:
-        """How many people each group has; as `Release.fold`."""
-        whole = engines.Source.of(source)
-        if self._person is None:
-            return self.tally_of(engines.fold(whole, self.tally_batch, columns=self.columns))
-        (counts,) = fold_people(whole, [self.bounded(self._person, rng)], self.columns)
-        return self.tally_of(counts)
-
-    def bounded(self, person: Person, rng: Randomness = None) -> Bounded:
-        """The rows of people that count, by a key that is drawn, and what is counted of them."""
-        sort = functools.partial(self.sorting, {}, itertools.count())
-        return person.job(draw_key(rng, self.digest), sort, self.tally_batch)
-
-    def tally_batch(self, batch: dict[str, Any]) -> Counter[str]:
-        """The people of a batch of rows that all count, by group."""
-        codes, labels = self.sorted_rows(batch)
-        counts = np.bincount(codes, minlength=len(labels)).tolist()
-        return Counter({label: count for label, count in zip(labels, counts, strict=True) if count})
-
-    def tally_of(self, counts: Mapping[str, int]) -> GroupTally:
-        """Counts of people as a tally of these groups, which shows nothing."""
-        return GroupTally(design=self.digest, counts=counts)
-
-    def publish(
-        self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
-    ) -> Results:
-        """The named groups with their noisy numbers, in the order of their labels; as `Release.publish`."""
-        counts, words = booked_counts(raw, self.digest, self.lines(label), ledger, rng)
-        simulated = not words.secure
-        return Results({"count": labelled(self.result(*self.named(counts, words), simulated), label)})
-
-    def named(self, counts: Mapping[str, int], words: Words) -> tuple[list[str], Integers]:
-        """The labels of the groups that are named, in order, and their numbers of people with noise."""
-        labels = sorted(counts)
-        noisy = cut([counts[name] for name in labels]) + self.noise.draw(len(labels), words.stream())
-        named = np.flatnonzero(noisy > self.threshold)
-        return [labels[place] for place in named], noisy[named]
-
-    def prospect(self, name: str) -> Prospect:
-        """The error to expect, and how many people a group needs to be named."""
-        noise = self.noise
-        error = f"± {number(float(f'{noise.error:.3g}'))}, above {counted(noise.threshold, self._noun)}"
-        return Prospect(name, "selection", self._epsilon, self._delta, None, error)
-
-    def prospects(self, n: int | None = None) -> Table:
-        """The same as a table, as `Release.prospects`; the error of a count does not depend on `n`."""
-        return prospect_table([self.prospect(self._name)], self.guarantee, 1, self._person)
-
-    def law(self, raw: GroupTally) -> dict[str, NamedLaw]:
-        """The law of each group that has people, by its label; for audits, and as secret as the table."""
-        return {label: NamedLaw(count, self.noise) for label, count in sorted(raw.reveal(design=self.digest).items())}
-
-    def lines(self, label: str | None = None) -> list[Line]:
-        """What a ledger books."""
-        return [Line(self.guarantee, (label or self._name)[:200], None)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for documents: everything that decides what is published."""
-        person = {} if self._person is None else {"person": self._person.to_dict()}
-        privacy = {"epsilon": self._epsilon, "delta": self._delta, "neighbours": self._neighbours}
-        return {"kind": "groups", "by": list(self._by), **privacy, **person}
-
-    @cached_property
-    def digest(self) -> str:
-        """32 hexadecimal digits that identify this release; its tallies carry it."""
-        return documents.digest(self.to_dict())
-
-    def __repr__(self) -> str:
-        return f"<Groups: {self._name}, more than {counted(self.threshold, self._noun)}; {self.guarantee}>"
-
-    @property
-    def _noun(self) -> str:
-        """What is counted: people, where they are named, and else rows, each of which is somebody."""
-        return "record" if self._person is None else "person"
-
-    @property
-    def _name(self) -> str:
-        return named_by("count" if self._person is None else "number of people", self._by)
-
-    def result(self, labels: list[str], values: Integers, simulated: bool) -> Result:
-        """The result of named groups with noisy numbers."""
-        noise = self.noise
-
-        def ends(level: float) -> Any:
-            half = noise.half_width(level)
-            return np.stack([values - half, values + half], axis=1)
-
-        notes = [
-            f"groups above {counted(noise.threshold, self._noun)} with noise are named; counts near that lean upwards"
-        ]
-        if self._person is not None:
-            notes.append(self._person.describe())
-        return Result(
-            name=self._name,
-            values=values,
-            labels=tuple(labels),
-            error=np.array(noise.error),
-            guarantee=self.guarantee,
-            simulated=simulated,
-            statistic=self.to_dict(),
-            ends=ends,
-            notes=tuple(notes),
-        )
-
-    def sorting(self, known: dict[str, int], numbers: Iterator[int], batch: dict[str, Any]) -> Sorting:
-        """The group of each row, by a number that its label has in every batch, and a word of each group."""
-        codes, labels = self.sorted_rows(batch)
-        # Batches are sorted by several threads: each label gets a number that no other has, and keeps the first one.
-        table = np.array([known.setdefault(label, next(numbers)) for label in labels], np.int64)
-        words = np.array([words_of_text(label)[0] for label in labels], np.uint64)
-        return Sorting(table[codes] if table.size else codes, words[codes] if words.size else codes, [])
-
-    def sorted_rows(self, batch: dict[str, Any]) -> tuple[Integers, list[str]]:
-        """The group of each row, and the labels of the groups; of several columns, with commas between them."""
-        codes, labels = _texts(batch[self._by[0]])
-        for name in self._by[1:]:
-            more, others = _texts(batch[name])
-            pairs, codes = np.unique(codes * len(others) + more, return_inverse=True)
-            labels = [f"{labels[pair // len(others)]}, {others[pair % len(others)]}" for pair in pairs.tolist()]
-        known: dict[str, int] = {}
-        table = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
-        return (table[codes] if table.size else codes.astype(np.int64)), list(known)
-
-
 @functools.lru_cache(maxsize=64)
 def selection_noise(epsilon: float, delta: float, groups: int) -> SelectionNoise | GaussianSelection:
     """The law with the smaller threshold: geometric noise at a share for each group, or Gaussian noise for all."""
@@ -715,36 +406,3 @@ def selection_noise(epsilon: float, delta: float, groups: int) -> SelectionNoise
             raise
         return gaussian
     return geometric if gaussian is None or threshold <= gaussian.threshold else gaussian
-
-
-def _one_row_in_each(person: Person | None) -> Person | None:
-    """A person of whom one row in a group counts, because thresholds count people."""
-    if person is None:
-        return None
-    if person.rows_per_group not in (None, 1) or (person.groups is None and person.rows is None):
-        raise ParameterError(
-            "Groups that are not declared are named by their number of people: say in how many groups a person "
-            f"counts, groups=3, and leave rows_per_group at 1, as in Person({person.column!r}, groups=3, "
-            "rows_per_group=1)."
-        )
-    return Person(person.column, person.rows, person.groups, 1, person.missing)
-
-
-def _most_groups(person: Person) -> int:
-    return min(bound for bound in (person.groups, person.rows) if bound is not None)
-
-
-def _texts(column: Any) -> tuple[Integers, list[str]]:
-    """The code of each row, and the texts behind codes, in normal form C; a gap is a text of its own."""
-    if isinstance(column, DictionaryColumn):
-        entries, positions = column.entries.tolist(), column.positions.astype(np.int64)
-    else:
-        if column.ndim != 1 or column.dtype.kind not in "buifOUM":
-            raise DataTypeError("Groups must be texts or numbers.")
-        if column.dtype.kind in "OU":
-            entries, positions = column.tolist(), np.arange(column.size)
-        else:
-            distinct, positions = np.unique(column, return_inverse=True)
-            entries = distinct.tolist()
-    texts = [MISSING_LABEL if is_missing(value) else unicodedata.normalize("NFC", spelling(value)) for value in entries]
-    return np.where(positions < 0, len(texts), positions).astype(np.int64), [*texts, MISSING_LABEL]

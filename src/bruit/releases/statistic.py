@@ -12,10 +12,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,8 @@ from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, FormatError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
@@ -45,7 +45,7 @@ from bruit.typing import SourceLike
 if TYPE_CHECKING:
     from bruit.releases.release import Release
 
-__all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "LedgerLike", "Statistic"]
+__all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "Statistic"]
 
 #: Whom the guarantee of a central release speaks of.
 CentralNeighbours = Literal["add-remove", "replace"]
@@ -57,18 +57,6 @@ MOST_RECORDS = 2**40
 VALUES = "values"
 
 _KINDS: dict[str, type[Statistic]] = {}
-
-
-class LedgerLike(Protocol):
-    """What a spend is booked in: a `Ledger`, one `Part` of it, or a `Booking`."""
-
-    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> object:
-        """Book one spend before its noise is drawn, or refuse it."""
-        ...
-
-    def book(self, lines: Sequence[Line]) -> object:
-        """Book several spends at once, or refuse them all."""
-        ...
 
 
 class Change(NamedTuple):
