@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.collection import RSFD, RSRFD, Plan, guarantees
-from bruit.collection.guarantees import Extremes, Odds
+from bruit.collection.guarantees import Extremes, FakeOdds
 from bruit.rounding import exp_floor, log_ceiling
 
 SHAPES = [(2, 2), (2, 3), (3, 4), (2, 2, 3)]
@@ -136,7 +136,9 @@ def test_a_prior_near_zero_brings_an_attribute_to_what_the_person_has():
 @settings(deadline=None, max_examples=80)
 def test_the_search_for_the_worst_reports_of_a_person_finds_what_trying_all_of_them_finds(drawn):
     attributes = [
-        Extremes(reports := tuple(Odds(Fraction(low + more), Fraction(low)) for low, more in each), reports[0].least)
+        Extremes(
+            reports := tuple(FakeOdds(Fraction(low + more), Fraction(low)) for low, more in each), reports[0].least
+        )
         for each in drawn
     ]
     tried = max(

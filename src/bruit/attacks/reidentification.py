@@ -20,7 +20,7 @@ from bruit.attacks.people import how_many
 from bruit.attacks.result import AttackResult, results_table, scored
 from bruit.attacks.sampled_attribute import sampled_posterior
 from bruit.collection import Plan
-from bruit.collection.composite import Part
+from bruit.collection.composite import AttributeReports
 from bruit.collection.design import Reports
 from bruit.collection.plan import without_public
 from bruit.domains import Attribute, Schema
@@ -159,7 +159,7 @@ def _predicted(plan: Plan, codes: Mapping[str, Codes], words: Words) -> Iterator
             yield Prediction(attribute, people, values)
 
 
-def _reported(plan: Plan, reports: Reports) -> Iterator[Part]:
+def _reported(plan: Plan, reports: Reports) -> Iterator[AttributeReports]:
     """For each attribute, who reported on it truly, as far as one can see, and their reports."""
     if not plan.design.hides:
         yield from plan.design.by_attribute(reports)
@@ -167,7 +167,7 @@ def _reported(plan: Plan, reports: Reports) -> Iterator[Part]:
     likeliest = sampled_posterior(plan, reports).argmax(axis=1)
     for place, name in enumerate(plan.schema):
         people = np.flatnonzero(likeliest == place)
-        yield Part(name, people, reports[name][people])
+        yield AttributeReports(name, people, reports[name][people])
 
 
 def _places(

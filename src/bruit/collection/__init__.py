@@ -1,10 +1,13 @@
 """Asking by a plan: one question or several per person, how they are made private, and what that guarantees."""
 
+from typing import TYPE_CHECKING
+
+from bruit._renamed import answering
 from bruit.collection.answers import Answers
 from bruit.collection.comparing import Comparison, Comparisons, compare
 from bruit.collection.cross_tables import TAB
 from bruit.collection.fake import RSFD, RSRFD
-from bruit.collection.groups import Groups
+from bruit.collection.groups import GroupAnswers
 from bruit.collection.method import Method, Settled, Task
 from bruit.collection.named import METHODS
 from bruit.collection.one import One
@@ -27,9 +30,9 @@ __all__ = [
     "Answers",
     "Comparison",
     "Comparisons",
+    "GroupAnswers",
     "GroupComparison",
     "GroupDesign",
-    "Groups",
     "Method",
     "One",
     "Panel",
@@ -44,3 +47,6 @@ __all__ = [
     "learnt_prior",
     "plan_for",
 ]
+
+if not TYPE_CHECKING:  # a checker would take any name then
+    __getattr__ = answering(__name__)

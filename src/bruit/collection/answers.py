@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bruit.collection.groups import Groups
+    from bruit.collection.groups import GroupAnswers
     from bruit.estimation.consistent_tables import ConsistentTables, TablesMethod
     from bruit.estimation.cross_table import TableEstimate
 
@@ -36,7 +36,7 @@ class Answers(Mapping[str, Any]):
         self,
         names: Iterable[str],
         make: Callable[[str], Any],
-        group: Callable[[tuple[str, ...]], Groups] | None = None,
+        group: Callable[[tuple[str, ...]], GroupAnswers] | None = None,
         table: Callable[[tuple[str, ...]], TableEstimate] | None = None,
         tables: tuple[tuple[str, ...], ...] = (),
     ) -> None:
@@ -68,7 +68,7 @@ class Answers(Mapping[str, Any]):
             raise ParameterError("These answers have no tables: ask for them with TAB[ADP].")
         return consistent_tables([self.table(*names) for names in self.tables], method)
 
-    def by(self, *names: str) -> Groups:
+    def by(self, *names: str) -> GroupAnswers:
         """The answers of every group of people, by public attributes: ``answers.by("school")["A"]["smokes"]``.
 
         Parameters

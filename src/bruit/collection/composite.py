@@ -29,7 +29,7 @@ TABLE_LIMIT = 8_000
 CHUNK = 1 << 22
 
 
-class Part(NamedTuple):
+class AttributeReports(NamedTuple):
     """The reports on one attribute: its name, who reported on it, and their reports in its mechanism's form."""
 
     name: str
@@ -102,10 +102,10 @@ class Composite:
         mechanism, chance = self.mechanisms[name], self.chance(name)
         return chance * mechanism.guessability + (1 - chance) / mechanism.size
 
-    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[AttributeReports]:
         """The reports on each attribute, in the order of the schema; with fakes, true and fake ones."""
         for name in self.schema:
-            yield Part(name, np.arange(len(reports[name])), reports[name])
+            yield AttributeReports(name, np.arange(len(reports[name])), reports[name])
 
     def ends(self, name: str) -> tuple[int, int]:
         """Two codes of an attribute that are as far apart as codes can be."""

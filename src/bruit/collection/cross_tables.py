@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bruit.cards import CardQuestion
 from bruit.collection import criterion, mechanisms
 from bruit.collection.composite import TABLE_LIMIT as MATRIX_LIMIT
-from bruit.collection.composite import Part, Table
+from bruit.collection.composite import AttributeReports, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit
 from bruit.collection.mechanisms import ADAPTIVE, Mechanism
@@ -306,7 +306,7 @@ class CrossTables(Design):
         """What a person's device asks: the tables."""
         return tuple(title(names) for names in self.tables)
 
-    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[AttributeReports]:
         """The people who reported on each table."""
         return self.drawn.by_attribute(reports)
 

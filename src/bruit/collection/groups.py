@@ -22,7 +22,7 @@ from bruit.estimation.tally import Counts
 from bruit.tables import Column, Table, counted, decimals, digits, interval_of, label
 
 
-class Groups(Mapping[Any, Answers]):
+class GroupAnswers(Mapping[Any, Answers]):
     """Answers by group: the key is a public value, or a tuple of them where groups are made by several attributes.
 
     Every declared group is a key. That nobody in it answered is an error when it is looked at, and no sooner.
@@ -268,16 +268,16 @@ def warn_of_few(sizes: Counts) -> None:
 
 def grouping(
     records: Records, tally: Tally, answers: Callable[[Tally], Answers]
-) -> Callable[[tuple[str, ...]], Groups] | None:
+) -> Callable[[tuple[str, ...]], GroupAnswers] | None:
     """What makes groups of the people of a tally; None where nothing was sent in clear."""
     if not records.clear:
         return None
 
-    def group(names: tuple[str, ...]) -> Groups:
+    def group(names: tuple[str, ...]) -> GroupAnswers:
         check_names(names, records.clear)
         sizes = records.sizes_by(tally, names)
         warn_of_few(sizes)
         by = {name: records.clear[name] for name in names}
-        return Groups(by, sizes, lambda kept: answers(records.pooled(tally, kept)), tally.refused)
+        return GroupAnswers(by, sizes, lambda kept: answers(records.pooled(tally, kept)), tally.refused)
 
     return group

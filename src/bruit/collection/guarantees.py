@@ -19,7 +19,7 @@ from bruit import _checks
 from bruit.rounding import log_ceiling
 
 
-class Odds(NamedTuple):
+class FakeOdds(NamedTuple):
     """The largest and the least ρ over the values, of one report."""
 
     most: Fraction
@@ -29,19 +29,19 @@ class Odds(NamedTuple):
 class Extremes(NamedTuple):
     """What an attribute can contribute: the odds of its extreme reports, and the least ρ of all reports and values."""
 
-    reports: tuple[Odds, ...]
+    reports: tuple[FakeOdds, ...]
     least: Fraction
 
 
 def prior_value(p: Fraction, q: Fraction, prior: Sequence[Fraction]) -> Extremes:
     """GRR whose fake is a value that follows a prior: F(y) is the prior of y."""
-    return _of([Odds(p / share, q / share) for share in {min(prior), max(prior)}])
+    return _of([FakeOdds(p / share, q / share) for share in {min(prior), max(prior)}])
 
 
 def noise_on_zeros(p: Fraction, q: Fraction) -> Extremes:
     """Unary encoding whose fake is noise on zeros: ρ is p/q where the own bit is set, (1−p)/(1−q) where it is not."""
     high, low = p / q, (1 - p) / (1 - q)
-    return _of([Odds(high, low), Odds(high, high), Odds(low, low)])
+    return _of([FakeOdds(high, low), FakeOdds(high, high), FakeOdds(low, low)])
 
 
 def noise_on_value(ratio: Fraction, masses: Sequence[Fraction]) -> Extremes:
@@ -55,10 +55,10 @@ def noise_on_value(ratio: Fraction, masses: Sequence[Fraction]) -> Extremes:
         The least and the largest s of the reports that support some values and not all; the others have ρ = 1.
     """
     totals = [1 + mass * (ratio - 1) for mass in masses]
-    return _of([Odds(ratio / total, 1 / total) for total in dict.fromkeys(totals)])
+    return _of([FakeOdds(ratio / total, 1 / total) for total in dict.fromkeys(totals)])
 
 
-def _of(reports: list[Odds]) -> Extremes:
+def _of(reports: list[FakeOdds]) -> Extremes:
     return Extremes(tuple(reports), min(odds.least for odds in reports))
 
 
@@ -75,8 +75,8 @@ def person_ratio(attributes: Sequence[Extremes]) -> Fraction:
         ratio = most / least
 
 
-def _farthest(reports: tuple[Odds, ...], ratio: Fraction) -> Odds:
-    def margin(odds: Odds) -> Quotient:
+def _farthest(reports: tuple[FakeOdds, ...], ratio: Fraction) -> FakeOdds:
+    def margin(odds: FakeOdds) -> Quotient:
         most, least = odds.most, odds.least
         above = most.numerator * least.denominator * ratio.denominator
         below = ratio.numerator * least.numerator * most.denominator

@@ -87,7 +87,7 @@ def _scaled(share: Fraction, whole: Any) -> Share:
 
 
 @dataclass(frozen=True)
-class Odds:
+class MessageOdds:
     """How often a message points to an answer, exactly.
 
     Parameters
@@ -118,7 +118,7 @@ class Odds:
         return self.own_share.rest if self.names and self.answers == 2 else nearest(self.other)
 
 
-def odds(mechanism: Any) -> Odds | None:
+def odds(mechanism: Any) -> MessageOdds | None:
     """The odds of a mechanism's messages; None where they point to no answer, or to some others more than to others.
 
     Parameters
@@ -137,7 +137,7 @@ def odds(mechanism: Any) -> Odds | None:
     if mechanism.gives != "frequency" or own is None or other is None:
         return None
     names = mechanism.named(mechanism.form.empty(0)) is not None
-    return Odds(Fraction(own), Fraction(other), mechanism.size, names)
+    return MessageOdds(Fraction(own), Fraction(other), mechanism.size, names)
 
 
 def person_ratio(plan: Any) -> Fraction:

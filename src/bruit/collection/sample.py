@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.collection.composite import Part, Table
+from bruit.collection.composite import AttributeReports, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
 from bruit.collection.method import Method, Settled, Task
@@ -113,11 +113,11 @@ class Sample(Design):
         """The weights, in the order of the schema."""
         return tuple(self.weights.values())
 
-    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[AttributeReports]:
         """The people who reported on each attribute."""
         for place, name in enumerate(self.schema):
             people = np.flatnonzero(reports[ATTRIBUTE] == place)
-            yield Part(name, people, self._own_reports(self._forms[name], reports[REPORT][people]))
+            yield AttributeReports(name, people, self._own_reports(self._forms[name], reports[REPORT][people]))
 
     def _columns(self, widths: list[int]) -> int:
         return sum(widths)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, rounding
 from bruit.collection import criterion
-from bruit.collection.composite import Part, Table
+from bruit.collection.composite import AttributeReports, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit
 from bruit.collection.method import Method, Settled, Task
@@ -102,12 +102,14 @@ class SeveralSampled(Design):
         """That of the attribute's own mechanism with the number of people who are expected to report on it."""
         return self._single.variance_of_some(name, frequency, n, self.chance(name), target)
 
-    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[Part]:
+    def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[AttributeReports]:
         """The people who reported on each attribute, in their order."""
         for parts in zip(*(self._single.by_attribute(pair) for pair in self._pairs(reports)), strict=True):
             people = np.concatenate([part.people for part in parts])
             order = np.argsort(people, kind="stable")
-            yield Part(parts[0].name, people[order], np.concatenate([part.reports for part in parts])[order])
+            yield AttributeReports(
+                parts[0].name, people[order], np.concatenate([part.reports for part in parts])[order]
+            )
 
     # The law.
 

@@ -1,7 +1,8 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
+from bruit._renamed import answering
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
@@ -76,17 +77,5 @@ __all__ = [
     "release",
 ]
 
-#: What was called otherwise, and what to write now.
-_MOVED = {
-    "Groups": 'Release(Count(epsilon=1.0, delta=1e-6), by="zone")',
-    "GroupStatistics": 'Release([Count(epsilon=0.5, delta=1e-6), Sum("fare", bounds=(0, 20), epsilon=0.5)], by="zone")',
-    "GroupTally": "RawTally, which Release.fold gives for all groups",
-    "Bundle": "Release.union([first, second])",
-    "BundleTally": "RawTally, which Release.fold gives for all parts",
-}
-
-
-def __getattr__(name: str) -> NoReturn:
-    if name in _MOVED:
-        raise ImportError(f"bruit.releases.{name} is gone: write {_MOVED[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker would take any name then
+    __getattr__ = answering(__name__)

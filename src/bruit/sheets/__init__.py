@@ -3,14 +3,14 @@
 The numbers in the sentences are exact fractions of the law, which `odds` and `belief` give.
 """
 
-from bruit.collection.odds import Belief, Odds, Share, at_least, at_most, belief, nearest, odds, person_ratio
+from bruit.collection.odds import Belief, MessageOdds, Share, at_least, at_most, belief, nearest, odds, person_ratio
 from bruit.sheets.page import sheet
 from bruit.sheets.phrases import LANGUAGES, Phrases
 
 __all__ = [
     "LANGUAGES",
     "Belief",
-    "Odds",
+    "MessageOdds",
     "Phrases",
     "Share",
     "at_least",

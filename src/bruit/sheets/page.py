@@ -17,7 +17,7 @@ from bruit.collection.panel import ONCE
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
 from bruit.pages import fill
-from bruit.sheets.parts import Part, blanks, bullets, heading, paragraph, table
+from bruit.sheets.parts import SheetPart, blanks, bullets, heading, paragraph, table
 from bruit.sheets.phrases import Phrases
 
 #: What somebody may have believed before, of a hundred.
@@ -68,7 +68,7 @@ class _Sheet:
         """A phrase of the page."""
         return self.phrases("sheet", name, **words)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SheetPart]:
         """All parts, in order."""
         return [
             *self._questions(),
@@ -81,7 +81,7 @@ class _Sheet:
             *self._fill(),
         ]
 
-    def _questions(self) -> Iterator[Part]:
+    def _questions(self) -> Iterator[SheetPart]:
         rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
         clear = self.say("in_clear")
         rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]
@@ -102,7 +102,7 @@ class _Sheet:
         value = float(number)
         return self.phrases.whole(int(value)) if value.is_integer() else self.phrases.decimal(value, 2)
 
-    def _leaves(self) -> Iterator[Part]:
+    def _leaves(self) -> Iterator[SheetPart]:
         yield heading(self.say("leaves"))
         yield paragraph(self.say("leaves_text"))
         numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
@@ -128,7 +128,7 @@ class _Sheet:
         labels = schema[name].labels if name in schema else design.question(name).values
         return self.phrases.odds(self.plan.mechanisms[name], labels)
 
-    def _learn(self) -> Iterator[Part]:
+    def _learn(self) -> Iterator[SheetPart]:
         share = self.phrases.share
         rows = []
         for before in BELIEFS:
@@ -155,7 +155,7 @@ class _Sheet:
         exact = Fraction(self.plan.guarantee.epsilon)
         return self.phrases.decimal(float(-(-exact * 10**6 // 1) / 10**6), 6).rstrip("0").rstrip(".,")
 
-    def _clear(self) -> Iterator[Part]:
+    def _clear(self) -> Iterator[SheetPart]:
         plan, lines = self.plan, []
         if plan.public:
             lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
@@ -169,7 +169,7 @@ class _Sheet:
         yield heading(self.say("clear"))
         yield bullets(lines)
 
-    def _people(self) -> Iterator[Part]:
+    def _people(self) -> Iterator[SheetPart]:
         z = intervals.normal_quantile(0.95)
         rows = []
         for name, variance in self.plan.variance(self.people).items():
@@ -192,7 +192,7 @@ class _Sheet:
             return self.say("duration_text")
         return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.repeat.epochs))
 
-    def _fill(self) -> Iterator[Part]:
+    def _fill(self) -> Iterator[SheetPart]:
         yield heading(self.say("fill"))
         lines = (self.say(f"fill_{name}") for name in ("who", "from", "kept", "network"))
         yield blanks(lines)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = ["Part", "blanks", "bullets", "heading", "paragraph", "table"]
+__all__ = ["SheetPart", "blanks", "bullets", "heading", "paragraph", "table"]
 
 
-class Part(NamedTuple):
+class SheetPart(NamedTuple):
     """A part of a sheet.
 
     Attributes
@@ -32,26 +32,26 @@ class Part(NamedTuple):
     on_page: bool = False
 
 
-def heading(text: str) -> Part:
+def heading(text: str) -> SheetPart:
     """A heading."""
-    return Part("heading", text)
+    return SheetPart("heading", text)
 
 
-def paragraph(text: str, *, note: bool = False, on_page: bool = False) -> Part:
+def paragraph(text: str, *, note: bool = False, on_page: bool = False) -> SheetPart:
     """A paragraph, or a remark in smaller letters."""
-    return Part("note" if note else "paragraph", text, on_page=on_page)
+    return SheetPart("note" if note else "paragraph", text, on_page=on_page)
 
 
-def bullets(lines: Iterable[str], *, on_page: bool = False) -> Part:
+def bullets(lines: Iterable[str], *, on_page: bool = False) -> SheetPart:
     """A list."""
-    return Part("list", lines=list(lines), on_page=on_page)
+    return SheetPart("list", lines=list(lines), on_page=on_page)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int, on_page: bool = False) -> Part:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int, on_page: bool = False) -> SheetPart:
     """A table whose last columns are numbers."""
-    return Part("table", heads=heads, rows=list(rows), numbers=numbers, on_page=on_page)
+    return SheetPart("table", heads=heads, rows=list(rows), numbers=numbers, on_page=on_page)
 
 
-def blanks(lines: Iterable[str]) -> Part:
+def blanks(lines: Iterable[str]) -> SheetPart:
     """Lines to fill in by hand."""
-    return Part("blanks", lines=list(lines))
+    return SheetPart("blanks", lines=list(lines))

@@ -16,7 +16,7 @@ from bruit.errors import ParameterError
 from bruit.pages import fill, isolated
 from bruit.sheets import LANGUAGES, Phrases
 from bruit.sheets.page import BELIEFS
-from bruit.sheets.parts import Part, blanks, bullets, heading, paragraph, table
+from bruit.sheets.parts import SheetPart, blanks, bullets, heading, paragraph, table
 from bruit.survey.page import beliefs, facts, rounded_epsilon
 from bruit.survey.paper import Paper
 from bruit.survey.question import Question
@@ -108,7 +108,7 @@ class _Sheet:
 
     # Parts.
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[SheetPart]:
         """All parts, in order."""
         yield from self._who()
         yield from self._questions()
@@ -121,7 +121,7 @@ class _Sheet:
         yield from self._taking_back()
         yield from self._fill()
 
-    def _who(self) -> Iterator[Part]:
+    def _who(self) -> Iterator[SheetPart]:
         introduction, asker = (texts[self.language] for texts in (self.survey.introduction, self.survey.asker))
         yield paragraph(self.say("for_whom"), note=True)
         yield from (paragraph(text, on_page=True) for text in introduction.split("\n\n") if text.strip())
@@ -138,7 +138,7 @@ class _Sheet:
             return ""
         return f"{time.strftime(self.say('time'))} (UTC{time.isoformat(timespec='minutes')[16:]})"
 
-    def _questions(self) -> Iterator[Part]:
+    def _questions(self) -> Iterator[SheetPart]:
         rows = [
             (_joined(question.text[self.language], question.help[self.language]), self._answers(question), sent)
             for question in self.survey.questions
@@ -154,7 +154,7 @@ class _Sheet:
         labels = ", ".join(map(isolated, question.labels[self.language]))
         return f"{labels}. {self.page('choose_any')}" if question.kind == "several" else labels
 
-    def _protection(self) -> Iterator[Part]:
+    def _protection(self) -> Iterator[SheetPart]:
         yield paragraph(self.page("protection_text"), on_page=True)
         yield from self._rounds()
         attributes = self.facts["attributes"]
@@ -171,7 +171,7 @@ class _Sheet:
     def _is_drawn(self) -> bool:
         return self.survey.plan.design.draws is not None
 
-    def _pick(self, attributes: list[dict[str, Any]]) -> Part:
+    def _pick(self, attributes: list[dict[str, Any]]) -> SheetPart:
         """Which of several answers is sent."""
         count, pairs = self.figure(len(attributes)), len(attributes[0]["parts"]) > 1
         if pairs and len(attributes) == 1:
@@ -180,7 +180,7 @@ class _Sheet:
             return paragraph(self.say("pick_tables" if pairs else "pick_one", count=count))
         return paragraph(self.page("protection_all", count=count), on_page=True)
 
-    def _rounds(self) -> Iterator[Part]:
+    def _rounds(self) -> Iterator[SheetPart]:
         panel = self.facts["panel"]
         if panel is not None:
             name = "rounds_anew" if panel["rounds"] == 1 else "rounds_epochs" if panel["epochs"] > 1 else "rounds_epoch"
@@ -227,7 +227,7 @@ class _Sheet:
             names.append(text if own is None else f"{text} – {question.labels[self.language][own]}")
         return " + ".join(names)
 
-    def _learn(self) -> Iterator[Part]:
+    def _learn(self) -> Iterator[SheetPart]:
         known = self.facts["beliefs"]
         rows = [[self.percent(before), *map(self.percent, known[before - 1])] for before in BELIEFS]
         heads = [self.phrases("sheet", name) for name in ("before", "least", "most")]
@@ -238,7 +238,7 @@ class _Sheet:
         digest = self.survey.digest
         yield paragraph(self.say("epsilon", epsilon=self.figure(self.facts["epsilon"]), digest=digest), note=True)
 
-    def _expectation(self, most: str) -> Iterator[Part]:
+    def _expectation(self, most: str) -> Iterator[SheetPart]:
         values = {"before": self.percent(50), "most": self.percent(most)}
         panel, attributes = self.facts["panel"], self.facts["attributes"]
         if panel is not None:
@@ -254,7 +254,7 @@ class _Sheet:
             yield paragraph(self.page("belief_text", **values), on_page=True)
         yield paragraph(self.page("belief_lasts"), on_page=True)
 
-    def _clear(self) -> Iterator[Part]:
+    def _clear(self) -> Iterator[SheetPart]:
         names = [self.quote(question.text[self.language]) for question in self.survey.questions if question.clear]
         yield heading(self.phrases("sheet", "clear"))
         if names:
@@ -263,7 +263,7 @@ class _Sheet:
         else:
             yield paragraph(self.phrases("sheet", "clear_nothing"))
 
-    def _where(self) -> Iterator[Part]:
+    def _where(self) -> Iterator[SheetPart]:
         yield heading(self.say("where"))
         yield paragraph(self.say(f"where_{self.channel}"))
         if self.survey.has_rounds:
@@ -274,20 +274,20 @@ class _Sheet:
         yield heading(self.say("kept"))
         yield paragraph(self.say(f"kept_{self.channel}"))
 
-    def _published(self) -> Iterator[Part]:
+    def _published(self) -> Iterator[SheetPart]:
         public, step = bool(self.survey.public), self.figure(self.survey.shown_from)
         name = "groups" if public else "questions" if len(self.survey.units) > 1 else "one"
         yield heading(self.say("published"))
         yield paragraph(self.say("published_groups" if public else "published_all"))
         yield paragraph(self.say(f"published_from_{name}", step=step))
 
-    def _taking_back(self) -> Iterator[Part]:
+    def _taking_back(self) -> Iterator[SheetPart]:
         yield heading(self.say("voluntary"))
         yield paragraph(self.say("voluntary_text"))
         yield paragraph(self.page("leaves_withdraw"), on_page=True)
         yield paragraph(self.say(f"withdraw_{self.channel}"))
 
-    def _fill(self) -> Iterator[Part]:
+    def _fill(self) -> Iterator[SheetPart]:
         names = [] if self.survey.asker[self.language] else ["who"]
         names += ["contact", "kept", *(["server"] if self.channel == "collector" else ["place"])]
         yield heading(self.phrases("sheet", "fill"))
@@ -311,7 +311,7 @@ class _PaperSheet(_Sheet):
         """The numbers of coins and dice."""
         return {"beliefs": beliefs(self.paper.ratio), "epsilon": rounded_epsilon(self.paper.guarantee.epsilon)}
 
-    def _protection(self) -> Iterator[Part]:
+    def _protection(self) -> Iterator[SheetPart]:
         yield bullets(self.paper.instructions(self.language)[:-1], on_page=True)
         if len(self.paper.parts) > 1:
             for part in self.paper.parts:
@@ -319,14 +319,14 @@ class _PaperSheet(_Sheet):
                 texts = (part.instruction(self.language, self.words), part.odds(self.language, self.words))
                 yield bullets(texts, on_page=True)
 
-    def _expectation(self, most: str) -> Iterator[Part]:
+    def _expectation(self, most: str) -> Iterator[SheetPart]:
         yield paragraph(self.say("promise_paper", before=self.percent(50), most=self.percent(most)))
 
-    def _published(self) -> Iterator[Part]:
+    def _published(self) -> Iterator[SheetPart]:
         yield heading(self.say("published"))
         yield paragraph(self.say("published_all"))
 
-    def _taking_back(self) -> Iterator[Part]:
+    def _taking_back(self) -> Iterator[SheetPart]:
         yield heading(self.say("voluntary"))
         yield paragraph(self.say("voluntary_text"))
         yield paragraph(self.say("withdraw_paper"))
