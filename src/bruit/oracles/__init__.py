@@ -1,6 +1,7 @@
 """One category per person: mechanisms that report it privately and estimate frequencies from the reports."""
 
 from bruit.oracles.base import Oracle
+from bruit.oracles.bits import BitOracle
 from bruit.oracles.choosing import Choice, Choices, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
@@ -16,6 +17,7 @@ from bruit.oracles.unary_encoding import UnaryEncoding
 
 __all__ = [
     "NAMES",
+    "BitOracle",
     "Choice",
     "Choices",
     "Contrast",
