@@ -1,4 +1,4 @@
-"""Mechanisms by name: those of this library, and those that others add by `register` or by an entry point.
+"""Mechanisms and statistics by name: the library's own, and those that others add by `register` or an entry point.
 
 A plan document holds a name and never a module. What a name stands for is decided by the program that reads the
 document: by the classes that it has registered, and by the entry points of the packages that are installed.
@@ -19,6 +19,7 @@ __all__ = ["Registry", "register"]
 Kind = TypeVar("Kind")
 #: Names have to fit between the brackets of a method, and a suffix after - says how an oracle is faked.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]{2,})*")
+_NAME_RULE = "name must be letters and digits, beginning with a letter; - may stand between them."
 
 
 class Entry(NamedTuple, Generic[Kind]):
@@ -37,11 +38,19 @@ class Registry(Generic[Kind]):
         What the mechanisms are, for messages.
     group
         The entry point group in which installed packages declare theirs.
+    attribute
+        The attribute in which a class has its own name.
+    names
+        What a name may be, as a pattern, and in words.
     """
 
-    def __init__(self, noun: str, group: str) -> None:
+    def __init__(
+        self, noun: str, group: str, attribute: str = "name", names: tuple[re.Pattern[str], str] = (_NAME, _NAME_RULE)
+    ) -> None:
         self.noun = noun
         self.group = group
+        self.attribute = attribute
+        self._names = names
         #: What each public name stands for, in words; names that only documents use are not among them.
         self.meanings: dict[str, str] = {}
         self._entries: dict[str, Entry[Kind]] = {}
@@ -57,14 +66,21 @@ class Registry(Generic[Kind]):
         aliases: tuple[str, ...] = (),
     ) -> None:
         """Make a class known by a name, in any case; without a meaning, to documents only."""
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ParameterError("name must be letters and digits, beginning with a letter; - may stand between them.")
+        pattern, rule = self._names
+        if not isinstance(name, str) or not pattern.fullmatch(name):
+            raise ParameterError(rule)
         if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
         self._entries[name] = Entry(kind, dict(settings or {}))
         if meaning is not None:
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
+
+    def define(self, name: str, kind: type[Kind]) -> None:
+        """Make a class known to documents; a public name stays what it is, any other is what was defined last."""
+        if not self._is_public(name) or self._is_same(name, kind):
+            self._entries.pop(name, None)
+            self.add(name, kind)
 
     def _is_same(self, name: str, kind: type[Kind]) -> bool:
         """Whether a name stands for this class already, perhaps as an earlier run of a notebook's cell made it."""
@@ -98,6 +114,10 @@ class Registry(Generic[Kind]):
         self._load()
         return iter(tuple(self.meanings))
 
+    def classes(self) -> dict[str, type[Kind]]:
+        """The classes that are known here by name, also those that only documents name."""
+        return {name: entry.kind for name, entry in self._entries.items()}
+
     def __contains__(self, name: object) -> bool:
         taken = {known.lower() for known in (*self._entries, *self.meanings)} | self._aliases.keys()
         return isinstance(name, str) and name.lower() in taken
@@ -108,33 +128,40 @@ class Registry(Generic[Kind]):
             return
         self._loaded = True
         for point in metadata.entry_points(group=self.group):
-            if point.name not in self:
+            if not self._is_public(point.name):
                 kind = point.load()
-                self.add(point.name, kind, _meaning(kind))
+                if point.name not in self or self._is_same(point.name, kind):  # an import may make a class known
+                    self.add(point.name, kind, _meaning(kind))
+
+    def _is_public(self, name: str) -> bool:
+        return name.lower() in {known.lower() for known in self.meanings} | self._aliases.keys()
 
 
 def register(kind: Any, name: str | None = None, meaning: str | None = None) -> Any:
-    """Make a mechanism known by name: to `oracle` or `number`, plans and their documents, `choose` and commands.
+    """Make a class known by name: a mechanism to plans, their documents and `choose`, a statistic to publications.
 
     Parameters
     ----------
     kind
-        A class that extends `Oracle` or `Number`. It is returned, so that this works as a decorator.
+        A class that extends `Oracle`, `Number` or `Statistic`. It is returned, so that this works as a decorator.
     name
-        Its name in methods and documents; the class's own attribute `name` unless given.
+        Its name in methods, files and documents; by default the attribute `name` of the class, `kind` of a statistic.
     meaning
         What it is, in a few words; the first line of its docstring unless given.
 
     Notes
     -----
-    Registering lasts as long as the program. A package that is installed declares its mechanisms as entry points of the
-    group ``bruit.oracles`` or ``bruit.numbers`` instead, under their names; then commands know them too.
+    Registering lasts as long as the program. A package that is installed declares its classes as entry points of the
+    group ``bruit.oracles``, ``bruit.numbers`` or ``bruit.statistics``, under their names; then commands know them too.
     """
     registry = getattr(kind, "kinds", None)
     if not isinstance(kind, type) or not isinstance(registry, Registry):
-        raise ParameterTypeError("register takes a class that extends bruit.oracles.Oracle or bruit.numbers.Number.")
-    own = getattr(kind, "name", None) if name is None else name
-    if not isinstance(own, str):
+        raise ParameterTypeError(
+            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number or "
+            "bruit.releases.Statistic."
+        )
+    own = getattr(kind, registry.attribute, None) if name is None else name
+    if not isinstance(own, str) or (not own and name is None):
         raise ParameterError('The class has no name of its own: give one, as in register(MyOracle, "MINE").')
     registry.add(own, kind, meaning or _meaning(kind))
     return kind

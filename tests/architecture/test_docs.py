@@ -22,7 +22,7 @@ import pytest
 
 from bruit.numbers import Number
 from bruit.oracles import Oracle
-from bruit.releases import statistic
+from bruit.releases import Statistic
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -138,16 +138,13 @@ def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: p
 @contextlib.contextmanager
 def _unregistered() -> Iterator[None]:
     """Within the block, mechanisms and statistics may be made known that are forgotten when it ends."""
-    before = {registry: set(registry) for registry in (Oracle.kinds, Number.kinds)}
-    kinds = dict(statistic._KINDS)
+    before = {registry: set(registry.classes()) for registry in (Oracle.kinds, Number.kinds, Statistic.kinds)}
     try:
         yield
     finally:
         for registry, names in before.items():
-            for name in set(registry) - names:
+            for name in set(registry.classes()) - names:
                 registry.remove(name)
-        statistic._KINDS.clear()
-        statistic._KINDS.update(kinds)
 
 
 def test_few_examples_are_excused_from_running_and_each_says_why() -> None:

@@ -29,8 +29,6 @@ TAKING = {
     "cli/people": "the option --missing",
     "cli/release": "the option --missing",
     "cli/_questions": "what the options say, until it is in the domains",
-    "publications/publication": "a key of the file, until it is in the domains",
-    "releases/declared": "what options and files say, until it is in the domains",
     "releases/bounds": "numbers without declared bounds",
 }
 

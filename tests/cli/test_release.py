@@ -16,9 +16,9 @@ import pytest
 
 from bruit import documents, engines, releases
 from bruit.cli import console
-from bruit.cli.release import quantile_list
 from bruit.errors import ParameterError
 from bruit.privacy import Ledger
+from bruit.releases.quantiles.ranked import quantile_list
 from bruit.tables import Column, Table
 
 BRUIT = Path(sys.executable).with_name("bruit")
@@ -110,7 +110,7 @@ def test_bounds_that_nobody_knows_are_published_by_the_name_of_a_column(run, peo
     assert low <= np.quantile(people["income"], 0.01)
     assert high >= np.quantile(people["income"], 0.99)
     told = run("release", "people.csv", "--bounds", "income=0..1", "-e", 1, code=2)
-    assert "--bounds takes the name of a column alone, as in --bounds income" in told.err
+    assert "takes the name of a column alone, as in income" in told.err
 
 
 def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
@@ -340,7 +340,7 @@ def test_an_option_that_cannot_be_is_a_message_and_spends_nothing(run, people, t
     "given", ["", "a", "0.1:0.9", "0.9:0.1:0.1", "0:1:0", "0:1:0.0001", "1.5", "-0.5", "1/0", "nan"]
 )
 def test_a_list_of_quantiles_that_is_none_is_refused(given):
-    with pytest.raises(ParameterError, match="--at"):
+    with pytest.raises(ParameterError, match="at "):
         quantile_list(given)
 
 
@@ -628,7 +628,7 @@ def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
     known = ("release", "people.csv", "-e", "1", "--cross", "sex=F,M")
     assert "--table must name columns of --cross" in run(*known, "--table", "sex,smoke", code=2).err
     assert "declares a column twice" in run(*known, "--cross", "sex=F,M", code=2).err
-    assert "must be declared, as in --cross smokes=no,yes" in run(*known, "--cross", "smokes=?", code=2).err
+    assert "must be declared, as in smokes=no,yes" in run(*known, "--cross", "smokes=?", code=2).err
     assert "--missing drop is not for --cross" in run(*known, "--missing", "drop", code=2).err
     assert "'smokes': some records have no value. Add --missing category" in " ".join(
         run(*known, "--cross", "smokes=no,yes", code=3).err.split()

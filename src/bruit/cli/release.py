@@ -13,8 +13,7 @@ import secrets
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
@@ -29,16 +28,22 @@ from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import BoundsGuide, Groups, GroupStatistics, Person, Release, Result, Results, Statistic
+    from bruit.releases import (
+        BoundsGuide,
+        Declaration,
+        Groups,
+        GroupStatistics,
+        Person,
+        Release,
+        Result,
+        Results,
+        Statistic,
+    )
 
 #: What is drawn with noise, and kept.
 Drawn = TypeVar("Drawn")
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
-#: A range of quantiles has at most so many.
-MOST_QUANTILES = 1000
-
-_FRACTION = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
 #: How the bounds of a person are chosen.
 _HOW_MANY = "bruit bounds says how many are best: few lose what people have beyond them, many need more noise."
 #: The options that ask for a statistic of a column.
@@ -105,6 +110,14 @@ def release(
     table: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMNS", help="With --cross: only this table, as in sex,smokes; may be repeated."),
+    ] = None,
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help='Any other statistic, as "KIND: QUESTION [& QUESTION] [option=value]": "variance: age=0..120", '
+            '"tables: sex=F,M & smokes=no,yes", "quantiles: age=0..120:1 at=0.1:0.9:0.1".',
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -223,6 +236,7 @@ def release(
         no_group,
         weight or "",
         outside,
+        statistic or [],
     )
     whole = request.release() if ask is None else request.from_file(ask)
     _check_idle(ledger, expected_rows, again=again, dry_run=dry_run)
@@ -388,15 +402,15 @@ class _Cross:
         if self.tables and not self.columns:
             raise ParameterError("--table names columns of --cross: declare them, as in --cross sex=F,M.")
 
-    def read(self, missing: str, outside: str | None, privacy: dict[str, Any]) -> list[Statistic]:
+    def read(self, missing: Any, outside: Any, privacy: dict[str, Any]) -> list[Statistic]:
         """The tables, as one statistic, or nothing."""
+        from bruit.domains.declare import counted_question
         from bruit.engines.batch import clean_name
         from bruit.releases import Tables
-        from bruit.releases.declared import counted_values
 
         if not self.columns:
             return []
-        pairs = [counted_values(text, missing, outside, option="--cross ") for text in self.columns]
+        pairs = [counted_question(text, missing, outside) for text in self.columns]
         if len(dict(pairs)) < len(pairs):
             raise ParameterError("--cross declares a column twice: name each once.")
         chosen = [tuple(clean_name(part) for part in text.split(",") if part.strip()) for text in self.tables]
@@ -437,6 +451,7 @@ class _Request:
     no_group: str
     weight: str | None
     outside: Any = None
+    statistics: list[str] = field(default_factory=list)
 
     def release(self) -> Release | Groups | GroupStatistics:
         """The release that the options ask for."""
@@ -444,9 +459,11 @@ class _Request:
         from bruit.domains.declare import questions
         from bruit.domains.outside import check_outside
         from bruit.releases import Release
+        from bruit.releases.declared import read_declaration
 
         texts = [(kind, text) for kind, texts in self.columns.items() for text in texts]
-        if not texts and not self.count and not self.cross.columns:
+        others = [read_declaration(text) for text in self.statistics]
+        if not texts and not self.count and not self.cross.columns and not others:
             raise ParameterError("Say what to publish: --count, --mean age=0..120, --histogram sex=F,M, or --ask FILE.")
         if self.epsilon is None:
             raise ParameterError(
@@ -456,8 +473,9 @@ class _Request:
         _checks.one_of(get_args(Missing), **{"--missing": self.missing})
         if self.outside is not None:
             _checks.one_of(get_args(Outside), **{"--outside": self.outside})
-        self._refuse_idle(texts)
-        many = len(texts) + self.count + bool(self.cross.columns)
+        if not others:
+            self._refuse_idle(texts)
+        many = len(texts) + self.count + bool(self.cross.columns) + len(others)
         share = decimal_share(_checks.positive(**{"--epsilon": self.epsilon}), many)
         privacy: dict[str, Any] = {"epsilon": share, "neighbours": self.neighbours}
         if _checks.fraction(**{"--delta": self.delta}):
@@ -472,10 +490,11 @@ class _Request:
             if self.outside == "other" and domain is not None:
                 check_outside(self.outside, domain.policies)
         if None in groups.values():
-            return self._unknown(groups, texts)
+            return self._unknown(groups, texts, others)
         kinds = [("count", ""), *texts] if self.count else texts
         statistics: list[Statistic] = [self._statistic(kind, text, privacy) for kind, text in kinds]
         statistics += self.cross.read(self.missing, self.outside, privacy)
+        statistics += [self._completed(item).statistic(**privacy) for item in others]
         return Release(statistics, groups or None, self.person.read())
 
     def _check_groups(self) -> None:
@@ -487,14 +506,25 @@ class _Request:
                 f"which groups occur. Or name and count only groups of many: --count --by {bare}=? --delta 1e-6."
             )
 
-    def _unknown(self, groups: dict[str, Any], texts: list[tuple[str, str]]) -> Groups | GroupStatistics:
+    def _completed(self, declaration: Declaration) -> Declaration:
+        """A declaration with the policies of all, where it has none of its own."""
+        from bruit.releases.declared import statistic_kind
+
+        policies = {"missing": self.missing, "outside": self.outside}
+        known = statistic_kind(declaration.kind).option_names()
+        usual = {name: value for name, value in policies.items() if name in known}
+        return replace(declaration, options={**usual, **(declaration.options or {})})
+
+    def _unknown(
+        self, groups: dict[str, Any], texts: list[tuple[str, str]], others: list[Declaration]
+    ) -> Groups | GroupStatistics:
         """The groups of many people, and sums and means of them, where nobody declares which groups there are."""
         from bruit.releases import Groups, GroupStatistics
 
         name = next(name for name, domain in groups.items() if domain is None)
         declared = any(domain is not None for domain in groups.values())
         sums = self.count and all(kind in ("sum", "mean", "variance") for kind, _ in texts)
-        allowed = sums and not self.cross.columns and not declared
+        allowed = sums and not self.cross.columns and not declared and not others
         if allowed and not self.delta:
             raise ParameterError(
                 f"--by {name}=? needs a δ, the chance that a group of one person is named: add --delta 1e-6, or one "
@@ -527,6 +557,7 @@ class _Request:
             self.count
             or any(self.columns.values())
             or self.cross.columns
+            or self.statistics
             or self.by
             or self.epsilon is not None
             or self.person.column
@@ -539,13 +570,20 @@ class _Request:
         return Release.from_json(text)
 
     def _statistic(self, kind: str, text: str, privacy: dict[str, Any]) -> Statistic:
-        from bruit.releases.declared import declared
+        from bruit.releases.declared import Declaration, statistic_kind
 
-        quantiles = tuple(quantile_list(self.at)) if kind == "quantiles" else ()
-        options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": quantiles}
-        if kind not in ("count", "bounds"):
-            options["outside"] = self.outside
-        return declared(kind, text, option=f"--{kind} ", weights=self.weight or "", **options, **privacy)
+        options: dict[str, Any] = {"missing": self.missing, "method": self.method, "outside": self.outside}
+        if kind == "quantiles":
+            options["at"] = self.at
+        if self.weight:
+            options["weighted_by"] = self.weight
+        known = statistic_kind(kind).option_names()
+        if self.weight and "weighted_by" not in known:
+            raise ParameterError(f"Records can have weights in counts, sums and means, not in a {kind}.")
+        questions = [] if kind == "count" else [text]
+        return Declaration(kind, questions, {name: options[name] for name in known if name in options}).statistic(
+            **privacy
+        )
 
     def _refuse_idle(self, texts: list[tuple[str, str]]) -> None:
         """An option that would do nothing is a misunderstanding."""
@@ -560,33 +598,6 @@ class _Request:
             raise ParameterError("--missing is of no use here: leave it out.")
         if self.outside is not None and not self.by and not kinds - {"bounds"} and not self.weight:
             raise ParameterError("--outside is of no use here: leave it out.")
-
-
-def quantile_list(text: str) -> list[float]:
-    """The list after --at: numbers with commas between them, or first:last:step.
-
-    >>> quantile_list("0.25,0.5,0.75"), quantile_list("0.1:0.3:0.1")
-    ([0.25, 0.5, 0.75], [0.1, 0.2, 0.3])
-    """
-    words = text.replace(" ", "").split(":" if ":" in text else ",")
-    wrong = "--at must be numbers from 0 to 1, as in 0.25,0.5,0.75, or first:last:step, as in 0.1:0.9:0.1."
-    if not all(_FRACTION.fullmatch(word) for word in words) or (":" in text and len(words) != 3):
-        raise ParameterError(wrong)
-    with translated(ZeroDivisionError, lambda _: ParameterError(wrong)):
-        numbers = [Fraction(word) for word in words]
-    points = _range(*numbers) if ":" in text else numbers
-    if any(number > 1 for number in points):
-        raise ParameterError(wrong)
-    return [float(number) for number in points]
-
-
-def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
-    if not step or first > last:
-        raise ParameterError("--at first:last:step must go upwards, as 0.1:0.9:0.1 does.")
-    many = (last - first) // step + 1
-    if many > MOST_QUANTILES:
-        raise ParameterError(f"--at must be at most {MOST_QUANTILES:,} numbers.")
-    return [first + place * step for place in range(many)]
 
 
 def _gaps(error: Exception, release: Release | Groups | GroupStatistics) -> DataError:

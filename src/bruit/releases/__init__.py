@@ -5,6 +5,7 @@ from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
+from bruit.releases.declared import Declaration
 from bruit.releases.exponential import Exponential
 from bruit.releases.inverse_sensitivity import InverseSensitivity
 from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
@@ -33,6 +34,7 @@ __all__ = [
     "ContinualCount",
     "ContinualSeries",
     "Count",
+    "Declaration",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
