@@ -38,7 +38,7 @@ COMMANDS: dict[str, list[Any]] = {
     "release {file} --bounds x -e 1": NUMBERS,
     "release {file} --mean x=0..1 --weight x=0..1 -e 1": NUMBERS,
     "release {file} --count --by x=no,yes -e 1": WORDS,
-    "bounds {file} --person x -e 1": WORDS,
+    "limits {file} --person x -e 1": WORDS,
 }
 #: The same where the data stand in the place of something else, by mistake.
 MISTAKES: dict[str, list[Any]] = {

@@ -216,15 +216,15 @@ def test_the_tables_of_several_attributes_and_of_one_that_is_named(run, planned,
 
 
 def test_methods_are_compared_as_in_the_library(run):
-    found = run("compare", *DECLARED, "-e", 1, "--published", "--json").json()
+    found = run("choose", *DECLARED, "-e", 1, "--published", "--json").json()
     schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
     ranked = bruit.compare(schema, 1.0, published=True)
     assert [row["method"] for row in found["methods"]] == [row.method for row in ranked]
-    told = run("compare", *DECLARED, "-e", 1, "--published")
+    told = run("choose", *DECLARED, "-e", 1, "--published")
     assert "RS+FD[GRR] (published) ✗" in told.out
     assert "does not hold" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
-    (only,) = run("compare", *DECLARED, "-e", 1, "--method", "SPL[OUE]", "--json").json()["methods"]
+    (only,) = run("choose", *DECLARED, "-e", 1, "--method", "SPL[OUE]", "--json").json()["methods"]
     assert only["method"] == "SPL[OUE]"
 
 

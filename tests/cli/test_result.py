@@ -74,7 +74,7 @@ def test_every_release_of_a_ledger_keeps_its_own_result(run, data, tmp_path):
 
 def test_rows_and_levels_are_a_matter_of_showing(run, data):
     run("release", *HISTOGRAM, *BOOK, "--level", 0.7)
-    few = run("result", "budget.jsonl", 0, "--rows", 3)
+    few = run("result", "budget.jsonl", 0, "--show", 3)
     assert len(lines_with_intervals(few.out)) == 3
     assert "and 57 more" in few.out
     assert "bruit result budget.jsonl 0" in few.out

@@ -104,8 +104,8 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
     "command",
     [
         ("choose", "--k", 64, "-e", 1),
-        ("compare", "-e", 1, "sex=F,M", "age=0..9", "--published"),
-        ("people", "--k", 5, "-e", 1, "--half-width", 0.01),
+        ("choose", "-e", 1, "sex=F,M", "age=0..9", "--published"),
+        ("size", "--k", 5, "-e", 1, "--half-width", 0.01),
         ("plan", "-e", 1, "sex=F,M", "age=0..9"),
         ("audit", "-e", 1, "--k", 5, "--trials", 2000, "--level", 1 - 1e-7),
         ("data",),

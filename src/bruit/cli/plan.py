@@ -84,13 +84,13 @@ def plan(
         int | None, typer.Option(help="How many epochs there are, each with memos of its own; 1 if nothing is said.")
     ] = None,
     epoch_epsilon: Annotated[
-        float | None, typer.Option(help="With --rounds: the most that all reports of one epoch may tell.")
+        float | None, typer.Option(help="The most that all reports of one epoch may tell (with --rounds).")
     ] = None,
     follow_changes: Annotated[
         bool,
         typer.Option(
             "--follow-changes",
-            help="With --rounds, for one question: a memo for every value of a person, which protects less; the "
+            help="For one question asked in rounds: a memo for every value of a person, which protects less; the "
             "ε of an epoch is then that of one memo.",
         ),
     ] = False,
@@ -253,7 +253,7 @@ class _Second:
         if self.path is not None:
             console.say(f"second plan: {self.path}", whole=True)
             console.say("Put people into the two groups by chance, and whatever they may answer.", style="dim")
-            console.say("then: bruit compliance REPORTS REPORTS-OF-THE-SECOND-GROUP", style="dim", whole=True)
+            console.say("then: bruit analyse compliance REPORTS REPORTS-OF-THE-SECOND-GROUP", style="dim", whole=True)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ Drawn = TypeVar("Drawn")
 #: How many rows are shown of a result that is saved, unless asked otherwise.
 SHOWN_ROWS = 20
 #: How the bounds of a person are chosen.
-_HOW_MANY = "bruit bounds says how many are best: few lose what people have beyond them, many need more noise."
+_HOW_MANY = "bruit limits says how many are best: few lose what people have beyond them, many need more noise."
 #: The options that ask for a statistic of a column.
 _KINDS = ("histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
 

@@ -10,8 +10,8 @@ import typer
 
 from bruit import _checks
 from bruit.cli import _options, console
-from bruit.cli.bounds import tell_choice
 from bruit.cli.ledger import open_ledger, result_file
+from bruit.cli.limits import tell_choice
 from bruit.cli.release import _document, tell
 from bruit.errors import FormatError, ParameterError
 
@@ -27,16 +27,16 @@ def result(
     level: Annotated[
         float, typer.Option(help="How often the intervals cover the truth: 0.5, 0.8, 0.9, 0.95 or 0.99.")
     ] = 0.95,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 0,
+    rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show a result again. It spends nothing.
 
-    Results of `bruit release` and `bruit bounds` are saved beside their ledger, whole.
+    Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
     """
     from bruit.releases import BoundsChoice
 
-    _options.check_whole(entry=entry, rows=rows)
+    _options.check_whole(entry=entry, show=rows)
     _checks.probability(**{"--level": level})
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)

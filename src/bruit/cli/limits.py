@@ -1,4 +1,4 @@
-"""`bruit bounds`: how many rows or groups of a person should count, from a private profile of them."""
+"""`bruit limits`: how many rows or groups of a person should count, from a private profile of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 9
 
 
-def bounds(
+def limits(
     file: Annotated[str, typer.Argument(help="The table: a CSV or Parquet file, or a folder of Parquet files.")],
     person: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says whose row it is.")],
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The ε of the count that is planned.")],
@@ -35,7 +35,9 @@ def bounds(
     most: Annotated[
         int | None, typer.Option(help="The largest bound that is considered: all groups, or 1,000 rows, unless said.")
     ] = None,
-    nobody: Annotated[str, typer.Option(metavar="POLICY", help="Rows of nobody: refuse, or drop them.")] = "refuse",
+    missing: Annotated[
+        str, typer.Option(metavar="POLICY", help="A row without a person: refuse, or drop it.")
+    ] = "refuse",
     neighbours: Annotated[
         str, typer.Option(help="add-remove, or replace if the number of people is public.")
     ] = "add-remove",
@@ -75,7 +77,8 @@ def bounds(
         raise ParameterError(f"The groups must be declared, as in --by {unread}=a,b or --by {unread}=@FILE.")
     _checks.positive(**{"--spend": spend})
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
-    guide = BoundsGuide(count, person, groups or None, spend, most, nobody)
+    _checks.one_of(("refuse", "drop"), **{"--missing": missing})
+    guide = BoundsGuide(count, person, groups or None, spend, most, missing)
     if ledger is None and budget is not None:
         raise ParameterError("--budget needs --ledger, the file in which it is kept.")
     _check_idle(ledger, None, again=again, dry_run=False)
