@@ -13,7 +13,8 @@ CALLS = {"replace", "rename", "renames", "link", "hardlink_to", "symlink", "syml
 ALLOWED = {
     "documents": "the seam: whole files, and one lock for a state file",
     "privacy/ledger/storage": "a ledger is locked itself, and begins by a link that replaces nothing",
-    "publications/publishing": "the folder for readers, and a finished draw that gets its name; alone with the results",
+    "releases/once": "a draw that is on the disk gets its name; alone with the results",
+    "publications/publishing": "the folder for readers; alone with the results",
     "collection/files": "reports and their plan, which are written once and are no state",
     "cli/privatize": "the same, when they are booked",
 }

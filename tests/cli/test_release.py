@@ -261,7 +261,14 @@ def test_the_spend_is_booked_before_the_noise_is_drawn(run, people, tmp_path, mo
     assert "the spend is booked, and there is no result" in told.err
     assert len(Ledger.open(tmp_path / "budget.jsonl")) == 1
     assert "lost" in run("ledger", "show", "budget.jsonl").out
-    assert names(tmp_path) == ["budget.jsonl", "people.csv", "people.parquet"]
+    assert names(tmp_path) == ["budget.jsonl", "budget.jsonl.results", "people.csv", "people.parquet"]
+    assert [file.stat().st_size for file in (tmp_path / "budget.jsonl.results").iterdir()] == [0]
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    again = run("release", "people.csv", *DECILES, "-e", 0.5, *BOOK, "-o", "r.json")
+    assert "published before" not in again.err  # drawn now, under the booking that was there
+    assert len(Ledger.open(tmp_path / "budget.jsonl")) == 1
+    assert "lost" not in run("ledger", "show", "budget.jsonl").out
 
 
 def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(run, people, monkeypatch):
@@ -277,8 +284,22 @@ def test_a_result_that_cannot_be_written_is_still_shown_because_it_is_paid_for(r
     assert "No space left" in told.err
     assert "paid for" in told.err
     assert "again" not in told.err
-    printed = run("release", "people.csv", "--count", "-e", 0.25, *BOOK, "--json", code=4)
+
+
+def test_a_result_that_cannot_be_kept_is_not_shown_and_the_same_command_draws_it(run, people, tmp_path, monkeypatch):
+    def full(self, text, **options):
+        raise OSError(28, "No space left on device")
+
+    ask = ("release", "people.csv", "--count", "-e", 0.25, *BOOK, "--json")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        told = run(*ask, code=4)
+    assert told.out == ""  # or the draw that is kept would be the second one that is shown
+    assert "No space left" in told.err
+    assert "the same command draws it, and spends nothing more" in " ".join(told.err.split())
+    printed = run(*ask)
     assert documents.unseal(printed.out, "bruit.result/1")["name"] == "count"
+    assert Ledger.open(tmp_path / "budget.jsonl").spent.epsilon == 0.25
 
 
 MISSING_DECLARATIONS = [
@@ -574,8 +595,9 @@ def test_several_statistics_are_read_once_booked_together_and_shown_again(run, p
     assert run("result", "budget.jsonl", 2, "--json").json() == told
     assert "Released mean" in run("result", "budget.jsonl", 0).out
     before = contents(tmp_path)
-    run("release", "people.csv", *ask, "--ledger", "budget.jsonl", code=5)
+    assert run("release", "people.csv", *ask, "--ledger", "budget.jsonl", "--json").json() == told
     assert contents(tmp_path) == before
+    assert reads == [1]
 
 
 def test_a_file_says_what_is_published(run, people, tmp_path):
@@ -640,17 +662,21 @@ def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
 
 def test_a_release_that_the_ledger_has_is_not_paid_for_twice_unless_again(run, people, tmp_path):
     ask = ("release", "people.csv", "--count", "--mean", "age=0..120", "-e", 0.3, "--ledger", "budget.jsonl")
-    run(*ask, "--budget", 1)
-    for options in ((), ("--dry-run",)):
-        refused = run(*ask, *options, code=5)
-        assert "This was published before: it is result 0 of budget.jsonl, of 20" in refused.err
-        assert "bruit result budget.jsonl 0" in refused.err
-        assert "--again" in refused.err
+    first = run(*ask, "--budget", 1)
+    repeated = run(*ask)
+    assert repeated.out == first.out
+    said = " ".join(repeated.err.split())
+    assert "published before, on 20" in said
+    assert "UTC: nothing was spent. Rows that came since are not in it. Add --again to pay for new noise" in said
+    foreseen = " ".join(run(*ask, "--dry-run").out.split())
+    assert "It was published before, on 20" in foreseen
+    assert "bruit result budget.jsonl 0" in foreseen
+    assert "--again" in foreseen
     run("release", "people.parquet", *ask[2:])  # another file
     run("release", "people.csv", "--count", "-e", 0.1, *BOOK)  # another question
     assert "would have ε = 0.0 of 1.0 left" in run(*ask, "--dry-run", "--again").out
     assert "ε = 1.0 of 1.0 spent" in run(*ask, "--again").out
-    assert "it is result 5 of budget.jsonl" in run(*ask, code=5).err  # the newest
+    assert "bruit result budget.jsonl 5" in " ".join(run(*ask, "--dry-run").out.split())  # the newest
     assert "Budget exceeded" in run(*ask, "--dry-run", "--again", code=5).err
     for path in (tmp_path / "budget.jsonl.results").glob("count-mean*"):
         path.unlink()

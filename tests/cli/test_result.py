@@ -168,5 +168,11 @@ def test_an_interruption_between_the_spend_and_the_result_is_said(data, tmp_path
     )  # fmt: skip
     assert done.returncode == code
     assert "the spend is booked, and there is no result" in done.stderr
-    assert not (tmp_path / "budget.jsonl.results").exists()
+    assert not list((tmp_path / "budget.jsonl.results").glob("*.json"))
+    assert spent(tmp_path) == 0.1
+    done = subprocess.run(
+        [BRUIT, "release", "data.csv", "--count", "-e", "0.1", "--ledger", "budget.jsonl"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "Released count" in done.stdout
     assert spent(tmp_path) == 0.1

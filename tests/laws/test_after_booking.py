@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bruit.domains import Bins, Categories, Grid, Schema
 from bruit.errors import DataError, LimitError
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning._base import PrivateModel
+from bruit.privacy import Ledger
 from bruit.releases import (
     AboveThreshold,
     Bounds,
@@ -37,6 +39,7 @@ from bruit.releases import (
     Variance,
     WeightedMean,
     WeightedSum,
+    publish_once,
 )
 from bruit.releases.lengths import MeanLength
 from bruit_studies.as_printed import DecilesAsPrinted
@@ -223,6 +226,20 @@ def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
     assert testing.check_after_booking(publish, tables) is None
 
 
+def test_what_is_published_once_has_the_same_outcome_for_all_data(tmp_path: Path) -> None:
+    release = Release({"people": Count(epsilon=0.5), "sum": Sum("x", bounds=(-3, 7), epsilon=0.5)})
+    numbers = itertools.count()
+
+    def publish(table: Any, notary: Any) -> Any:
+        ledger = Ledger.open(tmp_path / f"{next(numbers)}.ledger", epsilon=1.0)
+        kept = publish_once(release, table, ledger, 1)
+        notary.book([line for line in release.lines() if len(ledger) == 2])
+        return [type(result) for result in kept.result.values()]
+
+    tables = [{"x": np.full(size, value)} for size, value in ((0, 0.0), (1, 1e300), (500, -1e300))]
+    assert testing.check_after_booking(publish, tables) is None
+
+
 def test_a_continual_series_has_the_same_outcome_for_all_counts() -> None:
     def publish(counts: Any, ledger: Any) -> Any:
         series = ContinualCount(steps=4, epsilon=1.0, delta=0.01).start(ledger=ledger, rng=1)
@@ -323,8 +340,8 @@ class AlwaysFails(Count):
 
 
 class _NotBooked(Release):
-    def _book(self, ledger: Any, label: Any) -> None:
-        pass
+    def publish(self, raw: Any, ledger: Any = None, *args: Any, **options: Any) -> Any:
+        return super().publish(raw, None, *args, **options)
 
 
 class NeverBooks(Count):

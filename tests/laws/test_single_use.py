@@ -23,6 +23,7 @@ from bruit.collection import Plan
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
+from bruit.privacy import Ledger
 from bruit.publications import Publication, Request, publish
 from bruit.releases import (
     AboveThreshold,
@@ -144,6 +145,12 @@ def published(entropy: Entropy) -> Any:
     return publish(plan, VISITS, entropy)["people"].values
 
 
+def kept(entropy: Entropy) -> Any:
+    """One more result for every call, beside one ledger."""
+    ledger = Ledger.open(Path(FOLDER.name) / "kept.ledger", epsilon=1e6)
+    return releases.publish_once(Count(epsilon=0.1).alone, AGES, ledger, entropy, again=True)
+
+
 def test_a_bundle_uses_words_once() -> None:
     assert (
         testing.check_single_use(lambda entropy: BUNDLE.publish(BUNDLE_TALLY, rng=entropy)["histogram of zone"].values)
@@ -184,6 +191,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.bounds_guide.choose_bounds": lambda e: (
         releases.choose_bounds(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
     ),
+    "releases.once.publish_once": lambda e: kept(e).result["count"].values,
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.release.Release.bounded": lambda e: list(PEOPLE.bounded(releases.Person("user", rows=1), e).key),

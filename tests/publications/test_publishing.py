@@ -19,6 +19,7 @@ from bruit.privacy import Ledger
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published, publish, publishing
 from bruit.releases.bundle import Bundle
+from bruit.releases.once import Once
 
 LABELS = ["Visits: mean age by sex", "Visits: quartiles", "Visits: visits", "Visits: zones by zone"]
 
@@ -101,9 +102,9 @@ def test_a_folder_of_something_else_is_not_touched(plan):
 
 #: Where a run is killed: what is replaced by a kill, and whether the spend is booked then, and the draw saved.
 POINTS = {
-    "before the booking": (publishing, "_book", False, False),
+    "before the booking": (Once, "_book", False, False),
     "after the booking": (Bundle, "publish", True, False),
-    "before the closing line": (publishing, "_mark", True, False),
+    "before the closing line": (Once, "_close", True, False),
     "before the rename": (Path, "replace", True, False),
     "before the files": (publishing, "_write_files", True, True),
     "before the folder appears": (Path, "rename", True, True),

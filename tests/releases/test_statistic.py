@@ -37,16 +37,16 @@ def _draws_first(self: Any, raw: Any, ledger: Any = None, rng: Any = None, *, la
     return Release.publish(self, raw, ledger, rng, label=label)
 
 
-def _books_twice(self: Any, ledger: Any, label: Any) -> None:
-    ledger.book(self.lines(label) * 2)
+def _books_twice(self: Any, label: Any = None) -> Any:
+    return Release.lines(self, label) * 2
 
 
-def _hides_its_rho(self: Any, ledger: Any, label: Any) -> None:
-    ledger.book([Line(line.guarantee, line.label, line.rho / 4) for line in self.lines(label)])
+def _hides_its_rho(self: Any, label: Any = None) -> Any:
+    return [Line(line.guarantee, line.label, line.rho / 4) for line in Release.lines(self, label)]
 
 
-def _never_books(self: Any, ledger: Any, label: Any) -> None:
-    pass
+def _never_books(self: Any, raw: Any, ledger: Any = None, rng: Any = None, *, label: Any = None) -> Any:
+    return Release.publish(self, raw, None, rng, label=label)
 
 
 def _own_randomness(self: Any, counts: Any, words: Words) -> Any:
@@ -85,9 +85,9 @@ def _marks_nothing(self: Any, noisy: Any, noise: Any, n: Any, simulated: bool) -
 
 BROKEN: dict[str, tuple[Any, str]] = {
     "draws before booking": (booked("DrawsFirst", publish=_draws_first), "before the spend|although the ledger"),
-    "books twice": (booked("BooksTwice", _book=_books_twice), "not told the stated guarantee"),
-    "books another ρ than its own": (booked("HidesRho", _book=_hides_its_rho), "not told the ρ"),
-    "never books": (booked("NeverBooks", _book=_never_books), "not told the stated guarantee"),
+    "books twice": (booked("BooksTwice", lines=_books_twice), "not told the stated guarantee"),
+    "books another ρ than its own": (booked("HidesRho", lines=_hides_its_rho), "not told the ρ"),
+    "never books": (booked("NeverBooks", publish=_never_books), "not told the stated guarantee"),
     "takes randomness of its own": (broken("Own", publish=_own_randomness), "the same result"),
     "has no noise": (broken("NoNoise", publish=_draws_nothing), "the same result"),
     "has half the noise it says": (broken("HalfScale", publish=_half_scale), "vary as the stated error"),

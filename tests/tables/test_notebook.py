@@ -60,7 +60,7 @@ PLAIN = {
     "Groups": "one line says it; what it publishes has HTML", "GroupStatistics": "one line says it; results have HTML",
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "BoundsGuide": "one line; what it chooses has HTML",
-    "Panel": "the rounds of a plan, which has HTML",
+    "Panel": "the rounds of a plan, which has HTML", "Kept": "a result, which has HTML, with its file and date",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
 

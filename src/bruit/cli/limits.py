@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bruit import _checks
-from bruit.cli import _engine, _options, console
+from bruit.cli import _engine, _kept, _options, console
 from bruit.cli.ledger import open_ledger
-from bruit.cli.release import _check_idle, _identity, _near, _Place, _refuse_again, _remark
+from bruit.cli.release import _check_idle, _remark
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def limits(
     """Say how many rows, or with --by how many groups, of a person should count, and the error to expect of each.
 
     Few rows lose what people have beyond them, many need more noise. How many rows people have is read with noise: this
-    spends ε (--spend), which is booked like a release, and the table is saved beside the ledger: `bruit result` shows
-    it again, and to pay for it twice needs --again. The last lines have the options for bruit release.
+    spends ε (--spend), which is booked like a release, and the table is saved beside the ledger. The same command shows
+    it again, and so does `bruit result`; --again pays for a new one. The last lines have the options for bruit release.
     """
     from bruit.domains import declare
     from bruit.releases import BoundsGuide, Count
@@ -84,28 +84,29 @@ def limits(
     _check_idle(ledger, None, again=again, dry_run=False)
     started = {} if budget is None else {"epsilon": budget}
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
-    identity = _identity(guide, file, ledger)
-    if books is not None:  # before a large file is read; the ledger has the last word
-        if not again:
-            _refuse_again(books, identity)
-        books.check(guide.lines())
-    with _engine.opened(engine, csv) as reads, console.progress("profile", reads.unit) as report:
-        raw = guide.fold(_options.read(reads.table(file), text, report), seed)
-    place = _Place.of(books, guide.lines()[0].label, identity, output)
+    once = _kept.keeping(guide, books, file)
+    kept = None if once is None or again else once.find()
+    raw: Any = None
+    if kept is None:
+        if once is not None:  # before a large file is read; the ledger has the last word
+            once.check(again=again)
+        with _engine.opened(engine, csv) as reads, console.progress("profile", reads.unit) as report:
+            raw = guide.fold(_options.read(reads.table(file), text, report), seed)
+
+    def draw() -> Any:
+        return guide.publish(raw, None, seed) if once is None else kept or once.publish(raw, seed, again=again)
 
     def show_whole(choice: BoundsChoice) -> None:
         console.print_json(choice.to_json()) if as_json else tell_choice(choice, 0)
 
-    choice = place.keep(
-        lambda ledger: guide.publish(raw, ledger, seed), lambda choice, _: choice.to_json().encode() + b"\n", show_whole
-    )
+    shown = _kept.drawn_once(once, draw, output, lambda choice: choice.to_json().encode() + b"\n", show_whole)
     _remark(books, seed)
     if as_json:
-        show_whole(choice)
+        show_whole(shown.result)
     else:
-        tell_choice(choice, _SHOWN, place.remarks(), place.again())
-    for path in place.files:
-        console.note(f"result: {_near(path)}")
+        tell_choice(shown.result, _SHOWN, shown.remarks, shown.again)
+    for path in shown.files:
+        console.note(f"result: {_kept.near(path)}")
 
 
 def tell_choice(choice: BoundsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:

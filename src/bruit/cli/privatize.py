@@ -142,11 +142,12 @@ def _label(plan: Plan) -> str:
 def _booked(books: Ledger, plan: Plan, output: Path, privatize: Callable[[Path], Any]) -> Any:
     """Reports that appear, with their plan, when they are booked; until then they stand where nobody looks."""
     from bruit.collection import files
+    from bruit.privacy.booking import Charge, booked
 
     with tempfile.TemporaryDirectory(prefix=".bruit-", dir=output.parent) as folder:
         hidden = Path(folder) / output.name
         people = privatize(hidden)
-        books.spend(plan.guarantee, _label(plan))
+        booked(Charge(plan.guarantee, _label(plan)), books)
         if output.is_dir():
             files.remove(output)
         files.plan_path(hidden).replace(files.plan_path(output))

@@ -7,38 +7,23 @@ finds it again; so nothing here needs to be run twice.
 from __future__ import annotations
 
 import itertools
-import os
 import re
-import secrets
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from bruit import _checks, documents
-from bruit.cli import _engine, _options, console
+from bruit import _checks
+from bruit.cli import _engine, _kept, _options, console
 from bruit.cli.ledger import open_ledger
 from bruit.errors import BruitError, BudgetError, DataError, LedgerError, MissingError, ParameterError, translated
 from bruit.rounding import decimal_share
-from bruit.tables import exact
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import (
-        BoundsGuide,
-        Declaration,
-        Groups,
-        GroupStatistics,
-        Person,
-        Release,
-        Result,
-        Results,
-        Statistic,
-    )
+    from bruit.releases import Declaration, Groups, GroupStatistics, Person, Release, Results, Statistic
 
 #: What is drawn with noise, and kept.
 Drawn = TypeVar("Drawn")
@@ -211,8 +196,10 @@ def release(
     noise is drawn, or refused if the budget does not allow it; then nothing is spent and nothing is written. The
     results are saved beside the ledger, and `bruit result` shows them again without spending. Bounds, categories and
     groups are declared, never read from the data: sex=F,M, age=0..120, when=2023-01-01..2023-12-31/month, town=@FILE.
-    A release that the ledger has already, of the same file, is refused unless --again says that it is paid for twice.
+    A release that the ledger has already, of the same file, is shown as it was; --again pays for new noise.
     """
+    from bruit.releases.once import document
+
     text = _engine.options(csv)
     _engine.is_spark(engine)
     _options.check_whole(seed=seed, show=show)
@@ -240,61 +227,62 @@ def release(
     )
     whole = request.release() if ask is None else request.from_file(ask)
     _check_idle(ledger, expected_rows, again=again, dry_run=dry_run)
-    identity = _identity(whole, file, ledger)
     if dry_run:
         started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
-        _foresee(whole, ledger, started, expected_rows, None if again else identity, as_json=as_json)
+        _foresee(whole, file, ledger, started, expected_rows, again=again, as_json=as_json)
         return
     _check_output(output, file, ledger, force=force)
     _check_shown(show, saved=output is not None or ledger is not None)
     started = _budget(ledger, budget, budget_delta, budget_rho, zcdp=zcdp)
     books = None if ledger is None else open_ledger(ledger, whole.guarantee.neighbours, **started)
-    if books is not None:  # before a large file is read; the ledger has the last word
-        if not again:
-            _refuse_again(books, identity)
-        books.check(whole.lines(label))
-    with (
-        translated(MissingError, lambda error: _gaps(error, whole)),
-        _engine.opened(engine, csv) as reads,
-        console.progress("release", reads.unit) as report,
-    ):
-        source = _options.read(reads.table(file), text, report)
-        if whole.person is None:
-            _warn_of_people(_options.read(reads.table(file), text, None))
-        raw: Any = whole.fold(source, seed)
-    title = label or exact(", ".join(line.label for line in whole.lines()))[:200]
-    place = _Place.of(books, title, identity, output)
+    once = _kept.keeping(whole, books, file, label)
+    kept = None if once is None or again else once.find()
+    raw: Any = None
+    if kept is None:
+        if once is not None:  # before a large file is read; the ledger has the last word
+            once.check(again=again)
+        with (
+            translated(MissingError, lambda error: _gaps(error, whole)),
+            _engine.opened(engine, csv) as reads,
+            console.progress("release", reads.unit) as report,
+        ):
+            source = _options.read(reads.table(file), text, report)
+            if whole.person is None:
+                _warn_of_people(_options.read(reads.table(file), text, None))
+            raw = whole.fold(source, seed)
+
+    def draw() -> Any:
+        if once is None:
+            return whole.publish(raw, None, seed, label=label)
+        return kept or once.publish(raw, seed, again=again, level=level)
 
     def show_whole(results: Results) -> None:
-        console.print_json(_document(results).to_json(level)) if as_json else tell(results, level, 0, "", [])
+        console.print_json(document(results, level)) if as_json else tell(results, level, 0, "", [])
 
-    results = place.keep(
-        lambda ledger: whole.publish(raw, ledger, seed, label=label),
-        lambda results, path: _file_bytes(results, path, level),
-        show_whole,
-    )
+    shown = _kept.drawn_once(once, draw, output, lambda results: _file_bytes(results, output, level), show_whole)
     _remark(books, seed)
     if as_json:
-        console.print_json(_document(results).to_json(level))
+        console.print_json(document(shown.result, level))
     else:
-        most = SHOWN_ROWS if show is None and place.files else show or 0
-        tell(results, level, most, place.again(), place.remarks())
-    for path in place.files:
-        console.note(f"result: {_near(path)}")
+        most = SHOWN_ROWS if show is None and shown.files else show or 0
+        tell(shown.result, level, most, shown.again, shown.remarks)
+    for path in shown.files:
+        console.note(f"result: {_kept.near(path)}")
 
 
 def _foresee(
     whole: Release | Groups | GroupStatistics,
+    file: str,
     ledger: Path | None,
     budget: dict[str, Any],
     rows: int | None,
-    identity: str | None,
     *,
+    again: bool,
     as_json: bool,
 ) -> None:
     """What would be published, how exactly, and what would be left of the budget; from what is declared alone.
 
-    What the ledger would refuse ends as the release itself would. `identity` is None for one that is paid for again.
+    What the ledger would refuse ends as the release itself would.
     """
     groups = max(1, len(getattr(whole, "groups", ())))
     table = whole.prospects(None if rows is None else max(1, rows // groups))
@@ -304,11 +292,12 @@ def _foresee(
 
         started = ledger.exists() or not budget
         books = open_ledger(ledger) if started else Ledger(neighbours=whole.guarantee.neighbours, **budget)
+        once = _kept.keeping(whole, books, file) if started else None
+        known = _kept.foreseen(once, again=again) if once is not None else ""
         try:
-            if identity is not None:
-                _refuse_again(books, identity)
-            books.check(whole.lines())
-            table = replace(table, notes=[*table.notes, books.foresee(whole.lines())])
+            if not known:
+                books.check(whole.lines())
+            table = replace(table, notes=[*table.notes, known or books.foresee(whole.lines())])
         except (BudgetError, LedgerError) as error:
             refusal = error
     if as_json:
@@ -327,32 +316,6 @@ def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, dry_run: 
         _checks.integer(low=1, **{"--expected-rows": rows})
         if not dry_run:
             raise ParameterError("--expected-rows is for --dry-run: leave it out, the rows of the file count.")
-
-
-def _identity(whole: Release | Groups | GroupStatistics | BoundsGuide, source: str, ledger: Path | None) -> str:
-    """16 digits of what is published of which file; in the name of its result they say that it was paid for.
-
-    A file is known by its place as seen from the ledger, so that both may move together.
-    """
-    place = source
-    if ledger is not None and Path(source).exists():
-        place = Path(os.path.relpath(Path(source).resolve(), ledger.resolve().parent)).as_posix()
-    return documents.digest({"release": whole.digest, "source": place})[:16]
-
-
-def _refuse_again(books: Ledger, identity: str) -> None:
-    """What the ledger has already, with its file, is not paid for a second time in silence."""
-    ending = re.compile(rf"-{identity}-[0-9a-f]{{8}}\.json")
-    same = [entry for entry in books.entries if entry.result and ending.search(entry.result) and books.is_kept(entry)]
-    if not same or books.path is None:
-        return
-    last = same[-1]
-    first = next(entry for entry in same if entry.result == last.result)
-    command = shlex.join(["bruit", "result", str(_near(books.path)), str(first.index)])
-    raise LedgerError(
-        f"This was published before: it is result {first.index} of {books.path.name}, of {(last.time or '')[:10]}, and "
-        f"{command} shows it for nothing. Nothing was spent. Add --again to pay for new noise, as for new rows."
-    )
 
 
 @dataclass(frozen=True)
@@ -613,92 +576,6 @@ def _gaps(error: Exception, release: Release | Groups | GroupStatistics) -> Data
     return DataError(f"Column {name!r}: {rule}")
 
 
-def _document(results: Results) -> Result | Results:
-    """The only result, or all of them."""
-    return next(iter(results.values())) if len(results) == 1 else results
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a result goes: to a file of its own beside the ledger, and to the file that was asked for."""
-
-    books: Ledger | None
-    kept: Path | None
-    output: Path | None
-
-    @classmethod
-    def of(cls, books: Ledger | None, title: str, identity: str, output: Path | None) -> _Place:
-        """A name that no other result has, and that a person can read."""
-        folder = None if books is None else books.results
-        name = re.sub(r"[^a-z0-9]+", "-", title.lower())[:40].strip("-") or "result"
-        return cls(books, folder and folder / f"{name}-{identity}-{secrets.token_hex(4)}.json", output)
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that hold the result."""
-        return [path for path in (self.kept, self.output) if path is not None]
-
-    @property
-    def ledger(self) -> Any:
-        """What the release is booked in; its entry names the file."""
-        return None if self.books is None or self.kept is None else self.books.keeping(self.kept.name)
-
-    @property
-    def entry(self) -> int | None:
-        """The number of the release in the ledger, once it is booked."""
-        entries = () if self.books is None or self.kept is None else self.books.entries
-        return next((entry.index for entry in entries if self.kept and entry.result == self.kept.name), None)
-
-    def again(self) -> str:
-        """The command that shows the result again, and spends nothing."""
-        if self.books is not None and self.books.path is not None:
-            return shlex.join(["bruit", "result", str(_near(self.books.path)), str(self.entry)])
-        shown = self.output is not None and self.output.suffix.lower() == ".json"
-        return shlex.join(["bruit", "result", str(self.output)]) if shown else ""
-
-    def remarks(self) -> list[str]:
-        """What is left of the budget."""
-        if self.books is None:
-            return []
-        return [f"ledger: {amount}" for amount in self.books.amounts[:1]]
-
-    def keep(
-        self,
-        draw: Callable[[Any], Drawn],
-        content: Callable[[Drawn, Path | None], bytes],
-        show: Callable[[Drawn], object],
-    ) -> Drawn:
-        """What is drawn, booked and saved, beside the ledger first; what cannot be saved is shown whole."""
-        result = None
-        try:
-            with _folder(self.books), _writing(self.output) as copy:
-                with _writing(self.kept) as save:
-                    result = draw(self.ledger)
-                    save(content(result, self.kept))
-                copy(content(result, self.output))
-        except BaseException:
-            self._salvage(result, show)
-            raise
-        return result
-
-    def _salvage(self, result: Drawn | None, show: Callable[[Drawn], object]) -> None:
-        """What is paid for is shown if it could not be saved; what was paid for nothing is said."""
-        if result is not None:
-            show(result)
-            console.warn("this result is paid for and could not be saved as asked. It is shown whole: keep it.")
-            return
-        with suppress(BruitError):
-            if self.entry is not None:
-                console.warn("the spend is booked, and there is no result: bruit ledger show lists it as lost.")
-
-
-def _near(path: Path) -> Path:
-    """A path as a person would write it, from the working folder where it is below that."""
-    with suppress(ValueError, OSError):
-        return path.relative_to(Path.cwd())
-    return path
-
-
 def _check_output(output: Path | None, source: str, ledger: Path | None, *, force: bool) -> None:
     """That the result may go to `output`, and takes the place of nothing that is needed."""
     if output is None:
@@ -757,39 +634,14 @@ def _remark(books: Ledger | None, seed: int | None) -> None:
         console.warn("this result is repeatable by its seed. It is for study, and not private.")
 
 
-@contextmanager
-def _folder(books: Ledger | None) -> Iterator[None]:
-    """The folder of results, made if there is none; if nothing comes to stand in it, it does not stay."""
-    if books is not None and books.results is not None:
-        books.results.mkdir(exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        if books is not None:
-            # Alone with it: a publication that is at work there has locked the folder, and not its name.
-            with suppress(OSError, BruitError), books.alone_with_results() as folder:
-                folder.rmdir()  # only an empty one
-        raise
-
-
-@contextmanager
-def _writing(path: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes a file, whole or not at all; a folder that cannot be written to is found at once."""
-    if path is None:
-        yield lambda content: None
-        return
-    with documents.replacing(path) as partial:
-        partial.touch()
-        yield partial.write_bytes
-
-
 def _file_bytes(results: Results, path: Path | None, level: float) -> bytes:
     """What goes into the file that was asked for: a document, or a table of all values."""
     from bruit.engines.written import table_bytes
+    from bruit.releases.once import document
 
     ending = "" if path is None else path.suffix.lower()
     if ending in ("", ".json"):
-        return _document(results).to_json(level).encode() + b"\n"
+        return document(results, level).encode() + b"\n"
     return table_bytes(results.table(level), ending)
 
 

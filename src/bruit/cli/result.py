@@ -12,7 +12,7 @@ from bruit import _checks
 from bruit.cli import _options, console
 from bruit.cli.ledger import open_ledger, result_file
 from bruit.cli.limits import tell_choice
-from bruit.cli.release import _document, tell
+from bruit.cli.release import tell
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def result(
     Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
     """
     from bruit.releases import BoundsChoice
+    from bruit.releases.once import document
 
     _options.check_whole(entry=entry, show=rows)
     _checks.probability(**{"--level": level})
@@ -43,7 +44,7 @@ def result(
     if isinstance(saved, BoundsChoice):
         console.print_json(saved.to_json()) if as_json else tell_choice(saved, rows)
     elif as_json:
-        console.print_json(_document(saved).to_json(level))
+        console.print_json(document(saved, level))
     else:
         again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
         tell(saved, level, rows, again, [])
@@ -51,7 +52,7 @@ def result(
 
 def _load(path: Path) -> Results | BoundsChoice:
     from bruit.privacy.ledger.storage import FORMAT
-    from bruit.releases import BoundsChoice, Result, Results
+    from bruit.releases.once import read_result
 
     text = path.read_bytes()
     if text.startswith(b'{"format": "%s"' % FORMAT.encode()):
@@ -63,11 +64,6 @@ def _load(path: Path) -> Results | BoundsChoice:
             from bruit.publications import Published
 
             return Published.from_json(text).results
-        if Results.FORMAT.encode() in text[:100]:
-            return Results.from_json(text)
-        if b'"guide": {' in text[:1000]:
-            return BoundsChoice.from_json(text)
-        result = Result.from_json(text)
-        return Results({result.name: result})
+        return read_result(text)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None

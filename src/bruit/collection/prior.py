@@ -20,6 +20,7 @@ from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
 from bruit.laws.words import WORD_BITS
 from bruit.privacy import Guarantee, Ledger
+from bruit.privacy.booking import Charge, booked
 from bruit.privacy.composition import sequential
 from bruit.privacy.ledger import Part
 
@@ -122,7 +123,7 @@ def learnt_prior(
         raise ParameterTypeError("answers must be a mapping from attribute to what was learnt of it.")
     prior = {name: never_zero(_learnt(name, answers[name]), share) for name in answers}
     if ledger is not None:
-        ledger.spend(_cost(answers), label)
+        booked(Charge(_cost(answers), label), ledger)
     return prior
 
 

@@ -34,6 +34,7 @@ from bruit.learning._features import Features, Rows, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
+from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, Line
 from bruit.privacy.zcdp import epsilon_to_rho
@@ -271,8 +272,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
     def _book(self, guarantee: Guarantee, sums: Counts, features: Features) -> Entropy:
         """Book the spend, or be refused; then the stream of the noise."""
-        if self.ledger is not None:
-            self.ledger.spend(guarantee, type(self).__name__, rho=_rho(guarantee))
+        booked(Charge(guarantee, type(self).__name__, _rho(guarantee)), self.ledger)
         return self._entropy(sums, features)
 
     def _line(self) -> Line:

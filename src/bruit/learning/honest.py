@@ -22,6 +22,7 @@ from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterTypeError
 from bruit.learning.privatizer import LocalPrivatizer, _digest, _usual, check_plan, feature_columns
+from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.rounding import log_ceiling
 from bruit.typing import ColumnLike, SourceLike
@@ -145,8 +146,7 @@ def honest_split(
     train, test = train_test_split(np.arange(people), test_size=test_size, random_state=random_state)
     ratio = model.plan_.design.ratio("person") * target.design.ratio("person")
     guarantee = Guarantee(epsilon=log_ceiling(ratio), neighbours="person")
-    if ledger is not None:
-        ledger.spend(guarantee, "honest_split")
+    booked(Charge(guarantee, "honest_split"), ledger)
     noise = _noise(rng, (model.plan_, codes), (target, label_codes), (train, test))
     *own, of_labels = noise.split(3)
     X_train, X_test = (

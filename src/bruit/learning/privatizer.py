@@ -32,6 +32,7 @@ from bruit.learning._base import is_mapping, seed_of
 from bruit.learning._features import Features, column_of, schema_of, two_dimensional
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import validated
+from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 
@@ -165,8 +166,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
         check_is_fitted(self)
         codes = self._codes(self._check(X, reset=False))
         self._warn_of_repeats(codes)
-        if self.ledger is not None:
-            self.ledger.spend(self.guarantee_, type(self).__name__)
+        booked(Charge(self.guarantee_, type(self).__name__), self.ledger)
         return self._table(self.plan_.randomize(codes, self._words(codes)))
 
     def fit_transform(self, X: SourceLike, y: ColumnLike | str | None = None, **unused: Any) -> Any:

@@ -45,7 +45,7 @@ _ADVICE = (
 _MODELS = (PrivateModel, LocalNaiveBayes, LocalPrivatizer)
 
 
-class Spend(NamedTuple):
+class FitSpend(NamedTuple):
     """What some fits of one model book, each of them; without a ledger they are promised and not booked.
 
     Attributes
@@ -81,7 +81,7 @@ class SearchCost(Tabular):
 
     fits: int
     how: str
-    spends: tuple[Spend, ...]
+    spends: tuple[FitSpend, ...]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -199,7 +199,7 @@ class _Cost(NamedTuple):
 
     fits: int
     how: str
-    spends: list[Spend]
+    spends: list[FitSpend]
 
     def times(self, folds: int) -> _Cost:
         """The same in each fold of a cross-validation."""
@@ -220,7 +220,7 @@ def _cost(estimator: Any, X: Any, y: Any, groups: Any) -> _Cost:
             "the records once, before the search, and search on what that gives."
         )
     if isinstance(estimator, PrivateModel | LocalNaiveBayes):
-        return _Cost(1, "", [Spend(estimator._line(), 1, getattr(estimator, "ledger", None))])
+        return _Cost(1, "", [FitSpend(estimator._line(), 1, getattr(estimator, "ledger", None))])
     if any(isinstance(value, _MODELS) for value in estimator.get_params(deep=True).values()):
         raise ParameterTypeError(
             f"How often {type(estimator).__name__} fits a model is not known here: the cost is known of a model, a "
@@ -277,9 +277,9 @@ def _folds(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> int:
         return int(check_cv(cv, y, classifier=is_classifier(estimator)).get_n_splits(X, y, groups))
 
 
-def _merged(spends: Iterable[Spend]) -> list[Spend]:
+def _merged(spends: Iterable[FitSpend]) -> list[FitSpend]:
     """Fits that book the same in the same ledger, together."""
-    merged: dict[tuple[Line, int], Spend] = {}
+    merged: dict[tuple[Line, int], FitSpend] = {}
     for spend in spends:
         key = (spend.line, id(spend.ledger))
         fits = spend.fits + (merged[key].fits if key in merged else 0)
@@ -287,7 +287,7 @@ def _merged(spends: Iterable[Spend]) -> list[Spend]:
     return list(merged.values())
 
 
-def _dearest(candidates: Sequence[Sequence[Spend]]) -> list[Spend]:
+def _dearest(candidates: Sequence[Sequence[FitSpend]]) -> list[FitSpend]:
     """What a refit books at most, in each ledger: the most ε and the most δ of any candidate."""
     if all(spends == candidates[0] for spends in candidates):
         return list(candidates[0])
@@ -304,5 +304,5 @@ def _dearest(candidates: Sequence[Sequence[Spend]]) -> list[Spend]:
         rho = max(
             sum(pure_rho(line.guarantee.epsilon) if line.rho is None else line.rho for line in own) for own in lines
         )
-        dearest.append(Spend(Line(most, "the refit, at most", rho if most.delta else None), 1, ledger))
+        dearest.append(FitSpend(Line(most, "the refit, at most", rho if most.delta else None), 1, ledger))
     return dearest

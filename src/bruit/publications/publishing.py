@@ -1,16 +1,9 @@
-"""Publish once: book, draw, save by one rename, and show it ever after.
+"""Publish a file once: book, draw, save, and show it ever after.
 
-A publication is known in its ledger by its digest, which is the name of the file in which it is saved. All that is
-paid for is in that file; what readers get is made of it, and can be made again. A kill can fall at any instant:
-
-- before the booking: nothing is spent, and the next run begins anew;
-- after the booking and before the closing line, of ε = 0: what was drawn is in a file that its owner alone may read,
-  under a temporary name. The next run removes it and draws anew under the same booking, alone with the folder;
-- after the closing line: the next run gives the finished file its name, if it has none, and shows it.
-
-With the closing line a file that is absent was removed, and drawing anew would show two draws for one booking; it is
-refused. A file without its lines is of a ledger that was put back to an older copy; they are booked again. See
-``publishing.proof.md``.
+A publication is known in its ledger by its digest, which is in the name of the file that keeps it. All that is paid for
+is in that file; what readers get is made of it, and can be made again. `Once` says what happens after a kill. A copy
+in the folder for readers stands in for a file that was removed. The last line of a publication in the ledger, of ε = 0,
+tells those who read the ledger that it is out. See ``publishing.proof.md``.
 """
 
 from __future__ import annotations
@@ -24,12 +17,12 @@ from typing import Any
 
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import FormatError, LedgerError, MissingExtraError, ParameterError
-from bruit.privacy import Entry, Ledger
-from bruit.privacy.guarantee import Guarantee
+from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.privacy import Ledger
 from bruit.privacy.ledger import Line
 from bruit.publications.publication import Publication
 from bruit.publications.published import Published
+from bruit.releases.once import Once
 from bruit.releases.person import warn_of_people
 from bruit.releases.result import Results
 from bruit.typing import SourceLike
@@ -71,10 +64,9 @@ def publish(
     _check_extra(plan)
     ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
     _check_output(plan)
-    before = None if ledger is None else _before(plan, ledger)
-    published = before or _drawn(plan, source, rng, progress)
-    folder = _write_files(plan, published)
-    return replace(published, folder=folder, is_new=before is None and published.is_new)
+    saved = None if ledger is None else _once(plan, ledger).saved()
+    published = _drawn(plan, source, rng, progress) if saved is None else Published.load(saved)
+    return replace(published, folder=_write_files(plan, published))
 
 
 def result_name(plan: Publication) -> str:
@@ -85,7 +77,7 @@ def result_name(plan: Publication) -> str:
 def is_published(plan: Publication) -> bool:
     """Whether a publication is in its ledger as published, so that to run it again shows it and spends nothing."""
     ledger = plan.open_ledger(start=False)
-    return ledger is not None and _is_marked(plan, ledger)
+    return ledger is not None and _once(plan, ledger).is_finished
 
 
 def check(plan: Publication) -> None:
@@ -95,64 +87,17 @@ def check(plan: Publication) -> None:
     _refuse_early(plan, plan.open_ledger(start=False))
 
 
-def _before(plan: Publication, ledger: Ledger) -> Published | None:
-    """What an earlier run published; None at the first run, which reads its table before it is alone."""
-    known = _own_entries(plan, ledger) or _kept(plan, ledger).exists() or _has(plan.folder / plan.output, plan.digest)
-    if not known:
-        return None
-    with ledger.alone_with_results():
-        return _saved(plan, ledger)
+def _once(plan: Publication, ledger: Ledger) -> Once:
+    """The one draw of a publication."""
 
-
-def _saved(plan: Publication, ledger: Ledger) -> Published | None:
-    """What is saved already, and booked where the ledger has lost it, by a run that is alone.
-
-    A file that is finished and has no name yet gets it, and a copy in the folder for readers stands in for one that was
-    removed.
-    """
-    path = _kept(plan, ledger)
-    if _is_marked(plan, ledger):
-        _finish(plan, path)
-    published = _loaded(plan, path)
-    if published is not None:
-        _book(plan, ledger)
-        _mark(plan, ledger)
+    def read(text: bytes) -> Published:
+        published = Published.from_json(text)
+        if published.digest != plan.digest:
+            raise FormatError(f"{result_name(plan)} beside the ledger is another publication: restore it from a copy.")
         return published
-    if not _is_marked(plan, ledger):
-        return None
-    raise LedgerError(
-        f"This publication is in the ledger as published, and its file {path.name} was removed from "
-        f"{path.parent.name}. Restore it, or {plan.output / DOCUMENT}, from a copy: drawing it again would tell more "
-        "than was booked."
-    )
 
-
-def _loaded(plan: Publication, path: Path) -> Published | None:
-    if not path.exists():
-        if not _has(plan.folder / plan.output, plan.digest):
-            return None
-        copy = Published.load(plan.folder / plan.output / DOCUMENT)
-        documents.write_text(path, copy.to_json() + "\n")
-    published = Published.load(path)
-    if published.digest != plan.digest:
-        raise FormatError(f"{path.name} beside the ledger is another publication: restore it from a copy.")
-    return published
-
-
-def _finish(plan: Publication, path: Path) -> None:
-    """Name what was finished when a kill came: with the closing line, a temporary file holds the only draw."""
-    for partial in documents.unfinished(path):
-        if not path.exists() and _is_document(partial, plan.digest):
-            partial.replace(path)
-            documents.sync(path.parent)
-        partial.unlink(missing_ok=True)
-
-
-def _kept(plan: Publication, ledger: Ledger) -> Path:
-    folder = ledger.results
-    if folder is None:
-        raise ParameterError("A publication needs a ledger in a file.")
-    return folder / result_name(plan)
+    copy = plan.folder / plan.output / DOCUMENT
+    return Once(ledger, result_name(plan), _lines(plan), read, closing=f"{SAVED}{plan.title}", copy=copy)
 
 
 def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Published:
@@ -168,34 +113,18 @@ def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Pu
         warn_of_people(_source(plan, source, None))
     tally = bundle.fold(_source(plan, source, progress), rng)
     bundle.check(tally)
-    ledger: Any = plan.open_ledger()
-    path = _kept(plan, ledger)
-    with ledger.alone_with_results():
-        before = _saved(plan, ledger)  # by another program, meanwhile
-        if before is not None:
-            return before
-        for partial in documents.unfinished(path):
-            partial.unlink(missing_ok=True)
-        _book(plan, ledger)
+    once = _once(plan, plan.open_ledger())  # type: ignore[arg-type] # it is started here
+
+    fresh: list[Published] = []
+
+    def draw() -> str:
         drawn = bundle.publish(tally, rng=rng)
         results = Results({request.name: drawn[request.name] for request in plan.requests})
-        date = next(entry.time or "" for entry in ledger.entries if entry.result == path.name)
-        published = Published(plan.title, date, plan.digest, plan.guarantee, plan.to_dict(), results, is_new=True)
-        with documents.replacing(path) as partial:
-            documents.create_secret(partial, published.to_json() + "\n")
-            documents.sync(partial)
-            _mark(plan, ledger)
-        if ledger.path is not None:  # it was shown to nobody; now whoever may read the ledger may read it
-            path.chmod(ledger.path.stat().st_mode & 0o777)
-    return published
+        date = once.entries[0].time or ""
+        fresh.append(Published(plan.title, date, plan.digest, plan.guarantee, plan.to_dict(), results, is_new=True))
+        return fresh[0].to_json() + "\n"
 
-
-def _book(plan: Publication, ledger: Ledger) -> None:
-    """Book the lines that are not booked yet: all, or after a kill none, or the last ones of a write cut short."""
-    booked = sum(not _is_closing(entry) for entry in _own_entries(plan, ledger))
-    lines = _lines(plan)[booked:]
-    if lines:
-        ledger.keeping(result_name(plan)).book(lines)
+    return fresh[0] if once.run(draw) else Published.load(once.path)  # by another program, meanwhile
 
 
 def _lines(plan: Publication) -> list[Line]:
@@ -204,30 +133,12 @@ def _lines(plan: Publication) -> list[Line]:
     return [line._replace(label=f"{plan.title}: {line.label}"[:200]) for line in lines]
 
 
-def _is_marked(plan: Publication, ledger: Ledger) -> bool:
-    return any(map(_is_closing, _own_entries(plan, ledger)))
-
-
-def _is_closing(entry: Entry) -> bool:
-    return entry.label.startswith(SAVED) and entry.guarantee.epsilon == 0
-
-
-def _own_entries(plan: Publication, ledger: Ledger) -> list[Entry]:
-    return [entry for entry in ledger.entries if entry.result == result_name(plan)]
-
-
-def _mark(plan: Publication, ledger: Ledger) -> None:
-    """Write into the ledger that the publication is finished, which costs nothing, before anybody can see it."""
-    if not _is_marked(plan, ledger):
-        nothing = Guarantee(epsilon=0.0, neighbours=ledger.neighbours)
-        ledger.keeping(result_name(plan)).book([Line(nothing, f"{SAVED}{plan.title}")])
-
-
 def _refuse_early(plan: Publication, ledger: Ledger | None) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
     if ledger is None:
         ledger = plan.planned_ledger()
-    if not _own_entries(plan, ledger):
+    booked = any(entry.result == result_name(plan) for entry in ledger.entries)
+    if not booked:
         ledger.check(_lines(plan))
 
 

@@ -12,6 +12,7 @@ from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, 
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from bruit.releases.once import Kept, publish_once
 from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
@@ -44,6 +45,7 @@ __all__ = [
     "Histogram",
     "HistogramQuantiles",
     "InverseSensitivity",
+    "Kept",
     "LengthFunction",
     "Mean",
     "Median",
@@ -69,5 +71,6 @@ __all__ = [
     "WeightedMean",
     "WeightedSum",
     "choose_bounds",
+    "publish_once",
     "release",
 ]

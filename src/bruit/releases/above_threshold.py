@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,14 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataTypeError, LedgerError, translated
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.laws import FirstAboveLaw
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace, cut
 from bruit.releases.person import MOST_ROWS
-from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.releases.statistic import CENTRAL, CentralNeighbours
 
 __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
@@ -96,6 +98,9 @@ class AboveThreshold:
     Traceback (most recent call last):
     bruit.errors.LedgerError: This session is closed: ...
     """
+
+    #: What a seed is mixed with.
+    verb: ClassVar[str] = "above-threshold"
 
     epsilon: float
     threshold: int
@@ -179,11 +184,12 @@ class AboveThreshold:
         label
             What the ledger writes down; public.
         """
-        # From an Entropy a new key is drawn; a bad seed must be found before anything is spent.
-        words = Words.resolve(rng, "above-threshold", self.digest)
-        if ledger is not None:
-            ledger.spend(self.guarantee, label or "first above threshold", rho=self.rho)
-        return AboveThresholdSession(self, words)
+        words = Words.resolve(rng, self.verb, self.digest)
+        return AboveThresholdSession(self, booked(self, ledger, words, label))
+
+    def lines(self, label: str | None = None) -> list[Line]:
+        """What a ledger books."""
+        return [Line(self.guarantee, label or "first above threshold", self.rho)]
 
     def law(self, answers: Iterable[int]) -> FirstAboveLaw:
         """Which of these answers is the first above; for audits, and as secret as the answers."""

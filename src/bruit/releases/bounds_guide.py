@@ -16,7 +16,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from bruit import _checks, documents, rounding
 from bruit.engines import Source
 from bruit.engines.bounding import Profile, draw_key, fold_people
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness
 from bruit.errors import BruitError, DataTypeError, DesignError, FormatError, ParameterTypeError, translated
 from bruit.estimation.tally import RawTally
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
@@ -35,7 +36,6 @@ from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import Person
 from bruit.releases.release import Release
-from bruit.releases.statistic import LedgerLike
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
@@ -104,6 +104,9 @@ class BoundsGuide:
     >>> guide.publish(guide.fold(views, 7), rng=7).person.groups
     1
     """
+
+    #: What a seed is mixed with.
+    verb: ClassVar[str] = "bounds"
 
     count: Count
     person: str
@@ -184,19 +187,19 @@ class BoundsGuide:
             counts.append(np.bincount(groups, minlength=len(self.groups)))
         return RawTally(design=self.digest, counts=np.concatenate(counts).astype(np.int64))
 
-    def publish(
-        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
-    ) -> BoundsChoice:
-        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+    def check(self, raw: RawTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
         if not isinstance(raw, RawTally):
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another guide.", expected=self.digest, actual=raw.design)
-        if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "bounds", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
-        words = Words.resolve(rng, "bounds", self.digest)
+
+    def publish(
+        self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
+    ) -> BoundsChoice:
+        """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
+        self.check(raw)
+        words = booked(self, ledger, rng, label)
         simulated = not words.secure
         exact = cut(raw.reveal(design=self.digest))
         cells, (first, second) = len(self.candidates), words.split(2)

@@ -16,16 +16,16 @@ import numpy as np
 
 from bruit import documents, engines
 from bruit.engines.bounding import fold_people
-from bruit.entropy import Entropy, Randomness
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import ParameterError
 from bruit.estimation.tally import RawTally
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.releases.person import Person
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results, named_by
 from bruit.releases.selection import Groups, GroupTally
-from bruit.releases.statistic import LedgerLike
 from bruit.rounding import decimal, up
 from bruit.typing import SourceLike
 
@@ -67,6 +67,9 @@ class Bundle:
     >>> list(results), results["zones"].labels
     (['mean age', 'zones'], ('a',))
     """
+
+    #: What a seed is mixed with.
+    verb = "bundle"
 
     def __init__(self, releases: Sequence[Release], selections: Mapping[str, Groups] | None = None) -> None:
         self.releases = tuple(releases)
@@ -151,8 +154,7 @@ class Bundle:
         self.check(tally)
         if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
             rng = Entropy.resolve(rng, "bundle", self.digest)
-        if ledger is not None:
-            ledger.book(self.lines(label))
+        booked(self, ledger, Words(), label)
         results: dict[str, Result] = {}
         for release, raw in zip(self.releases, self._raws(tally), strict=True):
             results |= release.publish(raw, rng=rng)

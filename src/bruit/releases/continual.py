@@ -42,13 +42,13 @@ from bruit.errors import (
     ParameterTypeError,
     translated,
 )
+from bruit.privacy.booking import Charge, LedgerLike, booked
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho
 from bruit.releases.noise import DiscreteGaussian
 from bruit.releases.person import MOST_ROWS
 from bruit.releases.result import Result
-from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.releases.statistic import CENTRAL, CentralNeighbours
 from bruit.tables import counted
 
 __all__ = ["ContinualCount", "ContinualSeries"]
@@ -370,7 +370,7 @@ class ContinualSeries:
                 return
             known = {entry.label for entry in getattr(ledger, "entries", ())}
             if state.label not in known:
-                ledger.book([Line(self.guarantee, state.label, self.design.rho)])
+                booked(Charge(self.guarantee, state.label, self.design.rho), ledger)
             self._keep(state, booked=True)
 
     def add(

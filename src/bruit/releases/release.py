@@ -25,7 +25,7 @@ from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
 from bruit.engines import batch as batching
 from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
-from bruit.entropy import Entropy, Randomness, Words
+from bruit.entropy import Randomness, Words
 from bruit.errors import (
     DataTypeError,
     DesignError,
@@ -36,6 +36,7 @@ from bruit.errors import (
     translated,
 )
 from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
@@ -47,7 +48,7 @@ from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled, named_by
 from bruit.releases.selected import GroupStatistics
 from bruit.releases.selection import Groups
-from bruit.releases.statistic import VALUES, LedgerLike, Statistic, record_codes
+from bruit.releases.statistic import VALUES, Statistic, record_codes
 from bruit.tables import Described, Table
 from bruit.typing import SourceLike
 
@@ -92,6 +93,8 @@ class Release(Described):
     """
 
     FORMAT = "bruit.release/1"
+    #: What a seed is mixed with.
+    verb = "release"
 
     def __init__(self, statistics: Statistics, by: Any = None, person: Person | None = None) -> None:
         self._statistics = _named(statistics)
@@ -242,11 +245,7 @@ class Release(Described):
             What the ledger writes down; public. By default the names of the statistics and the groups.
         """
         prepared = self._prepared(raw)
-        if rng is not None and not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-            rng = Entropy.resolve(rng, "release", self.digest)
-        if ledger is not None:
-            self._book(ledger, label)
-        words = Words.resolve(rng, "release", self.digest).split(len(prepared))
+        words = booked(self, ledger, rng, label).split(len(prepared))
         drawn = zip(self._drawn.items(), prepared, words, strict=True)
         results = {name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn}
         return Results({name: labelled(self._about_people(name, result), label) for name, result in results.items()})
@@ -437,10 +436,6 @@ class Release(Described):
             raise DesignError("This raw tally was folded for another release.", expected=self.digest, actual=raw.design)
         pairs = zip(self._drawn.values(), self._split(raw.reveal(design=self.digest)), strict=True)
         return [[statistic.prepare(part) for part in parts] for statistic, parts in pairs]
-
-    def _book(self, ledger: LedgerLike, label: str | None) -> None:
-        """Spend, or be refused."""
-        ledger.book(self.lines(label))
 
     def _publish(self, statistic: Statistic, parts: list[Counts], words: Words) -> Result:
         if self._by is None:

@@ -24,14 +24,15 @@ from bruit.engines.bounding import Sorting, draw_key, fold_people
 from bruit.entropy import Randomness, Words
 from bruit.errors import ParameterError, in_column
 from bruit.estimation.tally import Counts
+from bruit.privacy.booking import LedgerLike
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, by_group, labelled
-from bruit.releases.selection import Groups, GroupTally, booked_counts
-from bruit.releases.statistic import AdditiveStatistic, LedgerLike, Statistic
+from bruit.releases.selection import Groups, GroupTally, booked_counts, checked_counts
+from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.tables import Table
 from bruit.typing import SourceLike
 
@@ -73,6 +74,9 @@ class GroupStatistics:
     >>> results["fares"].labels, bool(abs(results["fares"]["a"] - 2500) < 300)
     (('a',), True)
     """
+
+    #: What a seed is mixed with.
+    verb = "groups"
 
     def __init__(self, groups: Groups, statistics: Mapping[str, Statistic]) -> None:
         self._groups = groups
@@ -171,11 +175,15 @@ class GroupStatistics:
                 codes += statistic.row_codes(batch)
         return sorting._replace(codes=codes)
 
+    def check(self, raw: GroupTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
+        checked_counts(self, raw)
+
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> Results:
         """The named groups with their noisy numbers and sums, booked at once before noise; as `Release.publish`."""
-        counts, words = booked_counts(raw, self.digest, self.lines(label), ledger, rng)
+        counts, words = booked_counts(self, raw, ledger, rng, label)
         simulated = not words.secure
         first, *others = words.split(1 + len(self._drawn))
         labels, values = self._groups.named({name: int(numbers[0]) for name, numbers in counts.items()}, first)

@@ -36,6 +36,7 @@ from bruit.engines.identity import words_of_text
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataTypeError, DesignError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import exact_sum
+from bruit.privacy.booking import LedgerLike, Spend, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_delta
@@ -44,7 +45,7 @@ from bruit.releases.noise import DiscreteGaussian, cut
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table
 from bruit.releases.result import Result, Results, labelled, named_by
-from bruit.releases.statistic import CENTRAL, CentralNeighbours, LedgerLike
+from bruit.releases.statistic import CENTRAL, CentralNeighbours
 from bruit.rounding import exp_ceiling
 from bruit.tables import Table, counted, number
 from bruit.typing import SourceLike
@@ -414,17 +415,18 @@ def _least_sigma(epsilon: float, delta: float, groups: int) -> float | None:
 
 
 def booked_counts(
-    raw: Any, design: str, lines: Sequence[Line], ledger: LedgerLike | None, rng: Randomness
+    what: Spend, raw: Any, ledger: LedgerLike | None, rng: Randomness, label: str | None
 ) -> tuple[dict[str, Any], Words]:
-    """What a tally of groups holds, and the words for its noise, once the lines are booked."""
+    """What a tally of groups holds, and the words for its noise, once all is booked."""
+    counts = checked_counts(what, raw)
+    return counts, booked(what, ledger, rng, label)
+
+
+def checked_counts(what: Spend, raw: Any) -> dict[str, Any]:
+    """What a tally of groups holds, if it is of this release."""
     if not isinstance(raw, GroupTally):
         raise DataTypeError("publish needs a GroupTally: make one with fold(data).")
-    counts = raw.reveal(design=design)
-    if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-        rng = Entropy.resolve(rng, "groups", design)
-    if ledger is not None:
-        ledger.book(lines)
-    return counts, Words.resolve(rng, "groups", design)
+    return raw.reveal(design=what.digest)
 
 
 def _added(first: Any, second: Any) -> Any:
@@ -510,6 +512,9 @@ class Groups:
     >>> result.labels, abs(result["a"] - 500) <= groups.noise.threshold
     (('a',), True)
     """
+
+    #: What a seed is mixed with.
+    verb = "groups"
 
     def __init__(
         self,
@@ -600,11 +605,15 @@ class Groups:
         """Counts of people as a tally of these groups, which shows nothing."""
         return GroupTally(design=self.digest, counts=counts)
 
+    def check(self, raw: GroupTally) -> None:
+        """Refuse what `publish` would refuse; nothing is spent."""
+        checked_counts(self, raw)
+
     def publish(
         self, raw: GroupTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> Results:
         """The named groups with their noisy numbers, in the order of their labels; as `Release.publish`."""
-        counts, words = booked_counts(raw, self.digest, self.lines(label), ledger, rng)
+        counts, words = booked_counts(self, raw, ledger, rng, label)
         simulated = not words.secure
         return Results({"count": labelled(self.result(*self.named(counts, words), simulated), label)})
 

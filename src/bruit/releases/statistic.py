@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,8 @@ from bruit.engines import batch as batching
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, FormatError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Counts, RawTally
+from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.registry import Registry
 from bruit.releases.laws import OutcomeLaw, SumLaw
@@ -48,7 +48,7 @@ from bruit.typing import SourceLike
 if TYPE_CHECKING:
     from bruit.releases.release import Release
 
-__all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "LedgerLike", "Statistic"]
+__all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "Statistic"]
 
 #: Whom the guarantee of a central release speaks of.
 CentralNeighbours = Literal["add-remove", "replace"]
@@ -65,18 +65,6 @@ _KIND = re.compile(r"[^\W\d_][^:=&\n]{0,59}"), "A kind must begin with a letter 
 
 #: The fields that a declaration has from its question, and those that say what is promised.
 _QUESTION_FIELDS = ("column", "domain", "bounds", "step", "epsilon", "delta", "neighbours")
-
-
-class LedgerLike(Protocol):
-    """What a spend is booked in: a `Ledger`, one `Part` of it, or a `Booking`."""
-
-    def spend(self, guarantee: Guarantee, label: str, *, rho: float | None = None) -> object:
-        """Book one spend before its noise is drawn, or refuse it."""
-        ...
-
-    def book(self, lines: Sequence[Line]) -> object:
-        """Book several spends at once, or refuse them all."""
-        ...
 
 
 class Change(NamedTuple):

@@ -20,9 +20,9 @@ import numpy as np
 from bruit.entropy import Randomness
 from bruit.estimation import RawTally
 from bruit.privacy import Guarantee
+from bruit.privacy.booking import LedgerLike
 from bruit.privacy.ledger import Line
 from bruit.releases import Release, Result, Results, Statistic
-from bruit.releases.statistic import LedgerLike
 from bruit.testing._evidence import Fold, declared_values, require
 from bruit.testing.silence import _Heard, _listening
 
