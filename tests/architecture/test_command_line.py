@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 import typer
+from sources import SOURCES
 from typer.testing import CliRunner
 
 from bruit.cli import installed, renamed, usage
@@ -57,12 +58,10 @@ def classes(path: Path) -> list[str]:
     return [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
 
 
-#: Commands whose options are still to be put in order.
-PENDING = ("release",)
 COMMANDS = commands()
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in PENDING])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_few_options_in_panels(name: str) -> None:
     assert faults(name, COMMANDS[name]) == []
 
@@ -79,6 +78,11 @@ def test_the_help_of_a_command_has_every_option_in_one_panel(name: str) -> None:
         listed = lines[lines.index(headings[0]) :]
         words = [line.split("  ")[1].split() for line in listed if line.startswith("  -")]
         assert sum(any(word.strip(",") == option.opts[0] for word in line) for line in words) == 1, option.opts
+
+
+def test_bruit_release_is_functions_only() -> None:
+    """Its options become library calls; what needs a class belongs to the library."""
+    assert classes(SOURCES / "bruit" / "cli" / "release.py") == []
 
 
 def test_every_command_stands_in_one_panel_of_the_first_page() -> None:

@@ -28,7 +28,6 @@ TAKING = {
     "cli/privatize": "the option --missing",
     "cli/size": "the option --missing",
     "cli/limits": "the option --missing",
-    "cli/release": "the option --missing",
     "cli/_questions": "what the options say, until it is in the domains",
     "releases/bounds": "numbers without declared bounds",
 }

@@ -12,7 +12,7 @@ def test_it_shows_the_errors_books_the_profile_and_prints_the_options(run: Any, 
     (tmp_path / "views.csv").write_text("\n".join(["visitor,page", *rows]))
     options = ["--person", "visitor", "-e", 1, "--spend", 2, "--ledger", tmp_path / "views.ledger", "--seed", 1]
     shown = run("limits", tmp_path / "views.csv", *options, "--by", "page=a,b,c", "--budget", 5)
-    assert "Take --person visitor --groups 3 --rows-per-group 1" in shown.out
+    assert "Take --person visitor:groups=3,rows_per_group=1" in shown.out
     assert "not private" in shown.err
     output = tmp_path / "bounds.json"
     document = run("limits", tmp_path / "views.csv", *options, "--most", 5, "-o", output, "--json").json()
@@ -34,8 +34,8 @@ def test_a_profile_is_kept_shown_again_and_not_paid_for_twice_in_silence(run: An
     assert repeated.out == shown.out
     assert "nothing was spent. Rows that came since are not in it" in " ".join(repeated.err.split())
     again = run("result", "views.ledger", 0)
-    assert "Take --person visitor --rows 3" in again.out
-    assert "Take --person visitor --rows 3" in shown.out
+    assert "Take --person visitor:rows=3" in again.out
+    assert "Take --person visitor:rows=3" in shown.out
     document = run("result", "views.ledger", 0, "--json").json()
     run("limits", *options, "--again", "-o", "second.json")
     assert "ε = 4.0 of 5.0" in run("ledger", "show", "views.ledger").out

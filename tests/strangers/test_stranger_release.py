@@ -153,7 +153,7 @@ EYE = f"{MODE.kind}: eye=brown,blue,green"
 
 def test_an_installed_statistic_runs_in_bruit_release(run, tmp_path: Path) -> None:
     asked = ("release", "people.csv", "-e", "2", "--statistic", EYE, "--seed", "7", "--json")
-    for more, many in (((), 1), (("--by", "sex=F,M"), 2), (("--person", "user", "--rows", "2"), 1)):
+    for more, many in (((), 1), (("--by", "sex=F,M"), 2), (("--person", "user:rows=2"), 1)):
         values = json.loads(run(*asked, *more))["values"]
         assert [item["value"] for item in values] == ["brown"] * many
     error = run("release", "people.csv", "-e", "2", "--statistic", f"{EYE} top=3", code=2)

@@ -118,10 +118,11 @@ app.add_typer(days, name="continual", short_help="Publish a running total day af
 
 books = typer.Typer(
     cls=usage.Shown,
-    help="Look into a ledger, and sign how far it is.",
+    help="Start a ledger, look into it, and sign how far it is.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+books.command("new", short_help="Start a ledger with a budget of ε and δ, or of ρ.")(ended(ledger.new))
 books.command("show")(ended(ledger.show))
 books.command("keys")(ended(ledger.keys))
 books.command("sign", short_help="Sign how far a ledger is, so that a rollback is seen.")(ended(ledger.sign))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ def limits(
     ] = "add-remove",
     csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the profile is booked.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget: _options.Budget = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
@@ -79,10 +80,8 @@ def limits(
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
     _checks.one_of(("refuse", "drop"), **{"--missing": missing})
     guide = BoundsGuide(count, person, groups or None, spend, most, missing)
-    if ledger is None and budget is not None:
-        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
     _check_idle(ledger, None, again=again, dry_run=False)
-    started = {} if budget is None else {"epsilon": budget}
+    started = _options.budget(budget, ledger)
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
     once = _kept.keeping(guide, books, file)
     kept = None if once is None or again else once.find()
@@ -120,10 +119,11 @@ def tell_choice(choice: BoundsChoice, rows: int, remarks: Sequence[str] = (), ag
         return
     person = choice.person
     if person.groups is None:
-        console.say(f"Take --person {person.column} --rows {person.rows}", whole=True)
+        console.say(f"Take --person {shlex.quote(f'{person.column}:rows={person.rows}')}", whole=True)
         return
-    console.say(f"Take --person {person.column} --groups {person.groups} --rows-per-group 1", whole=True)
+    limits = f"{person.column}:groups={person.groups},rows_per_group=1"
+    console.say(f"Take --person {shlex.quote(limits)}", whole=True)
     console.say(
-        "With --rows-per-group 1 it is people that are counted in each group. To count rows, raise it; the noise grows "
+        "With rows_per_group=1 it is people that are counted in each group. To count rows, raise it; the noise grows "
         "in proportion."
     )

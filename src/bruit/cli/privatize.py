@@ -72,7 +72,7 @@ def privatize(
     ledger: Annotated[
         Path | None, typer.Option(help="Book the guarantee in this ledger, before the reports appear.")
     ] = None,
-    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget: _options.Budget = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
@@ -118,18 +118,17 @@ def privatize(
     console.print_json(result) if as_json else _show(declared, result)
 
 
-def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None:
+def _books(plan: Plan, path: Path | None, budget: str | None) -> Ledger | None:
     """The ledger in which reports are booked; what it would refuse is refused before a large file is read."""
     from bruit.cli.ledger import open_ledger
     from bruit.privacy.ledger import Line
 
     if path is None:
-        if budget is not None:
-            raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+        _options.budget(budget, path)
         return None
     if plan.rounds is not None:
         raise ParameterError("The guarantee of a plan with rounds is for all of them: leave --ledger out.")
-    books = open_ledger(path, plan.guarantee.neighbours, **({} if budget is None else {"epsilon": budget}))
+    books = open_ledger(path, plan.guarantee.neighbours, **_options.budget(budget, path))
     books.check([Line(plan.guarantee, _label(plan))])
     return books
 

@@ -27,7 +27,8 @@ COMMANDS = {
 _WHAT = "What"
 OPTIONS = {
     "Privacy": (
-        "--epsilon", "--delta", "--neighbours", "--person", "--spend", "--unit", "--second-plan", "--check-compliance",
+        "--epsilon", "--delta", "--rho", "--zcdp", "--neighbours", "--person", "--spend", "--unit", "--second-plan",
+        "--check-compliance",
     ),
     "Rounds": (
         "--rounds", "--epochs", "--epoch-epsilon", "--follow-changes", "--memory", "--round", "--new-memory",

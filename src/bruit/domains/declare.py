@@ -90,6 +90,18 @@ def question(text: str, missing: Missing = "refuse", outside: Outside | None = N
     return Question(name, domain if domain is None or domain.outside else with_outside(domain, outside))
 
 
+def column_name(text: str) -> str:
+    """The column that a text is about, whether it declares values or not.
+
+    >>> column_name("age=0..120"), column_name("income")
+    ('age', 'income')
+    """
+    parts = _NAME.fullmatch(text.lstrip())
+    if parts is None:
+        return text.strip()
+    return str(parts["plain"] or parts["quoted"].replace('""', '"'))
+
+
 class NumberQuestion(NamedTuple):
     """A column of numbers: its bounds, and the number of cells or the step where one is declared."""
 

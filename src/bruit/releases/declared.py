@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bruit import _checks
+from bruit.domains.declare import column_name
 from bruit.errors import ParameterError
 from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.moments import Mean, Sum, Variance
+from bruit.releases.person import Person
 from bruit.releases.quantiles import Median, Quantiles
+from bruit.releases.release import Release
+from bruit.releases.selected import GroupStatistics
+from bruit.releases.selection import Groups
 from bruit.releases.statistic import Statistic
 from bruit.releases.tables import Tables
+from bruit.rounding import decimal_share
 
-__all__ = ["Declaration", "read_declaration", "statistic_kind"]
+__all__ = ["Declaration", "declared_release", "read_declaration", "statistic_kind"]
 
 #: What people may call a kind, and its name here.
 _OTHER_WORDS = {
@@ -70,6 +76,73 @@ class Declaration:
     def statistic(self, **privacy: Any) -> Statistic:
         """The statistic with its ``epsilon``, ``delta`` and ``neighbours``."""
         return statistic_kind(self.kind).declared(self.questions, {**(self.options or {}), **privacy})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its questions, and that of its weights.
+
+        >>> Declaration("mean", ["age=0..120"], {"weighted_by": "stands_for=0..5"}).columns
+        ('age', 'stands_for')
+        """
+        weights = (self.options or {}).get("weighted_by")
+        return tuple(column_name(text) for text in (*self.questions, *([weights] if weights else [])))
+
+    def with_policies(self, name: str, policies: Mapping[str, str]) -> Declaration:
+        """The declaration with policies by column, under ``""`` that of all others, unless it has one of its own.
+
+        >>> Declaration("mean", ["age=0..120"]).with_policies("missing", {"": "refuse", "age": "drop"}).options
+        {'missing': 'drop'}
+        """
+        options = dict(self.options or {})
+        own = {column: policies[column] for column in self.columns if column in policies}
+        takes = name in statistic_kind(self.kind).option_names() or "weighted_by" in options
+        if name in options or not takes or not (own or "" in policies):
+            return self
+        if len(self.questions) > 1:
+            options[name] = {**({"": policies[""]} if "" in policies else {}), **own}
+        else:
+            options[name] = next(iter(own.values()), policies.get(""))
+        return replace(self, options=options)
+
+
+def declared_release(
+    declarations: Sequence[Declaration],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    neighbours: Any = "add-remove",
+    by: Mapping[str, Any] | None = None,
+    person: Person | None = None,
+) -> Release | Groups | GroupStatistics:
+    """The release of several declarations, which have equal shares of ε and of δ.
+
+    Parameters
+    ----------
+    declarations
+        What is published.
+    epsilon, delta, neighbours
+        What all results together promise.
+    by
+        The groups by column; None in place of a domain for undeclared groups. Those of many people are then named and
+        counted, which is what the one declaration of a count stands for.
+    person
+        Whose rows are bounded, and how many count.
+
+    Examples
+    --------
+    >>> both = [Declaration("count"), Declaration("mean", ["age=0..120"])]
+    >>> [item.epsilon for item in declared_release(both, epsilon=1.0).statistics.values()]
+    [0.5, 0.5]
+    """
+    share = decimal_share(epsilon, len(declarations))
+    if by and None in by.values():
+        others = [item.statistic(epsilon=share, neighbours=neighbours) for item in declarations if item.kind != "count"]
+        groups = Groups(list(by), epsilon=share, delta=delta, neighbours=neighbours, person=person)
+        return GroupStatistics(groups, {item.title: item for item in others}) if others else groups
+    privacy: dict[str, Any] = {"epsilon": share, "neighbours": neighbours}
+    if delta:
+        privacy["delta"] = decimal_share(delta, len(declarations))
+    return Release([item.statistic(**privacy) for item in declarations], by or None, person)
 
 
 def statistic_kind(name: Any, where: str = "") -> type[Statistic]:

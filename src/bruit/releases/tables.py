@@ -28,7 +28,7 @@ from scipy import special
 
 from bruit import _checks, documents
 from bruit.domains import Attribute, Schema
-from bruit.domains.declare import counted_question
+from bruit.domains.declare import column_name, counted_question
 from bruit.domains.policy import POLICIES
 from bruit.domains.schema import clean_tables
 from bruit.engines import batch as batching
@@ -177,12 +177,15 @@ class Tables(Statistic):
 
     @classmethod
     def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
-        """The tables of the columns that questions declare; `tables` lists some, as in ``sex,smokes;sex,age``."""
+        """The tables of the columns that questions declare; `tables` lists some, as in ``sex,smokes;sex,age``.
+
+        A policy is a word for all columns, or a mapping with some columns' own, and under ``""`` that of the others.
+        """
         if not questions:
             raise ParameterError(f"Tables need the columns that they count, as in {cls.example()}.")
         policies: dict[str, Any] = {name: options[name] for name in POLICIES if name in options}
         others = {name: value for name, value in options.items() if name not in cls.option_names()}
-        columns = [counted_question(text, **policies) for text in questions]
+        columns = [counted_question(text, **_of_column(policies, column_name(text))) for text in questions]
         if len(dict(columns)) < len(columns):
             raise ParameterError("Tables declare a column twice: name each once.")
         return cls(dict(columns), tables=_chosen_tables(options.get("tables"), dict(columns)), **others)
@@ -623,6 +626,15 @@ def _total_loss(loss: Mapping[Names, Fraction], variances: Mapping[Names, Fracti
     while len(terms) > 1:  # in pairs, because the sum of many has long numbers, which then occur few times
         terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
     return terms[0] if terms else Fraction(0)
+
+
+def _of_column(policies: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The policies of one column."""
+    own = {
+        policy: value.get(name, value.get("")) if isinstance(value, Mapping) else value
+        for policy, value in policies.items()
+    }
+    return {policy: value for policy, value in own.items() if value is not None}
 
 
 def _chosen_tables(tables: Any, columns: Mapping[str, Any]) -> list[tuple[str, ...]] | None:
