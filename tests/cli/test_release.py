@@ -1,11 +1,8 @@
 """`bruit release` and `bruit ledger`: what is published is booked first, and what is refused leaves no trace."""
 
 import json
-import random
 import re
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import documents, engines, releases
-from bruit.cli import console
 from bruit.errors import ParameterError
 from bruit.privacy import Ledger
 from bruit.releases.quantiles.ranked import quantile_list
@@ -485,105 +481,6 @@ def test_help_fits_the_terminal(run):
     for words in (("release",), ("result",), ("ledger",), ("ledger", "show")):
         told = run(*words, "--help")
         assert max(map(len, told.out.splitlines())) <= 80
-
-
-def result_of(ledger, label):
-    """The entry of this label, if it is booked, and the file of its result, if that is there."""
-    if not ledger.exists():
-        return None, None
-    books = Ledger.open(ledger)
-    entry = next((entry for entry in books.entries if entry.label == label), None)
-    file = entry and books.results / entry.result
-    return entry, file if file and file.exists() else None
-
-
-def drawn_files(folder, number):
-    """All files in which a run may have left something of a result, whole or not."""
-    output = folder / f"run {number}.json"
-    kept = folder / "budget.jsonl.results"
-    inside = [file for file in kept.iterdir() if f"run-{number}-" in file.name] if kept.exists() else []
-    return [file for file in [output, *documents.unfinished(output), *inside] if file.exists() and file.stat().st_size]
-
-
-def kill_at_random_instants(folder, kills, seed):
-    """Run `bruit release` again and again and kill each run; return what was found after each."""
-    draw = random.Random(seed)
-    ledger = folder / "budget.jsonl"
-    (folder / "data.csv").write_text("x\n" + "1\n2\n3\n" * 2000)
-    lasts, found = 1.5, []
-    for number in range(kills):
-        size = ledger.stat().st_size if ledger.exists() else 0
-        command = [BRUIT, "release", "data.csv", "--mean", "x=0..4", "-e", "0.001", "--again"]
-        command += ["--ledger", ledger, "--budget", "1", "--label", f"run {number}", "-o", f"run {number}.json"]
-        begun = time.monotonic()
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        result = folder / f"run {number}.json"
-        if number % 10 == 0:  # not before its result is there, however slow the machine is
-            while process.poll() is None and not result.exists():
-                time.sleep(0.0002)
-        elif number % 2:  # somewhere in its life
-            time.sleep(draw.uniform(0, lasts))
-        else:  # where it matters: just after the spend is on its way to the disk
-            while process.poll() is None and not (ledger.exists() and ledger.stat().st_size > max(size, 200)):
-                time.sleep(0.0002)
-            time.sleep(draw.choice([0, draw.uniform(0, 0.002), draw.uniform(0, 0.02)]))
-            lasts = 1.1 * (time.monotonic() - begun)
-        process.kill()
-        killed = process.wait(timeout=60) != 0
-        entry, kept = result_of(ledger, f"run {number}")
-        if result.exists():
-            documents.unseal(result.read_bytes(), "bruit.result/1")
-            assert kept is not None  # beside the ledger first
-        if kept is not None:
-            documents.unseal(kept.read_bytes(), "bruit.result/1")
-        found.append((killed, entry is not None, bool(drawn_files(folder, number))))
-    return found
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="ledgers on disk need POSIX locks")
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.audit)])
-def test_a_kill_never_leaves_a_result_without_its_spend_nor_a_broken_ledger(tmp_path, kills):
-    found = kill_at_random_instants(tmp_path, kills, seed=kills)
-    assert sum(killed for killed, _, _ in found) >= kills // 3
-    assert [run for run in found if run[2] and not run[1]] == []
-    assert any(booked for _, booked, _ in found)
-    if kills >= 200:  # the kills fell on both sides of the spend, and between the spend and its result
-        assert {(booked, drawn) for _, booked, drawn in found} == {(False, False), (True, False), (True, True)}
-    done = subprocess.run([BRUIT, "ledger", "show", tmp_path / "budget.jsonl"], check=False, capture_output=True)
-    assert done.returncode == console.Exit.OK
-    lost = [entry for entry in Ledger.open(tmp_path / "budget.jsonl").entries
-            if not result_of(tmp_path / "budget.jsonl", entry.label)[1]]  # fmt: skip
-    assert (b"lost: booked" in done.stdout) == bool(lost)
-
-
-@pytest.mark.parametrize("name", ["run 0.json", "budget.jsonl.results/run-0-abcd.json"])
-def test_a_result_written_before_its_spend_would_be_found(tmp_path, monkeypatch, name):
-    """The control: the same search finds a result whose spend is not in the ledger."""
-    (tmp_path / "budget.jsonl.results").mkdir()
-    (tmp_path / name).write_text(documents.seal("bruit.result/1", {"values": []}))
-    Ledger.open(tmp_path / "budget.jsonl", epsilon=1.0)
-    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: _Nothing())
-    monkeypatch.setattr(documents, "unfinished", lambda _: [])
-    if name == "run 0.json":
-        with pytest.raises(AssertionError):  # and it is not beside the ledger
-            kill_at_random_instants(tmp_path, 1, seed=0)
-        return
-    ((_, booked, drawn),) = kill_at_random_instants(tmp_path, 1, seed=0)
-    assert drawn
-    assert not booked
-
-
-class _Nothing:
-    """A process that did nothing and is gone."""
-
-    def poll(self):
-        return 0
-
-    def kill(self):
-        pass
-
-    def wait(self, timeout):
-        return 0
 
 
 def test_the_json_of_a_release_is_the_document_in_the_file(run, people, tmp_path):

@@ -2,18 +2,14 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from bruit import documents, engines
+from bruit import engines
 from bruit.errors import BudgetError, FormatError, LedgerError, ParameterError
 from bruit.privacy import Ledger
 from bruit.privacy.ledger import storage
@@ -254,101 +250,3 @@ def test_a_seed_gives_the_same_publication_and_marks_it(plan, tmp_path):
         result.values.tolist() for result in second.values()
     ]
     assert all(result.simulated for result in first.values())
-
-
-#: Forks a `bruit publish` for every line that it reads, so that no time is spent on imports.
-FORGE = """
-import os, sys
-import bruit.publications.publishing, bruit.engines.csv, bruit.engines.arrow, pyarrow.parquet
-from bruit.cli.app import main
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1), os.dup2(nothing, 2)
-        sys.argv = ["bruit", "publish", "plan.toml"]
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        os._exit(code)
-    print(child, flush=True)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
-
-
-class Runs:
-    """Runs of `bruit publish`, one after the other."""
-
-    def __init__(self, folder):
-        command = [sys.executable, "-c", FORGE]
-        self.forge = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def start(self):
-        self.forge.stdin.write("publish\n")
-        self.forge.stdin.flush()
-        return int(self.forge.stdout.readline())
-
-    def ended(self):
-        return int(self.forge.stdout.readline())
-
-    def close(self):
-        self.forge.stdin.close()
-        self.forge.stdout.close()
-        self.forge.wait(20)
-
-
-def checked_stage(plan, name):
-    """Whether a publication is booked, and whether it is saved; what may not be is an error."""
-    booked = [entry for entry in entries(plan) if entry.result == name and entry.guarantee.epsilon > 0]
-    saved = [file for file in kept(plan) if file.name == name]
-    assert len(booked) <= len(LABELS)
-    assert not saved or len(booked) == len(LABELS)
-    for file in saved:
-        documents.unseal(file.read_bytes(), Published.FORMAT)
-    return bool(booked), bool(saved)
-
-
-def size_of(path):
-    return path.stat().st_size if path.exists() else 0
-
-
-def kill_at_random_instants(plan, kills, seed):
-    """Run `bruit publish` for one edition after the other, kill it three times, and let it end."""
-    draw, text, ledger = random.Random(seed), plan.read_text(), plan.parent / "visits.ledger"
-    text = text.replace("epsilon = 2.0, delta = 1e-5", "epsilon = 1000.0, delta = 0.01")
-    runs, lasts, stages = Runs(plan.parent), 1.0, []
-    for edition in range(-(-kills // 3)):
-        plan.write_text(f'edition = "{edition}"\noutput = "edition {edition}"\n{text}')
-        name = publishing.result_name(Publication.open(plan))
-        for attempt in range(3):
-            size, begun = size_of(ledger), time.monotonic()
-            child = runs.start()
-            if attempt == 0:  # just after the spend is on its way to the disk
-                while size_of(ledger) <= max(size, 300) and time.monotonic() < begun + 60:
-                    time.sleep(0.0002)
-                time.sleep(draw.choice([0, draw.uniform(0, 0.003), draw.uniform(0, 0.03)]))
-                lasts = time.monotonic() - begun
-            else:
-                time.sleep(draw.uniform(0.5, 1.3) * lasts)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            killed = runs.ended() == signal.SIGKILL
-            stages.append((killed, *checked_stage(plan, name)))
-        runs.start()
-        assert runs.ended() == 0
-        own = [entry for entry in entries(plan) if entry.result == name]
-        assert len(own) == len(LABELS) + 1
-        assert sum(entry.guarantee.epsilon for entry in own) <= 1 + 1e-12
-    runs.close()
-    return stages
-
-
-@pytest.mark.audit
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the test forks")
-def test_two_hundred_kills_never_leave_a_result_without_a_booking_nor_spend_twice(plan):
-    stages = kill_at_random_instants(plan, 200, seed=200)
-    assert len(stages) >= 200
-    assert sum(killed for killed, _, _ in stages) >= 60
-    assert {(True, False), (True, True)} <= {stage[1:] for stage in stages}
