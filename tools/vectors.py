@@ -16,6 +16,7 @@ import numpy as np
 
 from bruit import Categories, Grid, Plan, documents
 from bruit.cards import Card, Question
+from bruit.collection import RSRFD, SMP, Repeat
 from bruit.entropy import Entropy, Words
 from bruit.kernels import noise as kernels
 from bruit.laws import Listed, TwoLevelLaw, Window
@@ -121,7 +122,7 @@ def reports() -> list[dict[str, Any]]:
     city = [f"city {place}" for place in range(11)]
     labels = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": city}
     prior = {"sex": [0.7, 0.3], "colour": [5, 1, 1], "city": list(range(1, 12))}
-    again: dict[str, Any] = {"epoch_epsilon": 2.5, "rounds": 12, "epochs": 4}
+    again = Repeat(12, epochs=4, epoch_epsilon=2.5)
     singles: tuple[Any, ...] = (
         oracle("Warner", epsilon=1.5),
         oracle("GRR", epsilon=1.0, k=13),
@@ -138,12 +139,12 @@ def reports() -> list[dict[str, Any]]:
     )
     plans = (
         Plan(labels, 1.2, "SPL[ADP]"),
-        Plan(labels, 1.2, "SMP[GRR]", weights={"sex": 1, "colour": 2, "city": 7}),
+        Plan(labels, 1.2, SMP("GRR", weights={"sex": 1, "colour": 2, "city": 7})),
         Plan(labels, 1.2, "RS+FD[OUE-z]"),
         Plan(labels, 1.2, "RS+FD[GRR]"),
-        Plan(labels, 1.2, "RS+RFD[OUE-r]", prior=prior),
-        Plan({"city": city}, 1.2, "OLH", **again),
-        Plan(labels, 1.2, "SMP[OUE]", **again),
+        Plan(labels, 1.2, RSRFD("OUE-r", prior=prior)),
+        Plan({"city": city}, 1.2, "OLH", repeat=again),
+        Plan(labels, 1.2, "SMP[OUE]", repeat=again),
         Plan({"smokes": Categories(labels=[False, True], missing="category")}, 1.0, "GRR", public={"sex": ["F", "M"]}),
     )
     # The Fano plane: sets that no rule describes are listed. And windows so wide that reports take 2, 4 and 8 bytes.

@@ -1,4 +1,4 @@
-"""Mechanisms and statistics by name: the library's own, and those that others add by `register` or an entry point.
+"""Mechanisms, methods and statistics by name: the library's own, and those of others by `register` or entry point.
 
 A plan document holds a name and never a module. What a name stands for is decided by the program that reads the
 document: by the classes that it has registered, and by the entry points of the packages that are installed.
@@ -19,7 +19,7 @@ __all__ = ["Registry", "register"]
 Kind = TypeVar("Kind")
 #: Names have to fit between the brackets of a method, and a suffix after - says how an oracle is faked.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]{2,})*")
-_NAME_RULE = "name must be letters and digits, beginning with a letter; - may stand between them."
+_RULE = "letters and digits, beginning with a letter; - may stand between them"
 
 
 class Entry(NamedTuple, Generic[Kind]):
@@ -30,27 +30,27 @@ class Entry(NamedTuple, Generic[Kind]):
 
 
 class Registry(Generic[Kind]):
-    """The names of one sort of mechanism.
+    """The names of one sort of mechanism, or of methods.
 
     Parameters
     ----------
     noun
-        What the mechanisms are, for messages.
+        What the names stand for, in messages.
     group
         The entry point group in which installed packages declare theirs.
     attribute
-        The attribute in which a class has its own name.
-    names
-        What a name may be, as a pattern, and in words.
+        The attribute in which a class says its name.
+    pattern, rule
+        What a name looks like: as a regular expression, and in words.
     """
 
     def __init__(
-        self, noun: str, group: str, attribute: str = "name", names: tuple[re.Pattern[str], str] = (_NAME, _NAME_RULE)
+        self, noun: str, group: str, *, attribute: str = "name", pattern: re.Pattern[str] = _NAME, rule: str = _RULE
     ) -> None:
         self.noun = noun
         self.group = group
         self.attribute = attribute
-        self._names = names
+        self._pattern, self._rule = pattern, rule
         #: What each public name stands for, in words; names that only documents use are not among them.
         self.meanings: dict[str, str] = {}
         self._entries: dict[str, Entry[Kind]] = {}
@@ -66,9 +66,8 @@ class Registry(Generic[Kind]):
         aliases: tuple[str, ...] = (),
     ) -> None:
         """Make a class known by a name, in any case; without a meaning, to documents only."""
-        pattern, rule = self._names
-        if not isinstance(name, str) or not pattern.fullmatch(name):
-            raise ParameterError(rule)
+        if not isinstance(name, str) or not self._pattern.fullmatch(name):
+            raise ParameterError(f"name must be {self._rule}.")
         if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
         self._entries[name] = Entry(kind, dict(settings or {}))
@@ -131,42 +130,44 @@ class Registry(Generic[Kind]):
             if not self._is_public(point.name):
                 kind = point.load()
                 if point.name not in self or self._is_same(point.name, kind):  # an import may make a class known
-                    self.add(point.name, kind, _meaning(kind))
+                    self.add(point.name, kind, first_line(kind))
 
     def _is_public(self, name: str) -> bool:
         return name.lower() in {known.lower() for known in self.meanings} | self._aliases.keys()
 
 
 def register(kind: Any, name: str | None = None, meaning: str | None = None) -> Any:
-    """Make a class known by name: a mechanism to plans, their documents and `choose`, a statistic to publications.
+    """Make a class known by name: a mechanism or method to plans, documents and commands, a statistic to publications.
 
     Parameters
     ----------
     kind
-        A class that extends `Oracle`, `Number` or `Statistic`. It is returned, so that this works as a decorator.
+        A class that extends `Oracle`, `Number`, `Method` or `Statistic`. It is returned: this works as a decorator.
     name
-        Its name in methods, files and documents; by default the attribute `name` of the class, `kind` of a statistic.
+        Its name in methods, files and documents. The default is the class's own `name`; of methods and statistics,
+        `kind`.
     meaning
         What it is, in a few words; the first line of its docstring unless given.
 
     Notes
     -----
     Registering lasts as long as the program. A package that is installed declares its classes as entry points of the
-    group ``bruit.oracles``, ``bruit.numbers`` or ``bruit.statistics``, under their names; then commands know them too.
+    group ``bruit.oracles``, ``bruit.numbers``, ``bruit.methods`` or ``bruit.statistics`` instead, under their names.
+    Then commands know them too.
     """
     registry = getattr(kind, "kinds", None)
     if not isinstance(kind, type) or not isinstance(registry, Registry):
         raise ParameterTypeError(
-            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number or "
-            "bruit.releases.Statistic."
+            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number, "
+            "bruit.collection.Method or bruit.releases.Statistic."
         )
     own = getattr(kind, registry.attribute, None) if name is None else name
     if not isinstance(own, str) or (not own and name is None):
         raise ParameterError('The class has no name of its own: give one, as in register(MyOracle, "MINE").')
-    registry.add(own, kind, meaning or _meaning(kind))
+    registry.add(own, kind, meaning or first_line(kind))
     return kind
 
 
-def _meaning(kind: type[Any]) -> str:
+def first_line(kind: type[Any]) -> str:
     """The first line of the docstring, without its stop."""
     return (kind.__doc__ or kind.__name__).strip().splitlines()[0].rstrip(".")

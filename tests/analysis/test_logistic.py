@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import bruit
 from bruit.analysis import fitting, logistic
 from bruit.analysis.channel import through
+from bruit.collection.plan import without_public
 from bruit.errors import DataError, DesignError, LimitError, MissingError, ParameterError
 from bruit.oracles import oracle
 
@@ -177,7 +178,9 @@ def test_public_attributes_of_a_plan_are_its_predictors_whatever_else_stands_in_
     plan = bruit.Plan({"s": ["no", "yes"], "g": ["a", "b", "c"]}, epsilon=2.0, public=["g"])
     reports = plan.privatize({"s": TWO, "g": ON["g"]}, rng=6)
     fit = logistic(plan, reports)
-    assert fit.coefficients == pytest.approx(logistic(plan.private, {"s": reports["s"]}, {"g": ON["g"]}).coefficients)
+    assert fit.coefficients == pytest.approx(
+        logistic(without_public(plan), {"s": reports["s"]}, {"g": ON["g"]}).coefficients
+    )
     plan.privatize({"s": TWO, "g": ON["g"]}, rng=6, to=tmp_path / "r.csv")
     with (tmp_path / "r.csv").open("a") as file:
         file.write('junk\n1,"\n7,0\n')
@@ -185,7 +188,7 @@ def test_public_attributes_of_a_plan_are_its_predictors_whatever_else_stands_in_
     assert dirty.coefficients == pytest.approx(fit.coefficients)
     assert (dirty.n, dirty.refused) == (N, 3)
     with pytest.raises(ParameterError, match="nothing to regress on"):
-        logistic(plan.private, {"s": reports["s"]})
+        logistic(without_public(plan), {"s": reports["s"]})
 
 
 def test_a_file_of_another_plan_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import bruit.cards.question as question_module
 from bruit import Plan
 from bruit.cards import Card, Form, Question
 from bruit.cards.question import texts
+from bruit.collection import Method
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, FormatError, LimitError, ParameterError
 from bruit.laws import BitsLaw, Itself, Subset, TwoLevelLaw
@@ -205,7 +206,7 @@ def test_a_card_draws_what_privatize_draws_and_not_what_another_plan_does(method
     n = 30_000
 
     def plan(epsilon):
-        return Plan(schema, epsilon, method, prior=prior if "RFD" in method else None)
+        return Plan(schema, epsilon, Method.named(method, prior=prior if "RFD" in method else None))
 
     card, words = plan(2.0).card(), stream(Entropy(2))
     drawn = Counter(card.pack(card.sample_codes([1, 0], words)) for _ in range(n))

@@ -26,7 +26,7 @@ FORGE = """
 import json, os, signal, sys
 import bruit.publications.publishing, bruit.engines.csv, bruit.engines.arrow, pyarrow.parquet, bruit.cli.release
 from pathlib import Path
-from bruit.cli import bounds, publish, result
+from bruit.cli import limits, publish, result
 from bruit.cli.app import main
 from bruit.releases import once
 

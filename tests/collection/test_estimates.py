@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit.collection import Plan
+from bruit.collection import Method, Plan
 from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Estimate, Tally
@@ -159,7 +159,7 @@ def test_numbers_are_estimated_by_their_own_mechanisms():
         ("SPL[ADP]", None),
         ("SMP[GRR]", {"age": "piecewise", "income": "duchi"}),
     ]:
-        plan = Plan(schema, 3.0, method, bases=bases)
+        plan = Plan(schema, 3.0, Method.named(method, mechanisms=bases))
         many = {name: np.tile(column, rounds) for name, column in people.items()}
         reports = plan.privatize(many, rng=6)
         tallies = [

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bruit
-from bruit.collection import Plan
+from bruit.collection import Method, Plan
 from bruit.engines import reports as reading
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError
 from bruit.oracles import LocalHashing, RandomizedResponse, UnaryEncoding
@@ -438,7 +438,7 @@ NUMBERS = {name: bruit.numbers.number(name, epsilon=1.0, bounds=(0, 20)) for nam
 SCHEMA = {"a, quoted": ["0", "1"], "2020": ["0", "1", "2"], 'two\nlines "é"': ["0", "1"]}
 PRIOR = {name: [1 / len(labels)] * len(labels) for name, labels in SCHEMA.items()}
 PLANS = {
-    method: Plan(SCHEMA, 2.0, method, prior=PRIOR if method.startswith("RS+RFD") else None)
+    method: Plan(SCHEMA, 2.0, Method.named(method, prior=PRIOR if method.startswith("RS+RFD") else None))
     for method in (
         *("SPL[GRR]", "SPL[OLH]", "SPL[OUE]", "SPL[SS]", "SPL[ADP]", "SMP[GRR]", "SMP[OLH]", "SMP[OUE]", "SMP[ADP]"),
         *("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[OUE-r]", "RS+FD[SS]", "RS+FD[ADP]"),

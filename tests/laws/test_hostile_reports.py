@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit import numbers, oracles, testing
-from bruit.collection import Plan, methods
+from bruit.collection import RSFD, RSRFD, SMP, SPL, Method, Plan
 from bruit.domains import Categories, Grid
 from bruit.engines import arrow, running
 from bruit.engines import reports as reading
@@ -30,14 +30,14 @@ PRIOR = {"sex": [0.5, 0.5], "smokes": [0.25] * 4, "k": [0.3, 0.7]}
 
 def plan(method: str) -> Plan:
     """A plan by this method, for as many attributes as it needs."""
-    kind = methods.parse(method).kind
+    kind = Method.kind_of(method).kind
     if kind == "one":
         domain: Any = Grid(0, 20) if method in numbers.NAMES else ["no", "yes"]
         return Plan({"2020": domain}, 1.0, method)
-    if methods.parse(method).base in numbers.NAMES:
+    if method.partition("[")[2].rstrip("]") in numbers.NAMES:
         return Plan({"age": Grid(0, 20), "size": Grid(0.0, 2.0, cells=9)}, 2.0, method)
     schema = {"a": ["0", "1"], "b": ["x", "y"]} if "Warner" in method else SCHEMA
-    return Plan(schema, 2.0, method, prior=PRIOR if kind == "RS+RFD" else None)
+    return Plan(schema, 2.0, Method.named(method, prior=PRIOR if kind == "RS+RFD" else None))
 
 
 MECHANISMS: list[Any] = [
@@ -57,8 +57,7 @@ KINDS = (oracles.Oracle.kinds, numbers.Number.kinds)
 METHODS = [
     *oracles.NAMES,
     *numbers.NAMES,
-    *(f"{kind}[{base}]" for kind in ("SPL", "SMP") for base in methods.bases(kind, *KINDS)),
-    *(f"{kind}[{base}]" for kind in methods.FAKED for base in methods.bases(kind, *KINDS)),
+    *(f"{method.kind}[{base}]" for method in (SPL, SMP, RSFD, RSRFD) for base in method.bases(*KINDS)),
 ]
 
 

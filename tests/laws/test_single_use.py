@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
-from bruit.collection import Plan
+from bruit.collection import RSRFD, Plan, Repeat
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
@@ -49,7 +49,7 @@ PLANS = [
     Plan(SCHEMA, 2.0, "SMP[OLH]"),
     Plan(CATEGORIES, 2.0, "RS+FD[GRR]"),
     Plan(CATEGORIES, 2.0, "RS+FD[OUE-z]"),
-    Plan(CATEGORIES, 2.0, "RS+RFD[ADP]", prior=PRIOR),
+    Plan(CATEGORIES, 2.0, RSRFD(prior=PRIOR)),
 ]
 
 NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), StaircaseNoise.calibrate(10, 1.0)]
@@ -114,7 +114,7 @@ MEMOS = PANEL.memoize(CODES)
 FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
-ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", epoch_epsilon=3.0, rounds=3)
+ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", repeat=Repeat(3, epoch_epsilon=3.0))
 ROUND_MEMOS = ROUNDS.panel.memoize(TABLE)
 
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}

@@ -20,6 +20,7 @@ import pytest
 import bruit
 from bruit import Plan, _checks, documents, engines
 from bruit.cards import Card
+from bruit.collection import Repeat
 from bruit.domains import Attribute, Categories, Choices
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import BruitError
@@ -90,7 +91,7 @@ TABLES: dict[str, Callable[[str, Path], Any]] = {
 
 
 def _panel(table: Any, ledger: Ledger, folder: Path) -> Any:
-    plan = Plan({"x": (0, 1, 2)}, 1.0, epoch_epsilon=2.0, rounds=2)
+    plan = Plan({"x": (0, 1, 2)}, 1.0, repeat=Repeat(2, epoch_epsilon=2.0))
     memory = Memory.create(folder / "memory.json", plan)
     return plan.privatize(table, memory=memory, round=1, person="v")
 

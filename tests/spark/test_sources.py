@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bruit import Categories, Grid, Plan, engines, numbers, oracles, testing
+from bruit.collection import RSRFD
 from bruit.testing.sources import Source
 
 SCHEMA = {
@@ -27,12 +28,12 @@ DESIGNS: list[Any] = [
     numbers.number("hybrid", epsilon=1.0, domain=Grid(0, 9, missing="drop")),
     numbers.number("duchi", epsilon=1.0, bounds=(0.0, 1.0), cells=5, rounding="stochastic"),
     *(Plan(SCHEMA, 4.0, method) for method in ("SPL[ADP]", "SMP[ADP]", "RS+FD[ADP]")),
-    Plan(SCHEMA, 4.0, "RS+RFD[GRR]", prior=PRIOR),
+    Plan(SCHEMA, 4.0, RSRFD("GRR", prior=PRIOR)),
 ]
 
 
 def _name(design: Any) -> str:
-    return design.method if isinstance(design, Plan) else f"{design.name}-{design.domain.missing}"
+    return str(design.method) if isinstance(design, Plan) else f"{design.name}-{design.domain.missing}"
 
 
 @pytest.fixture

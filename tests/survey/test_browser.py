@@ -10,6 +10,7 @@ import pytest
 
 from bruit.errors import DataError
 
+from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
 
@@ -285,7 +286,7 @@ crypto.getRandomValues = (array) => array.fill(array instanceof BigUint64Array ?
 
 
 def _last_word(survey):
-    law = survey.plan.mechanism.law
+    law = only_mechanism(survey.plan).law
     total = getattr(law, "total", None)
     if total is None:  # a coin, and then a window
         total = 2 * law.coin.least + (law.coin.cells - 1) * law.coin.slope + law.window.total

@@ -160,7 +160,7 @@ def _of_plan(plan: Plan, source: Any, answer: str | None, aligned: bool) -> Chan
         law=law,
         total=total,
         refused=total - len(rows),
-        mechanism=plan.method if len(plan.schema) > 1 else mechanism.name,
+        mechanism=str(plan.method) if len(plan.schema) > 1 else mechanism.name,
         guarantee=plan.guarantee,
         simulated=stated,
         public=clear,
@@ -176,7 +176,7 @@ def _scores(likelihood: Floats, law: Floats) -> Floats:
 def _answer_name(plan: Plan, answer: str | None) -> str:
     if plan.design.hides:
         raise ParameterError(
-            f"{plan.kind} hides which report is true, so that a regression would mix true reports with fakes: "
+            f"{plan.method.kind} hides which report is true, so that a regression would mix true reports with fakes: "
             'collect with "SMP[ADP]" or "SPL[ADP]".'
         )
     if answer is None:

@@ -82,7 +82,8 @@ class Card:
 
     Where the same person is asked again, a memo is drawn once in an epoch, kept, and refreshed in every round:
 
-    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4).card()
+    >>> repeat = bruit.collection.Repeat(12, epochs=4, epoch_epsilon=2.0)
+    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, repeat=repeat).card()
     >>> memo = card.draw_memo({"smokes": "yes"})
     >>> january, february = card.refresh(memo), card.refresh(memo)
     """

@@ -46,7 +46,8 @@ def audit(
     if known is not None and len(known.schema) > 1:
         result = _of_plan(known, drawn)
     else:
-        result = _of_mechanism(_mechanism(method, epsilon, k) if known is None else known.mechanism, drawn)
+        mechanism = _mechanism(method, epsilon, k) if known is None else next(iter(known.mechanisms.values()))
+        result = _of_mechanism(mechanism, drawn)
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
     if not result["holds"]:
@@ -105,15 +106,16 @@ def _two_values(mechanism: Mechanism) -> tuple[Any, Any]:
 
 def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
     from bruit.audit import empirical_plan, exact_plan
+    from bruit.audit.plans import of_one_report
     from bruit.collection.design import Unit
 
-    result: dict[str, Any] = {"method": plan.method, "asked": plan.epsilon, "unit": plan.unit}
+    result: dict[str, Any] = {"method": str(plan.method), "asked": plan.epsilon, "unit": plan.unit}
     units: tuple[Unit, ...] = get_args(Unit)
     for unit in units:
         checks = _proved(exact_plan(plan, unit))
         if drawn.trials:
             seen = empirical_plan(plan, unit, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
-            checks["empirical"] = drawn.lower_bound(seen, plan.guarantee_of_a_report(unit))
+            checks["empirical"] = drawn.lower_bound(seen, of_one_report(plan, unit))
         result[unit] = {**checks, "holds": _holds(checks)}
     return {**result, "holds": all(result[unit]["holds"] for unit in units)}
 

@@ -113,7 +113,8 @@ def learnt_prior(
     >>> people = {"a": ["x"] * 900 + ["y"] * 100, "b": ["u"] * 500 + ["v"] * 500}
     >>> answers = earlier.estimate(earlier.tally(earlier.privatize(people, rng=7)))
     >>> ledger = bruit.Ledger(epsilon=1.5, neighbours="person")
-    >>> later = bruit.Plan(earlier.schema, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
+    >>> prior = learnt_prior(answers, ledger=ledger)
+    >>> later = bruit.Plan(earlier.schema, 1.0, bruit.collection.RSRFD("GRR", prior=prior))
     >>> entry = ledger.spend(later.guarantee, "the survey")
     >>> round(ledger.spent.epsilon, 6)
     1.5

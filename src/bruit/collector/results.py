@@ -201,7 +201,7 @@ def _links(store: Store, desk: Desk) -> Links:
     links, survey = store.links(desk.name), desk.survey
     if not survey.has_rounds:
         return links
-    return Links(links.issued // (survey.rounds + (survey.plan.epochs or 1)), store.totals(desk.name).answered)
+    return Links(links.issued // (survey.rounds + survey.repeat.epochs), store.totals(desk.name).answered)
 
 
 def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:

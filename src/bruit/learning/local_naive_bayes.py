@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
-from bruit.collection import Plan, methods
+from bruit.collection import Method, Plan
 from bruit.domains import Categories, Schema
 from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
@@ -185,7 +185,7 @@ class LocalNaiveBayes(ReadableDocstring, ClassifierMixin, BaseEstimator):  # typ
         schema = Schema({name: Categories(k=classes * size) for name, size in _sizes(features, self.cells).items()})
         if len(schema) == 1:
             # There is nothing to choose: the one pair has its mechanism, and all of ε.
-            return Plan(schema, self.epsilon, methods.parse(self.method).base)
+            return Plan(schema, self.epsilon, Method.of(self.method).base)
         return Plan(schema, self.epsilon, self.method)
 
     def _read(self, X: Any, features: Features, cells: int | None = None) -> dict[str, Codes]:

@@ -60,7 +60,7 @@ MOST_RECORDS = 2**40
 VALUES = "values"
 
 #: How a kind may be written: it stands before a colon on the command line, and in documents.
-_KIND = re.compile(r"[^\W\d_][^:=&\n]{0,59}"), "A kind must begin with a letter and have no colon, = or &."
+_KIND = re.compile(r"[^\W\d_][^:=&\n]{0,59}")
 
 
 #: The fields that a declaration has from its question, and those that say what is promised.
@@ -83,7 +83,13 @@ class Statistic(Described, ABC):
     """
 
     #: Statistics by their kind: those with a meaning can be declared by a text, the others stand in documents.
-    kinds: ClassVar[Registry[Statistic]] = Registry("statistic", "bruit.statistics", "kind", _KIND)
+    kinds: ClassVar[Registry[Statistic]] = Registry(
+        "statistic",
+        "bruit.statistics",
+        attribute="kind",
+        pattern=_KIND,
+        rule="up to 60 characters, beginning with a letter, without a colon, = or &",
+    )
     #: The name of the statistic, in documents and results.
     kind: ClassVar[str] = ""
     #: Whether it needs a column, or only the rows.

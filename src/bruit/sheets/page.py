@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from bruit import _checks
 from bruit.collection import Plan
 from bruit.collection.odds import belief, person_ratio
+from bruit.collection.panel import ONCE
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
 from bruit.pages import fill
@@ -48,7 +49,7 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
     """
     if not isinstance(plan, Plan):
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
-    if plan.follow_changes:
+    if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
     heading = title.strip() or writer.say("title")
@@ -115,13 +116,21 @@ class _Sheet:
         yield _heading(self.say("leaves"))
         yield _paragraph(self.say("leaves_text"))
         numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
-        yield _paragraph(self.phrases("method", self.plan.kind, **numbers))
+        yield _paragraph(self._method(numbers))
         if len(self.plan.schema) == 1:
             yield _list(self._odds(next(iter(self.plan.schema))))
             return
         for name in self.plan.design.questions:
             yield _paragraph(self.say("example", name=self.phrases.quoted(name)))
             yield _list(self._odds(name))
+
+    def _method(self, numbers: dict[str, str]) -> str:
+        """What is done with the questions; of a method that has no text of its own, what its card says."""
+        kinds = (self.plan.method.kind, self.plan.design.card_kind)
+        known = next((kind for kind in kinds if kind is not None and self.phrases.has("method", kind)), None)
+        if known is None:
+            return self.plan.method.in_words(len(self.plan.schema))
+        return self.phrases("method", known, **numbers)
 
     def _odds(self, name: str) -> list[str]:
         """The odds of a question, or of the cells of a table."""
@@ -139,7 +148,7 @@ class _Sheet:
         yield _paragraph(self.say("learn_text"))
         yield _table([self.say("before"), self.say("least"), self.say("most")], rows, numbers=2)
         yield _paragraph(self.say("learn_note"))
-        if self.plan.rounds is None:
+        if self.plan.repeat is None:
             again = belief(self.ratio, BELIEFS[-1], times=AGAIN)
             words = {"times": AGAIN, "before": share(again.before), "most": share(again.most)}
             yield _paragraph(self.say("again", **words))
@@ -185,12 +194,13 @@ class _Sheet:
 
     def _times(self) -> str:
         """How many messages a person sends at most."""
-        return self.phrases.whole((self.plan.rounds or 1) * (self.plan.epochs or 1))
+        repeat = self.plan.repeat or ONCE
+        return self.phrases.whole(repeat.rounds * repeat.epochs)
 
     def _duration(self) -> str:
-        if self.plan.rounds is None:
+        if self.plan.repeat is None:
             return self.say("duration_text")
-        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.epochs or 1))
+        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.repeat.epochs))
 
     def _fill(self) -> Iterator[_Part]:
         yield _heading(self.say("fill"))

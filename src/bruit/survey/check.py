@@ -228,7 +228,7 @@ class Check:
         plan = self.survey.plan
         if not self.survey.has_rounds:
             return []
-        rounds, epochs = plan.rounds or 1, plan.epochs or 1
+        rounds, epochs = self.survey.repeat.rounds, self.survey.repeat.epochs
         return [
             f"{counted(self.survey.rounds, 'round')} in {counted(epochs, 'epoch')}: ε = "
             f"{plan.guarantees['report'].epsilon:.4g} for one report, "

@@ -98,7 +98,7 @@ def _parts(body: Body | ClaimBody) -> list[Any]:
 def _panel(survey: Survey) -> dict[str, Any]:
     """Rounds and epochs; and what is told after so many past epochs and so many reports of the present one, at most."""
     plan = survey.plan
-    rounds, epochs = plan.rounds or 1, plan.epochs or 1
+    rounds, epochs = survey.repeat.rounds, survey.repeat.epochs
     after = [plan.panel.after(number) for number in range(1, rounds + 1)]
     ratios = [at_most_ratio(guarantee.epsilon) for guarantee in after]
 

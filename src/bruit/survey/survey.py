@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bruit import documents
 from bruit.cards import Card
-from bruit.collection import Plan
+from bruit.collection import Plan, Repeat
+from bruit.collection.panel import ONCE
 from bruit.errors import DataError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
@@ -129,12 +130,17 @@ class Survey:
     @property
     def has_rounds(self) -> bool:
         """Whether the same people are asked again, each with a memo and a personal link."""
-        return self.plan.rounds is not None
+        return self.plan.repeat is not None
+
+    @property
+    def repeat(self) -> Repeat:
+        """Rounds and epochs; one of each where people are asked once."""
+        return self.plan.repeat or ONCE
 
     @cached_property
     def rounds(self) -> int:
         """How often the same people are asked: the rounds of all epochs together."""
-        return (self.plan.rounds or 1) * (self.plan.epochs or 1)
+        return self.repeat.rounds * self.repeat.epochs
 
     def round_at(self, time: datetime) -> int:
         """The round that is open at a time; 0 before the first."""
@@ -194,7 +200,7 @@ class Survey:
     @cached_property
     def claim_body(self) -> ClaimBody:
         """The form of what a page sends before it draws with a memo or for one, as long as a report."""
-        return ClaimBody(self.identity, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
+        return ClaimBody(self.identity, self.repeat.epochs, self.repeat.rounds, self.body_length)
 
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
