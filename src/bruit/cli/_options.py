@@ -108,17 +108,6 @@ def plan(path: Path) -> Plan:
     return Plan.open(path)
 
 
-def promises(plan: Plan) -> list[str]:
-    """What is done with the questions of a person, and what that guarantees, in lines."""
-    if len(plan.schema) == 1:
-        return [f"guarantee: {plan.guarantee}"]
-    return [
-        plan.method.in_words(len(plan.schema)),
-        f"guarantee for all answers of a person: {plan.guarantee}",
-        f"guarantee for one answer: {plan.guarantees['attribute']}",
-    ]
-
-
 def is_plan(path: Path) -> bool:
     """Whether a file is a plan, and no tally or other document."""
     from bruit.collection import Plan

@@ -265,6 +265,8 @@ def _document(plan: Plan, tables: list[Table]) -> str:
 
 def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
     """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
+    from bruit.attacks.prospects import promises
+
     own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
-    own[-1] = [*own[-1], *_options.promises(plan)]
+    own[-1] = [*own[-1], *promises(plan)]
     return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]

@@ -286,8 +286,10 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     if plan.repeat is not None:
         _show_round(plan, result)
         return
+    from bruit.attacks.prospects import promises
+
     low, high = plan.guarantee.belief(0.5)
-    for line in _options.promises(plan):
+    for line in promises(plan):
         console.say(line)
     reports = "A report moves" if len(plan.schema) == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
@@ -296,6 +298,7 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
 
 def _chosen(plan: Plan) -> str:
     """Which mechanisms ADP, the one of least error for each question, stands for."""
+
     from bruit.collection.mechanisms import ADAPTIVE
 
     if plan.method.base != ADAPTIVE:
