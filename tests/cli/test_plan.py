@@ -165,6 +165,7 @@ def test_a_plan_is_not_replaced_unless_forced_and_needs_an_epsilon(run, planned)
     planned("SMP[ADP]")
     assert "exists" in run("plan", *DECLARED, "-e", 3, "-o", "plan.json", code=2).err
     planned("SPL[ADP]", "--force")
+    run("plan", *DECLARED, "-e", 3, "-o", "plan.json!")
     assert "--epsilon must be given" in run("plan", *DECLARED, code=2).err
 
 

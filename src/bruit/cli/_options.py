@@ -59,8 +59,13 @@ def budget(text: str | None, ledger: Path | None) -> dict[str, float]:
 
 
 def destination(output: Path | None) -> tuple[Path | None, bool]:
-    """The file that --output names, and whether it replaces one that exists: an ! at the end says so."""
-    if output is None or not output.name.endswith("!") or output.name == "!":
+    """The file that --output names, if it names one, and whether it replaces one that exists."""
+    return (None, False) if output is None else replaced(output)
+
+
+def replaced(output: Path) -> tuple[Path, bool]:
+    """A file, and whether it replaces one that exists: an ! at the end of its name says so."""
+    if not output.name.endswith("!") or output.name == "!":
         return output, False
     return output.with_name(output.name.removesuffix("!")), True
 

@@ -47,7 +47,7 @@ def limits(
     budget: _options.Budget = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
+        typer.Option(help="Make the run repeatable, for studies: anyone who has the seed can remove the noise."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to this .json file.")] = None,
     again: Annotated[

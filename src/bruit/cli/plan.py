@@ -106,7 +106,9 @@ def plan(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="What the survey is called on that page.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace a plan that exists already.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a plan that exists already, as -o plan.json! does.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Plan which attributes are asked for and how, and show what to expect before anybody is asked.
@@ -131,6 +133,8 @@ def plan(
     declared = _questions.schema(question, missing, source, outside)
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
+    output, replaces = _options.destination(output)
+    force = force or replaces
     _check_output(output, force=force)
     page = _page(sheet, output, force=force)
     known = None if prior is None else read_prior(prior, declared)

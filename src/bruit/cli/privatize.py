@@ -76,9 +76,11 @@ def privatize(
     budget: _options.Budget = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
+        typer.Option(help="Make the run repeatable, for studies: anyone who has the seed can remove the noise."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace reports that exist already, and their plan.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace reports that exist already, and their plan, as -o r.csv! does.")
+    ] = False,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -92,6 +94,8 @@ def privatize(
     from bruit.collection import files
 
     _options.check_whole(seed=seed)
+    output, replaces = _options.replaced(output)
+    force = force or replaces
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
     declared = _plan(plan, question, epsilon, method, missing, outside, public, data)
