@@ -106,7 +106,7 @@ def test_bounds_that_nobody_knows_are_published_by_the_name_of_a_column(run, peo
     assert low <= np.quantile(people["income"], 0.01)
     assert high >= np.quantile(people["income"], 0.99)
     told = run("release", "people.csv", "--statistic", "bounds: income=0..1", "-e", 1, code=2)
-    assert "A bounds has no option 'income'" in told.err
+    assert "Kind 'bounds' has no option 'income'" in told.err
 
 
 def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
@@ -129,7 +129,7 @@ def test_weights_with_a_declared_bound(run, people):
     expected = sorted([weights.sum(), np.average(people["age"], weights=weights), (people["age"] * weights).sum()])
     assert values == pytest.approx(expected, rel=0.01)
     told = run("release", "people.csv", "--statistic", "median: age=0..120 weighted_by=rooms=0..3", "-e", 1, code=2)
-    assert "A median has no option 'weighted_by'" in told.err
+    assert "Kind 'median' has no option 'weighted_by'" in told.err
     told = run("release", "people.csv", "--statistic", "count: weighted_by=rooms=1..3", "-e", 1, code=2)
     assert "write rooms=0..3" in told.err
 

@@ -24,7 +24,9 @@ def statistics(texts: dict[str, list[str] | None], others: list[str] | None, *, 
     from bruit.releases.declared import read_declaration
 
     common = [Declaration(kind, (text,)) for kind, questions in texts.items() for text in questions or []]
-    return [*([Declaration("count")] if count else []), *common, *map(read_declaration, others or [])]
+    with translated(ParameterError, lambda error: ParameterError(f"--statistic: {error}")):
+        rare = [read_declaration(text) for text in others or []]
+    return [*([Declaration("count")] if count else []), *common, *rare]
 
 
 def release(
@@ -163,7 +165,7 @@ def _check_delta(declarations: list[Declaration]) -> None:
 
     pure = next((item.kind for item in declarations if "delta" not in statistic_kind(item.kind).parameters()), None)
     if pure is not None:
-        raise ParameterError(f"A statistic of the kind {pure} has no δ: publish it in a command without --delta.")
+        raise ParameterError(f"Kind {pure!r} has no δ: publish it in a command without --delta.")
 
 
 def _check_columns(option: str, policies: dict[str, str], columns: list[str]) -> None:

@@ -199,7 +199,7 @@ def _options(text: str, kind: type[Statistic]) -> tuple[int, dict[str, Any]]:
         if name not in kind.option_names():
             near = _checks.suggestion(name, kind.option_names())
             listed = ", ".join(kind.option_names())
-            raise ParameterError(f"A {kind.kind} has no option {name!r}.{near} It has {listed or 'none'}.")
+            raise ParameterError(f"Kind {kind.kind!r} has no option {name!r}.{near} It has {listed or 'none'}.")
         if name in values:
             raise ParameterError(f"The option {name!r} stands there twice: give it once.")
         values[name] = _value(text[word.end() : end].strip())

@@ -160,11 +160,11 @@ class Statistic(Described, ABC):
             if cells is not None or (step is not None and "step" not in fields):
                 colon, example = (", and a step after a colon", ":1") if "step" in fields else ("", "")
                 written_bounds = f"{name}={bounds[0]}..{bounds[1]}{example}"
-                raise ParameterError(f"A {cls.kind} takes bounds{colon}: write {written_bounds}.")
+                raise ParameterError(f"Kind {cls.kind!r} takes bounds{colon}: write {written_bounds}.")
             steps = {} if step is None else {"step": step}
             return cast(Statistic, build(name, bounds=Interval(*bounds, **policies), **steps, **others))
         if not text.strip() or "=" in text:
-            raise ParameterError(f"A statistic of the kind {cls.kind} takes the name of a column alone, as in income.")
+            raise ParameterError(f"Kind {cls.kind!r} takes the name of a column alone, as in income.")
         return cast(Statistic, build(text.strip(), **others))
 
     @classmethod
@@ -173,8 +173,8 @@ class Statistic(Described, ABC):
         if len(questions) == many:
             return questions
         if not many:
-            raise ParameterError(f"A {cls.kind} is of no column: leave the question out.")
-        raise ParameterError(f"A {cls.kind} takes one question, as in {cls.example()}.")
+            raise ParameterError(f"Kind {cls.kind!r} is of no column: leave the question out.")
+        raise ParameterError(f"Kind {cls.kind!r} takes one question, as in {cls.example()}.")
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
