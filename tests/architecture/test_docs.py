@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
+from bruit.collection import Method
 from bruit.numbers import Number
 from bruit.oracles import Oracle
 from bruit.releases import Statistic
@@ -138,7 +139,8 @@ def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: p
 @contextlib.contextmanager
 def _unregistered() -> Iterator[None]:
     """Within the block, mechanisms and statistics may be made known that are forgotten when it ends."""
-    before = {registry: set(registry.classes()) for registry in (Oracle.kinds, Number.kinds, Statistic.kinds)}
+    registries = (Oracle.kinds, Number.kinds, Method.kinds, Statistic.kinds)
+    before = {registry: set(registry.classes()) for registry in registries}
     try:
         yield
     finally:

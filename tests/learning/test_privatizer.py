@@ -380,3 +380,8 @@ def test_adp_takes_the_mechanism_of_least_error_whose_reports_are_bits_by_what_t
     reports = privatizer.fit_transform({name: np.arange(7) for name in schema})
     assert reports.shape == (7, 7 * columns)
     assert {found.name for found in privatizer.plan_.mechanisms.values()} == {"PGR"}
+
+
+def test_an_option_that_was_renamed_is_answered_with_its_new_name():
+    with pytest.raises(TypeError, match="'bases' any more: write mechanisms="):
+        LocalPrivatizer(epsilon=1.0, bases={"town": "OUE"})

@@ -358,21 +358,27 @@ def _read(name: Any) -> tuple[type[Method], dict[str, Any]]:
         return Method.kinds[SINGLE].kind, {"base": name}
     if form["number"]:
         return _numbered(form["kind"], int(form["number"]), form["base"])
-    kinds = Method.kinds
-    loaded = form["kind"].lower() in map(str.lower, kinds.meanings)
-    kind = _spelt(form["kind"], tuple(kinds.meanings if loaded else kinds), "method")
-    return kinds[kind].kind, {"base": form["base"]}
+    kind = _class_of(form["kind"])
+    if kind is None:
+        raise _unknown(form["kind"], tuple(Method.kinds), "method")
+    return kind, {"base": form["base"]}
 
 
 def _numbered(kind: str, number: int, base: str) -> tuple[type[Method], dict[str, Any]]:
     """A method whose name has a number in the place of k; with one attribute it is the method without a number."""
-    names = {known.lower(): known for known in Method.kinds}
-    several, plain = names.get(f"{kind}k".lower()), names.get(kind.lower())
+    several, plain = _class_of(f"{kind}k"), _class_of(kind)
     if several is None or plain is None or not number:
         raise ParameterError("Only SMP takes a number of attributes, 1 or above, as in SMP2[OUE].")
-    if number == 1:
-        return Method.kinds[plain].kind, {"base": base}
-    return Method.kinds[several].kind, {"base": base, "sampled": number}
+    return (plain, {"base": base}) if number == 1 else (several, {"base": base, "sampled": number})
+
+
+def _class_of(name: str) -> type[Method] | None:
+    """The class with this name, in any case; installed packages are looked at where it is none that is loaded."""
+    for names in (Method.kinds.meanings, Method.kinds):
+        spelling = {known.lower(): known for known in names}
+        if name.lower() in spelling:
+            return Method.kinds[spelling[name.lower()]].kind
+    return None
 
 
 def _misplaced(option: str, method: str) -> ParameterError:
@@ -398,5 +404,9 @@ def _plain(value: Any) -> Any:
 def _spelt(name: Any, known: tuple[str, ...], what: str) -> str:
     spelling = {other.lower(): other for other in known}
     if not isinstance(name, str) or name.lower() not in spelling:
-        raise ParameterError(f"{what} must be one of {', '.join(known)}.{_checks.suggestion(name, known)}")
+        raise _unknown(name, known, what)
     return spelling[name.lower()]
+
+
+def _unknown(name: Any, known: tuple[str, ...], what: str) -> ParameterError:
+    return ParameterError(f"{what} must be one of {', '.join(known)}.{_checks.suggestion(name, known)}")
