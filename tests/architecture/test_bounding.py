@@ -18,9 +18,7 @@ from sources import sources
 from bruit.engines import bounding
 from bruit.kernels import bounding as kernels
 from bruit.learning import KMeans, NaiveBayes
-from bruit.releases import BoundsGuide, Count, Groups, Person, Release, Sum, release
-from bruit.releases.bundle import Bundle
-from bruit.releases.selected import GroupStatistics
+from bruit.releases import BoundsGuide, Count, Person, Release, Sum, release
 
 ROWS = 600
 TABLE = pd.DataFrame(
@@ -33,7 +31,8 @@ TABLE = pd.DataFrame(
 )
 BY = {"zone": ["a", "b", "c"]}
 IN_GROUPS = Person("user", groups=2, rows_per_group=1)
-ZONES = Groups("zone", epsilon=1.0, delta=1e-3, person=IN_GROUPS)
+NAMED = Count(epsilon=1.0, delta=1e-3)
+ZONES = Release(NAMED, "zone", IN_GROUPS)
 FARES = Sum("fare", bounds=(0, 1), epsilon=1.0)
 MODEL: dict[str, Any] = {"epsilon": 1.0, "bounds": {"fare": (0, 1)}, "person": "user", "rows": 2, "rng": 7}
 
@@ -42,9 +41,9 @@ WALKS: dict[str, Callable[[Any], object]] = {
     "rows": lambda source: release(source, Count(epsilon=1.0), person="user", rows=2, rng=3),
     "declared groups": lambda source: Release([Count(epsilon=1.0), FARES], BY, IN_GROUPS).fold(source, 3),
     "undeclared groups": lambda source: ZONES.fold(source, 3),
-    "sums of undeclared groups": lambda source: GroupStatistics(ZONES, {"fares": FARES}).fold(source, 3),
-    "a publication": lambda source: Bundle(
-        [Release({"n": Count(epsilon=1.0)}, None, Person("user", rows=2))], {"zones": ZONES}
+    "sums of undeclared groups": lambda source: Release([NAMED, FARES], "zone", IN_GROUPS).fold(source, 3),
+    "a publication": lambda source: Release.union(
+        [Release({"n": Count(epsilon=1.0)}, None, Person("user", rows=2)), ZONES]
     ).fold(source, 3),
     "limits": lambda source: BoundsGuide(Count(epsilon=1.0), "user", BY, epsilon=0.5).fold(source, 3),
     "a model": lambda source: NaiveBayes(classes=[0, 1], **MODEL).fit(source, "ill"),

@@ -21,7 +21,7 @@ NORMAL = {
     "domains/choices": "labels",
     "domains/schema": "names of attributes",
     "releases/continual": "names of days",
-    "releases/selection": "labels of groups",
+    "releases/groups": "labels of groups",
     "publications/reading": "texts of a publication",
     "survey/reading": "texts of a survey",
     "tables/cells": "cells of a spreadsheet, which may look like a formula",

@@ -177,7 +177,7 @@ def check_series(series: Series, number: int, plans: list[tuple[str, float | Non
 
     No result without its booking; one booking, one draw that is shown or kept; no booking without its result.
     """
-    before = {entry.index for entry in series.entries()}
+    before, kept = {entry.index for entry in series.entries()}, series.results()
     shown, kills = set(), 0
     for plan, after in plans:
         status, printed = series.run(number, plan, after, *(["--again"] if again else []))
@@ -189,8 +189,8 @@ def check_series(series: Series, number: int, plans: list[tuple[str, float | Non
         assert set(series.results()) <= booked, "A result without its booking."
         output = series.folder / f"run {number}.json"
         assert not output.exists() or numbers(output.read_text()) in series.results().values()
-        if status == 0 and again:
-            break  # once more would be one more draw
+        if again and len(series.results()) > len(kept):
+            break  # it is kept: --again would be one more draw, paid for and kept by itself
     status, printed = series.run(number)
     assert status == 0, f"The last run is refused: {(series.folder / f'{number}.err').read_text()}"
     shown.add(numbers(printed))

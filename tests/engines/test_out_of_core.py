@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,7 @@ from bruit.engines import batch as batching
 from bruit.engines import bounding as engine
 from bruit.engines import out_of_core
 from bruit.errors import BruitError, DataError, MissingError
-from bruit.releases import Count, Groups, Histogram, Person, Release, Sum
-from bruit.releases.bundle import Bundle
+from bruit.releases import Count, Histogram, Person, Release, Sum
 
 pytest.importorskip("duckdb")
 
@@ -47,13 +47,15 @@ def _releases(column: str = "user") -> list[Any]:
         Release(statistics, None, Person(column, rows=2)),
         Release(statistics, {"zone": ZONES}, Person(column, groups=2, rows_per_group=2)),
         Release(statistics, {"zone": ZONES}, Person(column, rows=3, groups=2, rows_per_group=2)),
-        Groups("zone", epsilon=1.0, delta=1e-6, person=Person(column, groups=2, rows_per_group=1)),
+        Release(Count(epsilon=1.0, delta=1e-6), "zone", Person(column, groups=2, rows_per_group=1)),
     ]
 
 
 def _counts(release: Any, source: Any) -> Any:
     counts = release.fold(source, 3).reveal(design=release.digest)
-    return dict(counts) if isinstance(release, Groups) else counts.tolist()
+    if isinstance(counts, Mapping):
+        return {label: numbers.tolist() for label, numbers in counts.items()}
+    return counts.tolist()
 
 
 @pytest.fixture
@@ -80,22 +82,22 @@ def test_the_same_rows_count_as_in_memory_and_nothing_stays_on_the_disk(
     assert through_duckdb == [_counts(release, frame) for release in _releases(column)]
 
 
-def test_the_parts_of_a_bundle_keep_their_own_bounds(
+def test_the_parts_of_a_union_keep_their_own_bounds(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame, path = _trips(5_000), tmp_path / "trips.parquet"
     frame.to_parquet(path, index=False)
     rows, groups = Person("user", rows=2), Person("user", groups=2, rows_per_group=1)
-    bundle = Bundle(
+    union = Release.union(
         [
             Release({"rows": Count(epsilon=1.0)}, None, rows),
             Release({"by": Count(epsilon=1.0)}, {"zone": ZONES}, groups),
-        ],
-        {"zones": Groups("zone", epsilon=1.0, delta=1e-6, person=groups)},
+            Release({"zones": Count(epsilon=1.0, delta=1e-6)}, "zone", groups),
+        ]
     )
-    through_duckdb = bundle.publish(bundle.fold(path, 3), rng=5)
+    through_duckdb = union.publish(union.fold(path, 3), rng=5)
     monkeypatch.setattr(engine, "MOST_ROWS", 10**6)
-    in_memory = bundle.publish(bundle.fold(frame, 3), rng=5)
+    in_memory = union.publish(union.fold(frame, 3), rng=5)
     assert {name: result.values.tolist() for name, result in through_duckdb.items()} == {
         name: result.values.tolist() for name, result in in_memory.items()
     }
@@ -121,7 +123,7 @@ def test_a_table_that_changes_between_the_readings_is_refused(change: str, small
         "more rows": pd.concat([frame, frame]),
     }[change]
     release = Release(Count(epsilon=1.0), None, Person("user", rows=2))
-    first = release._tally
+    first = release.tally_batch
 
     def after_the_first_reading(folder: Path) -> Any:
         changed.to_parquet(path, index=False)
@@ -192,7 +194,6 @@ def test_a_million_rows_give_the_same_from_memory_and_parquet(tmp_path: Path, mo
 _FOLD = """
 import resource, sys
 from bruit.releases import Count, Mean, Person, Release
-from bruit.releases.bundle import Bundle
 
 zones = [f"z{i}" for i in range(20)]
 person = Person("user", groups=3, rows_per_group=2)

@@ -1,7 +1,9 @@
 """Tallies add up, refuse what does not belong, and notice damage."""
 
 import copy
+import functools
 import json
+import operator
 import pickle
 
 import numpy as np
@@ -177,3 +179,19 @@ def test_tallies_of_more_reports_than_64_bits_hold_are_not_added():
         tally + tally
     with pytest.raises(BruitError):
         Tally(design="0" * 32, counts=np.array([1, 2]), n=2**63)
+
+
+def test_keyed_counts_add_key_by_key_and_show_nothing() -> None:
+    parts = [{"a": [1, 2]}, {}, {"b": [3, 4], "a": [1, 1]}, {"c": [2**62, 2**62]}, {"c": [2**62, 2**62], "a": [0, 1]}]
+    tallies = [RawTally(design="d", counts={key: np.array(row) for key, row in part.items()}) for part in parts]
+    total = functools.reduce(operator.add, tallies)
+    assert {key: row.tolist() for key, row in total.reveal(design="d").items()} == {
+        "a": [2, 4], "b": [3, 4], "c": [2**63, 2**63],
+    }  # fmt: skip
+    assert "redacted" in repr(total)
+    assert "redacted" in repr(total.reveal(design="d"))
+    both = RawTally.joined([total, RawTally(design="d", counts=[5])])
+    assert [type(part) for part in (both + both).parts] == [RawTally, RawTally]
+    assert (both + both).reveal(design="d")[1].tolist() == [10]
+    with pytest.raises(DataTypeError, match="not pickled"):
+        pickle.dumps(both)

@@ -298,6 +298,8 @@ def releases() -> list[Release]:
             Tables({"smokes": ["no", "yes"], "age": Grid(17, 40)}, epsilon=1.0, delta=1e-6),
             person=Person("who", rows=2),
         ),
+        Release([Count(epsilon=0.5, delta=1e-6), Sum(**wage, epsilon=0.5)], "smokes", Person("who", rows=3)),
+        Release.union([Release({"a": Count(epsilon=0.5)}), Release({"b": Count(epsilon=0.5, delta=1e-6)}, ["age"])]),
     ]
 
 

@@ -52,7 +52,16 @@ def _releases() -> list[bytes]:
         _release(*[_tables(8, [ten[:8]], neighbours="replace")] * 50),
         _release(_tables(2000, [[place] for place in range(2000)])),
         _release(_tables(2000, [[place] for place in range(2000)], delta=0)),
+        *(_undeclared(epsilon, groups) for epsilon, groups in ((1.0, 300), (1.0, 10**6), (20.0, 10**6))),
+        write_json({"parts": [json.loads(_undeclared(0.001, 1, place)) for place in range(300)]}),
     ]
+
+
+def _undeclared(epsilon: float, groups: int, place: int = 0) -> bytes:
+    """A count that names groups, of people who are in so many."""
+    count = {"kind": "count", "name": f"n{place}", "epsilon": epsilon, "delta": 1e-6 * (1 + place / 1000)}
+    person = {"column": "who", "groups": groups, "rows_per_group": 1, "missing": "refuse"}
+    return write_json({"statistics": [count], "by": ["zone"], "person": person})
 
 
 def _publications() -> list[bytes]:

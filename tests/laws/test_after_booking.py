@@ -23,8 +23,6 @@ from bruit.releases import (
     BoundsGuide,
     ContinualCount,
     Count,
-    Groups,
-    GroupStatistics,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -193,7 +191,7 @@ def test_a_session_has_the_same_outcome_for_all_answers(monotone: bool) -> None:
 
 
 def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
-    groups = Groups("zone", epsilon=1.0, delta=0.01)
+    groups = Release(Count(epsilon=1.0, delta=0.01), "zone")
     tables = [{"zone": zones} for zones in (["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])]
 
     def publish(table: Any, ledger: Any) -> Any:
@@ -203,10 +201,8 @@ def test_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> Non
 
 
 def test_sums_of_groups_that_nobody_declared_have_the_same_outcome_for_all_data() -> None:
-    groups = Groups("zone", epsilon=1.0, delta=0.01)
-    whole = GroupStatistics(
-        groups, {"sum": Sum("x", bounds=(-3, 7), epsilon=1.0), "mean": Mean("x", bounds=(-3, 7), epsilon=1.0)}
-    )
+    sums = {"sum": Sum("x", bounds=(-3, 7), epsilon=1.0), "mean": Mean("x", bounds=(-3, 7), epsilon=1.0)}
+    whole = Release({"count": Count(epsilon=1.0, delta=0.01), **sums}, "zone")
     zones = ([], ["a"], ["a"] * 500, [f"z{i}" for i in range(300)], ["a"] * 40 + ["b"])
     tables = [{"zone": np.array(labels, str), "x": np.full(len(labels), 1e300)} for labels in zones]
 
@@ -266,8 +262,6 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
         "BoundsGuide",
         "ContinualCount",
         "ContinualSeries",
-        "GroupStatistics",
-        "Groups",
         "LocalPrivatizer",
         "Release",
         "SearchCost",  # asks a ledger, and books nothing

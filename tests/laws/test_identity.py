@@ -6,7 +6,7 @@ import datetime
 import itertools
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,10 +26,8 @@ from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning import _base as models
 from bruit.oracles import Memory
 from bruit.oracles import memory as memories
-from bruit.releases import BoundsGuide, Count, Groups, Person, Release, Sum
-from bruit.releases.bundle import Bundle
+from bruit.releases import BoundsGuide, Count, Person, Release, Sum
 from bruit.releases.person import repeated_identifier
-from bruit.releases.selected import GroupStatistics
 
 #: The column of the person, by a name that looks like one of an identifier.
 WHO = "user_id"
@@ -198,17 +196,17 @@ MODELS = [
 def _folded(design: Any) -> Callable[[Any, Path], Any]:
     def fold(source: Any, folder: Path) -> Any:
         revealed = design.fold(source, 3).reveal(design=design.digest)
-        if isinstance(revealed, dict):
+        if isinstance(revealed, Mapping):
             return {label: np.asarray(counts).tolist() for label, counts in revealed.items()}
         return np.asarray(revealed).tolist()
 
     return fold
 
 
-def _bundled(source: Any, folder: Path) -> Any:
-    bundle = Bundle([Release(Count(epsilon=1.0), person=ONE)])
-    (raw,) = bundle._raws(bundle.fold(source, 3))
-    return np.asarray(raw.reveal(design=bundle.parts[0].digest)).tolist()
+def _united(source: Any, folder: Path) -> Any:
+    union = Release.union([Release({name: Count(epsilon=1.0)}, person=ONE) for name in ("first", "second")])
+    first, _ = union.fold(source, 3).parts
+    return np.asarray(first.reveal(design=union.digest)).tolist()
 
 
 def _bounded(source: Any, folder: Path) -> int:
@@ -259,13 +257,16 @@ def _parted(fold: Callable[[Any, Path], Any], *, duckdb: bool) -> Callable[[Any,
 
 
 COUNT = _folded(Release(Count(epsilon=1.0), person=ONE))
-GROUPS = Groups("zone", epsilon=1.0, delta=1e-3, person=IN_GROUPS)
+GROUPS = Release(Count(epsilon=1.0, delta=1e-3), "zone", IN_GROUPS)
 #: By the module that asks who a person is.
 CONSUMERS: dict[str, list[Callable[[Any, Path], Any]]] = {
-    "releases/release": [COUNT, _folded(Release(Count(epsilon=1.0), {"zone": ["a", "b"]}, IN_GROUPS))],
-    "releases/selection": [_folded(GROUPS)],
-    "releases/selected": [_folded(GroupStatistics(GROUPS, {"sum": Sum("x", bounds=(0, 1), epsilon=1.0)}))],
-    "releases/bundle": [_bundled],
+    "releases/release": [
+        COUNT,
+        _folded(Release(Count(epsilon=1.0), {"zone": ["a", "b"]}, IN_GROUPS)),
+        _folded(GROUPS),
+        _folded(Release([Count(epsilon=1.0, delta=1e-3), Sum("x", bounds=(0, 1), epsilon=1.0)], "zone", IN_GROUPS)),
+        _united,
+    ],
     "releases/bounds_guide": [_folded(BoundsGuide(Count(epsilon=1.0), WHO, most=4))],
     "releases/person": [_bounded, lambda source, folder: repeated_identifier(source)],
     "learning/_base": [_model(model) for model in MODELS],

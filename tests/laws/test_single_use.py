@@ -34,7 +34,6 @@ from bruit.releases import (
     Release,
     StaircaseNoise,
 )
-from bruit.releases.bundle import Bundle
 from bruit.releases.quantiles.points import Points
 from bruit.testing import single_use
 
@@ -121,17 +120,17 @@ VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 20
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
 GUIDE = releases.BoundsGuide(releases.Count(epsilon=1.0), "user", {"zone": range(5)})
 DAYS = releases.ContinualCount(steps=4, epsilon=1.0, delta=0.01)
-ZONES = releases.Groups(
-    "zone", epsilon=1.0, delta=0.01, person=releases.Person("user", groups=1, rows_per_group=1)
-)  # fmt: skip
+IN_ZONES = releases.Person("user", groups=1, rows_per_group=1)
+NAMED = releases.Count(epsilon=1.0, delta=0.01)
+ZONES = Release({"zones": NAMED}, "zone", IN_ZONES)
 GEOMETRIC = releases.SelectionNoise(Fraction(1), Fraction(1, 100))
 ZONES_RAW = ZONES.fold(VISITS, 1)
-ZONE_SUMS = releases.GroupStatistics(ZONES, {"sum": releases.Sum("zone", bounds=(0, 9), epsilon=1.0)})
+ZONE_SUMS = Release({"count": NAMED, "sum": releases.Sum("zone", bounds=(0, 9), epsilon=1.0)}, "zone", IN_ZONES)
 ZONE_SUMS_RAW = ZONE_SUMS.fold(VISITS, 1)
 
 
-BUNDLE = Bundle([PEOPLE], {"zones": ZONES})
-BUNDLE_TALLY = BUNDLE.fold(VISITS, 1)
+UNION = Release.union([PEOPLE, ZONES])
+UNION_TALLY = UNION.fold(VISITS, 1)
 PUBLICATION = Publication(
     "Visits", "visits", [Request("people", "histogram", "zone=0..4", person=releases.Person("user", rows=1))], 1.0,
     Path("ledger"), budget={"epsilon": 1e6}, page=False, folder=Path(FOLDER.name),
@@ -151,9 +150,9 @@ def kept(entropy: Entropy) -> Any:
     return releases.publish_once(Count(epsilon=0.1).alone, AGES, ledger, entropy, again=True)
 
 
-def test_a_bundle_uses_words_once() -> None:
+def test_a_union_uses_words_once() -> None:
     assert (
-        testing.check_single_use(lambda entropy: BUNDLE.publish(BUNDLE_TALLY, rng=entropy)["histogram of zone"].values)
+        testing.check_single_use(lambda entropy: UNION.publish(UNION_TALLY, rng=entropy)["histogram of zone"].values)
         is None
     )
 
@@ -195,17 +194,13 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.release.Release.bounded": lambda e: list(PEOPLE.bounded(releases.Person("user", rows=1), e).key),
-    "releases.selection.Groups.bounded": lambda e: list(
-        ZONES.bounded(releases.Person("user", groups=1, rows_per_group=1), e).key
+    "releases.groups._Fixed.draw": lambda e: (
+        PEOPLE.grouping.draw(PEOPLE.parts[0], [[np.arange(5)]], words_of(e))["histogram of zone"].values
     ),
-    "releases.selection.Groups.fold": lambda e: sorted(ZONES.fold(VISITS, e).reveal(design=ZONES.digest).items()),
-    "releases.selected.GroupStatistics.fold": lambda e: sorted(
-        (label, numbers.tolist())
-        for label, numbers in ZONE_SUMS.fold(VISITS, e).reveal(design=ZONE_SUMS.digest).items()
-    ),
-    "releases.selected.GroupStatistics.publish": lambda e: ZONE_SUMS.publish(ZONE_SUMS_RAW, rng=e)["sum"].values,
-    "releases.selection.Groups.named": lambda e: ZONES.named(ZONES_RAW.reveal(design=ZONES.digest), words_of(e))[1],
-    "releases.selection.Groups.publish": lambda e: ZONES.publish(ZONES_RAW, rng=e)["count"].values,
+    "releases.groups.SelectedGroups.draw": lambda e: ZONE_SUMS.publish(ZONE_SUMS_RAW, rng=e)["sum"].values,
+    "releases.groups.SelectedGroups.named": lambda e: ZONES.grouping.named(
+        {label: int(numbers[0]) for label, numbers in ZONES_RAW.reveal(design=ZONES.digest).items()}, words_of(e)
+    )[1],
     "releases.selection.SelectionNoise.draw": lambda e: releases.SelectionNoise(Fraction(1), Fraction(1, 100)).draw(
         40, e
     ),

@@ -22,8 +22,7 @@ from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, publish
-from bruit.releases import ContinualCount, ContinualSeries
-from bruit.releases.bundle import Bundle
+from bruit.releases import ContinualCount, ContinualSeries, Release
 from bruit.releases.noise import DiscreteGaussian
 
 fcntl = pytest.importorskip("fcntl", reason="state files need POSIX locks")
@@ -105,7 +104,7 @@ class State:
 
 STATES = {
     "ledger": State("privacy/ledger/storage", lambda path: Ledger.open(path, epsilon=1.0), _ledger, None),
-    "publication": State("privacy/ledger/storage", _start_publication, _publication, (Bundle, "publish")),
+    "publication": State("privacy/ledger/storage", _start_publication, _publication, (Release, "publish")),
     "series": State("releases/continual", COUNTS.start, _series, (DiscreteGaussian, "sample")),
     "memory": State("oracles/memory", lambda path: Memory.create(path, PANEL), _memory, (Memory, "_words")),
     "store": State("collector/sqlite", _start_store, _store, None),

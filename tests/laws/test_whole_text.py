@@ -27,7 +27,7 @@ from bruit.errors import BruitError
 from bruit.learning import NaiveBayes
 from bruit.oracles import Memory
 from bruit.privacy import Guarantee, Ledger
-from bruit.releases import BoundsGuide, Count, Groups, Histogram, Person, Release, Sum
+from bruit.releases import BoundsGuide, Count, Histogram, Person, Release, Sum
 
 #: Half of a surrogate pair, and a byte that is no text as Python passes it on.
 HALVES = ["secret\ud83d", "secret\udcff"]
@@ -197,7 +197,7 @@ def _parameters(half: str, folder: Path) -> dict[str, Callable[[], Any]]:
         "an oracle's label": lambda: bruit.oracle("GRR", epsilon=1.0, labels=["a", half]),
         "an oracle's answer": lambda: bruit.oracle("GRR", epsilon=1.0, labels=["a", ...]).privatize(["a", half]),
         "a column to sum": lambda: Release(Sum(half, bounds=(0, 1), epsilon=1.0)).digest,
-        "a column of groups": lambda: Groups(half, epsilon=1.0, delta=1e-6),
+        "a column of groups": lambda: Release(Count(epsilon=1.0, delta=1e-6), half),
         "a column of people": lambda: Person(half, rows=1),
         "columns to read": lambda: engines.batches(table, [half]),
         "the name of a column": lambda: list(engines.batches({half: [1]})),

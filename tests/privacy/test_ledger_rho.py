@@ -11,7 +11,7 @@ from bruit import Guarantee, Ledger
 from bruit.errors import BudgetError, FormatError, LedgerError, ParameterError
 from bruit.privacy.ledger import Line, storage
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_delta, rho_to_epsilon
-from bruit.releases import Count, Groups, Median
+from bruit.releases import Count, Median, Release
 
 
 def promise(epsilon, delta=0.0):
@@ -51,7 +51,7 @@ def test_releases_book_what_they_prove_of_themselves(start):
 
 def test_a_release_without_a_rho_needs_a_delta_of_the_ledger(start):
     ledger = start(rho=1.0, delta=1e-6)
-    groups = Groups("zone", epsilon=0.5, delta=1e-6)
+    groups = Release(Count(epsilon=0.5, delta=1e-6), "zone")
     tally = groups.fold({"zone": ["a"] * 100})
     groups.publish(tally, ledger)
     assert ledger.entries[0].rho is None

@@ -46,8 +46,10 @@ def test_gaussian_noise_is_taken_where_it_has_less_error_and_delta_is_divided_am
     labels = ",".join(f"z{i}" for i in range(60))
     plan = opened(tmp_path, head + COUNT + COUNT.replace("people", "by zone") + f'by = "zone={labels}"\n')
     assert plan.shares == {"people": (0.5, 0.0), "by zone": (0.5, 1e-6)}
-    release = next(item for item in plan.bundle.releases if "by zone" in item.statistics)
-    laplace = Release({"by zone": type(release.statistics["by zone"])(epsilon=0.5)}, release.by, release.person)
+    release = next(item for item in plan.release.parts if "by zone" in item.statistics)
+    laplace = Release(
+        {"by zone": type(release.statistics["by zone"])(epsilon=0.5)}, release.grouping.by, release.person
+    )
     errors = [np.max(item.drawn["by zone"].expected_error()) for item in (release, laplace)]
     assert errors[0] < errors[1]
     forced = opened(tmp_path, head + COUNT + 'noise = "gaussian"\n')
@@ -58,7 +60,7 @@ def test_the_dry_run_says_the_split_and_the_errors_of_the_releases(tmp_path):
     plan = opened(tmp_path, HEAD + "expected_rows = 5000\n" + COUNT + MEAN + 'by = "sex=F,M"\n')
     rows = plan.prospects().to_dict()["prospects"]
     assert [row["epsilon"] for row in rows] == [0.5, 0.5]
-    mean = plan.bundle.releases[1].statistics["age"]
+    mean = plan.release.parts[1].statistics["age"]
     assert rows[1]["error"] == f"± {mean.expected_error(n=2500):.3g}"
     assert rows[1]["values"] == 2
 
@@ -67,8 +69,8 @@ def test_statistics_of_the_same_groups_are_one_release_and_labels_come_from_the_
     (tmp_path / "towns.txt").write_text("Paris\nVesoul\n")
     by = 'by = ["town=@towns.txt"]\n'
     plan = opened(tmp_path, HEAD + COUNT + by + MEAN + by + MEAN.replace('"age"', '"all ages"', 1))
-    assert [len(release.statistics) for release in plan.bundle.releases] == [2, 1]
-    assert plan.bundle.releases[0].groups == ("Paris", "Vesoul")
+    assert [len(release.statistics) for release in plan.release.parts] == [2, 1]
+    assert plan.release.groups == ("Paris", "Vesoul")
 
 
 WRONG = [
@@ -96,7 +98,12 @@ WRONG = [
     (
         'kind = "mean"',
         'kind = "mean"\nby = "zone=?"',
-        r"groups of a mean must be declared, as in by = \[\"zone=a,b\"\]",
+        r"named by a count of the same groups .* Or declare the groups, as in by = \[\"zone=a,b\"\]",
+    ),
+    (
+        'kind = "mean"',
+        'kind = "median"\nby = "zone=?"',
+        r"groups of a median must be declared, as in by = \[\"zone=a,b\"\]",
     ),
     ('kind = "count"', 'kind = "count"\nweight = 0', r"Statistic 'people': weight must be a finite number above 0"),
     ('kind = "count"', 'kind = "count"\nmissing = "drop"', r"'missing' is no key here"),
@@ -118,8 +125,8 @@ def test_gaps_of_a_group_dates_and_unknown_bounds_are_declared(tmp_path):
     when = MEAN.replace('"mean"', '"median"').replace("age=0..100", "when=2023-01-01..2023-12-31/month")
     bounds = MEAN.replace('"age"', '"span"', 1).replace('"mean"', '"bounds"').replace("age=0..100", "income")
     plan = opened(tmp_path, HEAD + by + when + bounds)
-    assert plan.bundle.releases[0].groups == ("F", "M", "(missing)")
-    kinds = {name: item.kind for part in plan.bundle.releases for name, item in part.statistics.items()}
+    assert plan.release.groups == ("F", "M", "(missing)")
+    kinds = {name: item.kind for part in plan.release.parts for name, item in part.statistics.items()}
     assert kinds == {"people": "count", "age": "median", "span": "bounds"}
     assert plan.prospects().to_dict()["prospects"][2]["error"].startswith("cells above")
 
@@ -128,8 +135,8 @@ def test_what_happens_outside_is_declared(tmp_path):
     by = COUNT + 'by = "town=Bern,Basel,..."\n'
     refusing = MEAN + 'outside = "refuse"\n'
     plan = opened(tmp_path, HEAD + by + refusing)
-    assert plan.bundle.releases[0].groups == ("Bern", "Basel", "other")
-    statistics = {name: item for part in plan.bundle.releases for name, item in part.statistics.items()}
+    assert plan.release.groups == ("Bern", "Basel", "other")
+    statistics = {name: item for part in plan.release.parts for name, item in part.statistics.items()}
     assert statistics["age"].bounds.outside == "refuse"
     with pytest.raises(ParameterError, match="Statistic 'age': outside must be one of 'clamp', 'refuse'"):
         opened(tmp_path, HEAD + COUNT + MEAN + 'outside = "other"\n')
@@ -138,10 +145,10 @@ def test_what_happens_outside_is_declared(tmp_path):
 def test_tables_are_published_and_some_may_be_named(tmp_path):
     columns = 'of = ["sex=F,M", "smokes=no,yes", "age=17..20"]\n'
     tables = f'[[statistic]]\nname = "tables"\nkind = "tables"\n{columns}'
-    (release,) = opened(tmp_path, HEAD + tables).bundle.releases
+    (release,) = opened(tmp_path, HEAD + tables).release.parts
     assert len(release.statistics["tables"].tables) == 3
     named = opened(tmp_path, HEAD + tables + 'tables = [["sex", "smokes"], "age"]\nmissing = "category"\n')
-    assert named.bundle.releases[0].statistics["tables"].tables == (("sex", "smokes"), ("age",))
+    assert named.release.parts[0].statistics["tables"].tables == (("sex", "smokes"), ("age",))
     for wrong in ('tables = [["sex", "shoes"]]', "tables = 3", "tables = [[3]]", 'of = "sex=F,M"\ntables = "shoes"'):
         text = HEAD + (tables.replace(columns, "") if "of" in wrong else tables) + wrong
         with pytest.raises((ParameterError, ParameterTypeError), match="tables must name columns"):
@@ -163,7 +170,7 @@ def test_statistics_cost_their_parts_of_rho_and_nearly_all_of_them(tmp_path):
     median = QUARTILES.replace("quartiles", "median").replace("quantiles", "median") + 'method = "exponential"\n'
     text = RHO + COUNT + MEAN + "weight = 2\n" + QUARTILES + median
     plan = opened(tmp_path, text)
-    lines = {line.label: line for line in plan.bundle.lines()}
+    lines = {line.label: line for line in plan.release.lines()}
     for name, share in plan.rho_shares.items():
         assert 0.999999 * share < lines[name].rho <= share
     assert sum(map(decimal, plan.rho_shares.values())) <= decimal(0.05)
@@ -187,15 +194,15 @@ def test_the_noise_of_less_error_is_taken_at_the_same_rho_and_one_that_is_named_
 def test_groups_that_nobody_declares_have_a_part_of_rho_and_delta_on_top(tmp_path):
     zones = COUNT.replace("people", "zones") + 'by = "zone=?"\n'
     plan = opened(tmp_path, RHO + "delta = 1e-7\n" + COUNT + zones)
-    line = next(line for line in plan.bundle.lines() if line.rho is None)
+    line = next(line for line in plan.release.lines() if line.rho is None)
     assert (line.guarantee.delta, plan.guarantee.delta) == (1e-7, 1.1e-6)
     assert 0.999999 * 0.025 < line.guarantee.epsilon**2 / 2 <= 0.025
     ledger = Ledger(rho=0.05, delta=1e-7)
-    ledger.book(plan.bundle.lines())
+    ledger.book(plan.release.lines())
     assert ledger.spent.epsilon == pytest.approx(plan.guarantee.epsilon, rel=1e-6)
     assert ledger.spent.epsilon <= plan.guarantee.epsilon
     with pytest.raises(BudgetError):
-        Ledger(rho=0.0499, delta=1e-7).book(plan.bundle.lines())
+        Ledger(rho=0.0499, delta=1e-7).book(plan.release.lines())
 
 
 @pytest.mark.parametrize(
@@ -233,4 +240,30 @@ def test_a_name_that_says_its_groups_says_them_once_in_the_ledger(tmp_path):
     head = HEAD.replace("ledger", "delta = 1e-6\nledger", 1)
     zones = COUNT.replace("people", "rides by zone") + 'by = "zone=?"\n'
     plan = opened(tmp_path, head + zones + COUNT.replace("people", "people by sex") + 'by = "sex=F,M"\n')
-    assert {line.label for line in plan.bundle.lines()} == {"rides by zone", "people by sex"}
+    assert {line.label for line in plan.release.lines()} == {"rides by zone", "people by sex"}
+
+
+ZONES = COUNT.replace("people", "zones") + 'by = "zone=?"\n'
+AGES = MEAN.replace("age", "mean age", 1) + 'by = "zone=?"\n'
+
+
+@pytest.mark.parametrize("head", [HEAD.replace("ledger", "delta = 1e-6\nledger", 1), RHO + "delta = 1e-7\n"])
+def test_means_of_undeclared_groups_stand_beside_the_count_that_names_them(tmp_path, head):
+    plan = opened(tmp_path, head + COUNT + ZONES + AGES)
+    assert [list(part.statistics) for part in plan.release.parts] == [["people"], ["zones", "mean age"]]
+    table = {"zone": ["a"] * 400 + ["b"] * 300 + ["alone"], "age": [40] * 701}
+    results = plan.release.publish(plan.release.fold(table), rng=7)
+    assert results["mean age"].labels == results["zones"].labels == ("a", "b")
+    assert abs(results["mean age"]["a"] - 40) < 10
+    labels = [line.label for line in plan.release.lines()]
+    assert labels == ["people", "zones by zone", "mean age by zone"]
+    if plan.rho is not None:
+        assert sum(line.rho or 0.0 for line in plan.release.lines()) <= plan.rho
+    twice = opened(tmp_path, head + ZONES + ZONES.replace("zones", "zones again") + AGES)
+    assert len(twice.release.parts) == 2  # named twice, and paid for twice
+
+
+def test_the_order_of_statistics_of_undeclared_groups_is_no_part_of_the_identity(tmp_path):
+    head = HEAD.replace("ledger", "delta = 1e-6\nledger", 1)
+    digests = {opened(tmp_path, head + text).digest for text in (COUNT + ZONES + AGES, AGES + ZONES + COUNT)}
+    assert len(digests) == 1

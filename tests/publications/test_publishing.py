@@ -14,7 +14,7 @@ from bruit.errors import BudgetError, FormatError, LedgerError, ParameterError
 from bruit.privacy import Ledger
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published, publish, publishing
-from bruit.releases.bundle import Bundle
+from bruit.releases import Release
 from bruit.releases.once import Once
 
 LABELS = ["Visits: mean age by sex", "Visits: quartiles", "Visits: visits", "Visits: zones by zone"]
@@ -99,7 +99,7 @@ def test_a_folder_of_something_else_is_not_touched(plan):
 #: Where a run is killed: what is replaced by a kill, and whether the spend is booked then, and the draw saved.
 POINTS = {
     "before the booking": (Once, "_book", False, False),
-    "after the booking": (Bundle, "publish", True, False),
+    "after the booking": (Release, "publish", True, False),
     "before the closing line": (Once, "_close", True, False),
     "before the rename": (Path, "replace", True, False),
     "before the files": (publishing, "_write_files", True, True),
@@ -243,9 +243,9 @@ def test_two_at_once_write_the_folder_for_readers_once(plan, monkeypatch):
 
 def test_a_seed_gives_the_same_publication_and_marks_it(plan, tmp_path):
     publication = Publication.open(plan)
-    bundle = publication.bundle
+    release = publication.release
     source = engines.read(str(tmp_path / "visits.csv"))
-    first, second = (bundle.publish(bundle.fold(source, 7), rng=7) for _ in range(2))
+    first, second = (release.publish(release.fold(source, 7), rng=7) for _ in range(2))
     assert [result.values.tolist() for result in first.values()] == [
         result.values.tolist() for result in second.values()
     ]

@@ -33,7 +33,7 @@ def errors(table: dict[str, Any], guide: BoundsGuide) -> dict[int, float]:
     for bound in guide.candidates:
         release = Release(guide.count, BY, guide.bounded(bound))
         kept = release.fold(table, 1).reveal(design=release.digest)
-        (statistic,) = release._drawn.values()
+        (statistic,) = release.drawn.values()
         out[bound] = float(np.sqrt(((truth - kept) ** 2).mean() + statistic.error**2))
     return out
 

@@ -160,7 +160,7 @@ def test_the_number_of_records_is_public_under_replace() -> None:
 def test_values_and_groups_must_be_declared() -> None:
     with pytest.raises(ParameterError, match="must be declared"):
         releases.release(["a"], releases.Histogram(epsilon=1.0, domain=None))
-    with pytest.raises(ParameterError, match="must be declared"):
+    with pytest.raises(ParameterError, match="need a δ"):
         Release(Count(epsilon=1.0), by="g")
     with pytest.raises(ParameterError, match="need a δ"):
         releases.release({"g": ["a"]}, releases.Count(epsilon=1.0), by="g")

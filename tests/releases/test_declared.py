@@ -30,6 +30,7 @@ READ = {
 def test_a_text_is_read_as_kind_questions_and_options(text: str) -> None:
     declaration = read_declaration(text)
     assert (declaration.questions, declaration.options) == READ[text]
+    assert declaration.kind == text.partition(":")[0].lower()
     assert isinstance(declaration.statistic(epsilon=1.0), Statistic)
 
 

@@ -15,8 +15,6 @@ from bruit.releases import (
     BoundsGuide,
     ContinualCount,
     Count,
-    Groups,
-    GroupStatistics,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -54,10 +52,8 @@ CLASSES = np.resize([0, 1], len(ROWS))
 SPENDERS = {
     **{name: lambda e, make=make: Release(make(e)) for name, make in STATISTICS.items()},
     "several statistics": lambda e: Release([Count(epsilon=e / 2), Sum("x", **UNIT, epsilon=e / 2)]),
-    "groups": lambda e: Groups("x", epsilon=e, delta=1e-6),
-    "statistics of groups": lambda e: GroupStatistics(
-        Groups("g", epsilon=e / 2, delta=1e-6), {"sum": Sum("x", **UNIT, epsilon=e / 2)}
-    ),
+    "groups": lambda e: Release(Count(epsilon=e, delta=1e-6), "x"),
+    "statistics of groups": lambda e: Release([Count(epsilon=e / 2, delta=1e-6), Sum("x", **UNIT, epsilon=e / 2)], "g"),
     "above threshold": lambda e: AboveThreshold(threshold=10, epsilon=e),
     "continual": lambda e: ContinualCount(steps=8, epsilon=e, delta=1e-6),
     "guide": lambda e: BoundsGuide(Count(epsilon=1.0), "id", epsilon=e),

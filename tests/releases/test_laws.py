@@ -19,7 +19,6 @@ from bruit.releases import (
     ChoiceLaw,
     Count,
     FirstAboveLaw,
-    Groups,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
@@ -188,15 +187,15 @@ def test_the_law_of_the_first_above_is_what_a_session_draws() -> None:
 
 @pytest.mark.parametrize("person", [None, Person("id", groups=3, rows_per_group=1)])
 def test_groups_that_nobody_declared_have_a_law_each(person: Person | None) -> None:
-    groups = Groups("zone", epsilon=1.0, delta=1e-6, person=person)
+    groups = Release(Count(epsilon=1.0, delta=1e-6), "zone", person)
     table = {"zone": ["a"] * 25 + ["b"] * 2, "id": list(range(27))}
     laws = groups.law(groups.fold(table, rng=1))
     assert list(laws) == ["a", "b"]
     for law in laws.values():
-        named = [law.log_probability(value) for value in range(law.people + groups.noise.reach + 1)]
+        named = [law.log_probability(value) for value in range(law.people + groups.grouping.noise.reach + 1)]
         total = math.fsum(math.exp(value) for value in [*named, law.log_probability(None)])
         assert total == pytest.approx(1)
-    assert laws["b"].log_probability(groups.threshold) == -math.inf
+    assert laws["b"].log_probability(groups.grouping.threshold) == -math.inf
     assert laws["a"].loss(laws["b"]) is None
 
 
@@ -211,7 +210,7 @@ def test_a_law_shows_nothing_of_the_data() -> None:
     for name, item in STATISTICS.items():
         table = ["a", "b"] if name == "histogram" else [3, 4]
         assert {repr(law).endswith(": redacted>") for law in item.alone.law(item.fold(table))[item.name]} == {True}
-    alarm, groups = AboveThreshold(epsilon=1.0, threshold=0), Groups("zone", epsilon=1.0, delta=1e-6)
+    alarm, groups = AboveThreshold(epsilon=1.0, threshold=0), Release(Count(epsilon=1.0, delta=1e-6), "zone")
     laws = [alarm.law([77123]), *groups.law(groups.fold({"zone": ["a"] * 3})).values()]
     assert [repr(law) for law in laws] == ["<FirstAboveLaw: redacted>", "<NamedLaw: redacted>"]
 

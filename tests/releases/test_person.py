@@ -263,7 +263,7 @@ def test_a_twin_that_bounds_nothing_is_caught() -> None:
 def test_a_million_trials_never_show_more_than_epsilon_and_catch_the_twin(bounded: bool) -> None:
     person = Person("user", groups=2, rows_per_group=2)
     release = Release(Count(epsilon=1.0), {"zone": ZONES[:3]}, person)
-    (statistic,) = release._drawn.values()
+    (statistic,) = release.drawn.values()
     noise: Any = statistic.noise()  # type: ignore[attr-defined]
     assert isinstance(noise, DiscreteLaplace)
 
@@ -305,7 +305,7 @@ def test_quantiles_run_at_a_share_of_epsilon_for_each_row() -> None:
         Quantiles("fare", quantiles=[0.5], bounds=(0, 9), epsilon=1.0),
     ):
         release = Release(statistic, person=Person("user", rows=4))
-        (drawn,) = release._drawn.values()
+        (drawn,) = release.drawn.values()
         assert drawn.epsilon == 0.25
         assert release.guarantee == Guarantee(epsilon=1.0, neighbours="person-add-remove")
         assert release.publish(release.fold(TEN, 1), rng=1)[statistic.title].guarantee == release.guarantee
@@ -321,10 +321,10 @@ def test_under_replace_only_the_number_of_people_is_public() -> None:
     ]
     release = Release(statistics, {"zone": ZONES}, Person("user", rows=2))
     assert release.guarantee.neighbours == "person-replace"
-    assert not any(drawn.public for drawn in release._drawn.values())
-    noise: Any = release._drawn["count"].noise()  # type: ignore[attr-defined]
+    assert not any(drawn.public for drawn in release.drawn.values())
+    noise: Any = release.drawn["count"].noise()  # type: ignore[attr-defined]
     assert noise.scale == 4
-    assert release._drawn["median of fare"].epsilon == 0.25
+    assert release.drawn["median of fare"].epsilon == 0.25
     results = release.publish(release.fold(TEN, 1), rng=1)
     assert results["count"].guarantee == Guarantee(epsilon=1.0, neighbours="person-replace")
     with pytest.raises(ParameterError, match="one record of a person"):

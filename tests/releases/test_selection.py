@@ -18,7 +18,7 @@ from bruit.engines import bounding as engine
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, LimitError, MissingError, ParameterError
 from bruit.privacy import Ledger
-from bruit.releases import Count, Groups, Mean, Person, Release, SelectionNoise, selection
+from bruit.releases import Count, Mean, Person, Release, SelectionNoise, selection
 from bruit.releases.selection import GaussianSelection, _gaussian_delta
 from bruit.rounding import exp_floor
 
@@ -94,11 +94,11 @@ def test_an_even_chance_takes_at_most_one_person_more_than_the_best_rule(
 
 @pytest.mark.parametrize("people", [10**5, pytest.param(10**6, marks=pytest.mark.audit)])
 def test_groups_of_one_person_are_named_as_often_as_delta_says(people: int) -> None:
-    release = Groups("zone", epsilon=1.0, delta=0.01)
+    release = Release(Count(epsilon=1.0, delta=0.01), "zone")
     result = release.publish(release.fold({"zone": np.arange(people)}), rng=5)["count"]
-    test = stats.binomtest(len(result), people, float(release.noise.true_delta))
+    test = stats.binomtest(len(result), people, float(release.grouping.noise.true_delta))
     assert test.pvalue > 1e-7
-    assert stats.binomtest(len(result), people, 2 * float(release.noise.true_delta)).pvalue < 1e-7
+    assert stats.binomtest(len(result), people, 2 * float(release.grouping.noise.true_delta)).pvalue < 1e-7
 
 
 def test_the_noise_has_its_law() -> None:
@@ -116,7 +116,7 @@ def test_people_are_counted_and_not_rows_whatever_the_source(tmp_path: Path, mon
     frame = pd.DataFrame({"user": draw.integers(0, 300, 5000), "zone": draw.choice(["a", "é", "z", None], 5000)})
     frame.loc[len(frame)] = [999, "alone"]
     frame = pd.concat([frame, frame.tail(1), frame.tail(1)] * 3)
-    release = Groups("zone", epsilon=1.0, delta=1e-6, person=Person("user", groups=2, rows_per_group=1))
+    release = Release(Count(epsilon=1.0, delta=1e-6), "zone", Person("user", groups=2, rows_per_group=1))
     expected = release.fold(frame, 1).reveal(design=release.digest)
     assert expected["alone"] == 1
     assert sum(expected.values()) == 300 * 2 + 1
@@ -144,7 +144,7 @@ def test_a_release_by_a_column_names_groups_books_and_tells_no_more() -> None:
     assert len(nothing) == 0
     assert "There are no values" in repr(nothing)
     with pytest.raises(DataTypeError, match="not pickled"):
-        __import__("pickle").dumps(Groups("zone", epsilon=1.0, delta=1e-6).fold(table))
+        __import__("pickle").dumps(Release(Count(epsilon=1.0, delta=1e-6), "zone").fold(table))
 
 
 def test_what_cannot_be_named_is_refused_with_the_right_spelling() -> None:
@@ -159,10 +159,10 @@ def test_what_cannot_be_named_is_refused_with_the_right_spelling() -> None:
 
 def test_under_replace_two_people_change_twice_as_many_groups() -> None:
     person = Person("user", groups=2, rows_per_group=1)
-    replaced = Groups("zone", epsilon=1.0, delta=1e-6, neighbours="replace", person=person)
-    assert replaced.noise == GaussianSelection.calibrate(1.0, 1e-6, 4)
-    single = Groups("zone", epsilon=1.0, delta=1e-6, neighbours="replace")
-    assert single.noise == SelectionNoise(Fraction(1, 2), Fraction(1e-6) / 2)
+    replaced = Release(Count(epsilon=1.0, delta=1e-6, neighbours="replace"), "zone", person)
+    assert replaced.grouping.noise == GaussianSelection.calibrate(1.0, 1e-6, 4)
+    single = Release(Count(epsilon=1.0, delta=1e-6, neighbours="replace"), "zone")
+    assert single.grouping.noise == SelectionNoise(Fraction(1, 2), Fraction(1e-6) / 2)
     assert replaced.guarantee.neighbours == "person-replace"
 
 
@@ -171,7 +171,9 @@ def test_gaussian_noise_names_smaller_groups_of_people_who_are_in_many(groups: i
     gaussian = GaussianSelection.calibrate(1.0, 1e-6, groups)
     assert gaussian is not None
     assert abs(gaussian.threshold - people) < 1
-    chosen = Groups("zone", epsilon=1.0, delta=1e-6, person=Person("user", groups=groups, rows_per_group=1)).noise
+    chosen = Release(
+        Count(epsilon=1.0, delta=1e-6), "zone", Person("user", groups=groups, rows_per_group=1)
+    ).grouping.noise
     assert isinstance(chosen, GaussianSelection) is (groups > 2)
 
 
@@ -207,12 +209,12 @@ def test_the_delta_of_gaussian_noise_is_that_of_enumeration(groups: int) -> None
 
 def test_gaussian_counts_are_published_above_their_threshold() -> None:
     person = Person("user", groups=5, rows_per_group=1)
-    release = Groups("zone", epsilon=1.0, delta=1e-6, person=person)
+    release = Release(Count(epsilon=1.0, delta=1e-6), "zone", person)
     users = np.arange(600)
     table = {"user": np.tile(users, 2), "zone": ["a"] * 600 + ["b"] * 500 + [f"z{i}" for i in range(100)]}
     result = release.publish(release.fold(table, 1), rng=1)["count"]
     assert result.labels == ("a", "b")
-    assert abs(result["b"] - 500) < 8 * release.noise.error
+    assert abs(result["b"] - 500) < 8 * release.grouping.noise.error
 
 
 def test_values_that_are_not_declared_are_one_more_group_where_three_points_ask_for_it() -> None:

@@ -195,7 +195,7 @@ def test_all_rows_of_a_person_are_hidden(neighbours: Any) -> None:
     rows, target = 3, Fraction(epsilon_to_rho(1.0, DELTA))
     statistic = Tables({"a": ["0", "1"], "b": ["x", "y", "z"]}, epsilon=1.0, delta=DELTA, neighbours=neighbours)
     person = Release(statistic, person=Person("who", rows=rows))
-    tables: Any = person._drawn[statistic.title]
+    tables: Any = person.drawn[statistic.title]
     assert tables.spent <= target
     records = list(itertools.product(range(2), range(3)))
     mine = [

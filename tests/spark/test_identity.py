@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from bruit.errors import DataError
-from bruit.releases import Count, Groups, Person, Release
+from bruit.releases import Count, Person, Release
 
 NFC = "Jos\N{LATIN SMALL LETTER E WITH ACUTE}"
 NFD = unicodedata.normalize("NFD", NFC)
 RELEASE = Release(Count(epsilon=1.0), person=Person("user", rows=1))
-GROUPS = Groups("zone", epsilon=1.0, delta=1e-3, person=Person("user", groups=1, rows_per_group=1))
+GROUPS = Release(Count(epsilon=1.0, delta=1e-3), "zone", Person("user", groups=1, rows_per_group=1))
 
 #: Names of a column, of which several may be of one person.
 COLUMNS: list[list[Any]] = [

@@ -9,7 +9,7 @@ import pytest
 
 from bruit.errors import MissingError
 from bruit.learning import KMeans, NaiveBayes
-from bruit.releases import Count, Groups, Histogram, Person, Release
+from bruit.releases import Count, Histogram, Person, Release, Sum
 
 ZONES = ["a", "b", "c"]
 
@@ -48,12 +48,28 @@ def test_spark_refuses_rows_of_nobody_and_takes_a_frame_without_rows(frame_of: A
 def test_groups_that_nobody_declared_are_the_same_as_in_memory(frame_of: Any) -> None:
     table = _table()
     for groups in (
-        Groups("zone", epsilon=1.0, delta=1e-3, person=Person("user", groups=2, rows_per_group=1)),
-        Groups("zone", epsilon=1.0, delta=1e-3),
+        Release(Count(epsilon=1.0, delta=1e-3), "zone", Person("user", groups=2, rows_per_group=1)),
+        Release(Count(epsilon=1.0, delta=1e-3), "zone"),
     ):
         expected = groups.fold(table, 3).reveal(design=groups.digest)
         assert groups.fold(frame_of(table), 3).reveal(design=groups.digest) == expected
         assert set(expected) == set(ZONES)
+
+
+@pytest.mark.parametrize("person", [None, Person("user", groups=2, rows_per_group=1)])
+def test_sums_of_groups_that_nobody_declared_are_the_same_as_in_memory(frame_of: Any, person: Person | None) -> None:
+    table = _table() | {"fare": list(range(2000))}
+    release = Release([Count(epsilon=1.0, delta=1e-3), Sum("fare", bounds=(0, 50), epsilon=1.0)], "zone", person)
+    expected = release.fold(table, 3).reveal(design=release.digest)
+    for frame in (frame_of(table), frame_of(table, 3)):
+        sums = release.fold(frame, 3).reveal(design=release.digest)
+        assert {zone: numbers.tolist() for zone, numbers in sums.items()} == {
+            zone: numbers.tolist() for zone, numbers in expected.items()
+        }
+    results = [release.publish(release.fold(source, 3), rng=7) for source in (table, frame_of(table))]
+    assert results[0]["sum of fare"].values.tolist() == results[1]["sum of fare"].values.tolist()
+    nothing = release.fold(frame_of(table).limit(0), 3)
+    assert release.publish(nothing, rng=7)["sum of fare"].labels == ()
 
 
 @pytest.mark.audit

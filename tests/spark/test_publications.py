@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from bruit.errors import ParameterError
 from bruit.privacy import Ledger
 from bruit.publications import Publication, publish
 
@@ -58,16 +56,37 @@ def test_a_spark_frame_is_published_as_its_rows_are(frame_of: Callable[..., Any]
     assert values[0] == values[1]
 
 
-def test_groups_that_nobody_declares_are_refused_on_spark_before_anything_is_spent(
+SUMS = """
+[[statistic]]
+name = "visits by zone"
+kind = "count"
+by = "zone=?"
+groups = 2
+[[statistic]]
+name = "ages by zone"
+kind = "mean"
+of = "age=18..100"
+by = "zone=?"
+groups = 2
+"""
+
+
+def test_sums_of_undeclared_groups_are_those_of_the_rows_and_named_alike(
     frame_of: Callable[..., Any], tmp_path: Path
 ) -> None:
-    text = (
-        PLAN.replace('"sex=F,M"', '"sex=?"')
-        .replace("rho = 0.5", "rho = 0.5\ndelta = 1e-6")
-        .replace("1.0 }", "1.0, delta = 1e-5 }")
-    )
-    (tmp_path / "plan.toml").write_text(text)
-    frame = frame_of({"visitor": [1, 2], "age": [20, 30], "sex": ["F", "M"]})
-    with pytest.raises(ParameterError, match="cannot be counted on Spark"):
-        publish(Publication.open(tmp_path / "plan.toml"), frame)
-    assert not (tmp_path / "visits.ledger").exists()
+    text = PLAN.replace("rho = 0.5", "rho = 0.5\ndelta = 1e-6").replace("1.0 }", "1.0, delta = 1e-5 }") + SUMS
+    draw = np.random.default_rng(5)
+    table = {
+        "visitor": draw.integers(0, 400, 2000).tolist(),
+        "age": draw.integers(18, 101, 2000).tolist(),
+        "sex": draw.choice(["F", "M"], 2000).tolist(),
+        "zone": draw.choice(["centre", "nord", "süd"], 2000).tolist(),
+    }
+    values = []
+    for name, source in (("memory", table), ("spark", frame_of(table, 3))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "plan.toml").write_text(text)
+        published = publish(Publication.open(tmp_path / name / "plan.toml"), source, rng=7)
+        assert published["ages by zone"].labels == published["visits by zone"].labels == ("centre", "nord", "süd")
+        values.append([result.values.tolist() for result in published.results.values()])
+    assert values[0] == values[1]

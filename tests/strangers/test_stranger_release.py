@@ -116,7 +116,7 @@ def people(folder: Path) -> None:
 def test_a_publication_knows_it_once_it_is_registered(tmp_path: Path) -> None:
     people(tmp_path)
     (tmp_path / "eyes.toml").write_text(publication())
-    (release,) = Publication.open(tmp_path / "eyes.toml").bundle.releases
+    (release,) = Publication.open(tmp_path / "eyes.toml").release.parts
     assert release.statistics["eyes"].digest == MODE.digest
 
 

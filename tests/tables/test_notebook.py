@@ -58,7 +58,7 @@ PLAIN = {
     "DiscreteLaplace": _INSIDE, "SelectionNoise": _INSIDE, "LengthFunction": _INSIDE, "Stretch": _INSIDE,
     "Exponential": _INSIDE,
     "AboveThreshold": "one line; what it publishes has HTML", "Person": "two words in a release",
-    "Groups": "one line says it; what it publishes has HTML", "GroupStatistics": "one line says it; results have HTML",
+    "NoGroups": _INSIDE, "DeclaredGroups": _INSIDE, "SelectedGroups": _INSIDE,
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "BoundsGuide": "one line; what it chooses has HTML",
     "Panel": "the rounds of a plan, which has HTML", "Repeat": _METHOD,

@@ -142,7 +142,7 @@ def result_file(ledger: Ledger, number: int) -> Path:
     if not ledger.is_kept(entry):
         raise FormatError(
             f"Entry {number} is booked, and its result {entry.result} is not in {ledger.results}: the program was "
-            "stopped before it was saved, or the file was moved."
+            "stopped before it was saved, and the same command draws it; or the file was moved."
         )
     return ledger.results / entry.result
 

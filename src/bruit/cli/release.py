@@ -21,7 +21,7 @@ from bruit.errors import BruitError, BudgetError, DataError, LedgerError, Missin
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
-    from bruit.releases import Groups, GroupStatistics, Release, Results
+    from bruit.releases import Release, Results
 
 #: How many rows are shown of a result that is saved.
 SHOWN_ROWS = 20
@@ -161,7 +161,7 @@ def release(
     _options.check_whole(seed=seed)
     common = {"histogram": histogram, "sum": total, "mean": mean, "median": median, "quantiles": quantiles}
     statistics = release_options.statistics(common, statistic, count=count)
-    whole: Release | Groups | GroupStatistics
+    whole: Release
     if ask is None:
         whole = release_options.release(
             statistics,
@@ -218,7 +218,7 @@ def release(
 
 
 def _foresee(
-    whole: Release | Groups | GroupStatistics,
+    whole: Release,
     file: str,
     ledger: Path | None,
     budget: dict[str, Any],
@@ -278,7 +278,7 @@ def _warn_of_people(source: Any) -> None:
         )
 
 
-def _gaps(error: Exception, release: Release | Groups | GroupStatistics) -> DataError:
+def _gaps(error: Exception, release: Release) -> DataError:
     """A gap that is not provided for, with the option that helps."""
     column = re.match(r"Column '(.*?)': ", str(error))
     name = column[1] if column else ""

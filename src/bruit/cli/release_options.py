@@ -10,7 +10,7 @@ from bruit.cli import _questions
 from bruit.errors import DataError, ParameterError, translated
 
 if TYPE_CHECKING:
-    from bruit.releases import Declaration, Groups, GroupStatistics, Release
+    from bruit.releases import Declaration, Release
 
 #: How the limits of a person are chosen.
 HOW_MANY = "bruit limits says how many are best: few lose what people have beyond them, many need more noise."
@@ -39,7 +39,7 @@ def release(
     person: str | None,
     missing: list[str] | None,
     outside: list[str] | None,
-) -> Release | Groups | GroupStatistics:
+) -> Release:
     """The release of these statistics."""
     from bruit.domains import Missing, Outside
     from bruit.releases.declared import declared_release
@@ -139,7 +139,7 @@ def _check_selected(
 ) -> None:
     """That undeclared groups are counted, and nothing is asked of them that their noise does not cover."""
     name = next(name for name, domain in groups.items() if domain is None)
-    kinds = [item.kind.lower() for item in declarations]
+    kinds = [item.kind for item in declarations]
     sums = kinds.count("count") == 1 and all(kind in ("count", *_OF_MANY) for kind in kinds)
     weighted = any((item.options or {}).get("weighted_by") for item in declarations)
     if not sums or weighted or any(domain is not None for domain in groups.values()):
@@ -192,5 +192,5 @@ def _check_policies(
         numbers = {"bounds", "missing"} & set(statistic_kind(item.kind).parameters())
         if "category" in words and numbers:
             raise ParameterError("--missing category is for histograms and tables alone: use --missing drop.")
-        if "drop" in words and item.kind.lower() == "tables":
+        if "drop" in words and item.kind == "tables":
             raise ParameterError("--missing drop is not for tables: a gap is a value there, with --missing category.")

@@ -7,7 +7,7 @@ without noise: it shows nothing, cannot be saved, and only a release may look in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -162,6 +162,14 @@ class RawTally:
     It has no JSON, no readable repr and cannot be pickled; what it holds must not reach a log or a file. Sums have no
     limit: where 64 bits do not hold them, they are Python's integers. An error would tell how large they are.
 
+    Parameters
+    ----------
+    design
+        The digest of the release that it is folded for.
+    counts
+        A vector of whole numbers; or a vector for each key, as a mapping, whose keys are as secret as the numbers; or a
+        tuple of such, one for each part of a release.
+
     Examples
     --------
     >>> RawTally(design="d", counts=[3, 1]) + RawTally(design="d", counts=[1, 0])
@@ -172,7 +180,7 @@ class RawTally:
 
     def __init__(self, *, design: str, counts: Any) -> None:
         self._design = design
-        self._counts = _raw(counts)
+        self._counts: Any = _raw_parts(counts)
 
     @property
     def design(self) -> str:
@@ -183,19 +191,90 @@ class RawTally:
         if not isinstance(other, RawTally):
             return NotImplemented
         _same_design(self, other)
-        return RawTally(design=self._design, counts=exact_sum(self._counts, other._counts))
+        return RawTally(design=self._design, counts=_raw_sum(self._counts, other._counts))
 
-    def reveal(self, *, design: str) -> Counts:
+    def reveal(self, *, design: str) -> Any:
         """The sums, for the release of that design only, after it has booked what it is about to spend."""
         if design != self._design:
             raise DesignError("This raw tally was folded for another release.", expected=design, actual=self._design)
         return self._counts
+
+    @property
+    def parts(self) -> tuple[RawTally, ...]:
+        """A tally for each part of a release."""
+        return tuple(RawTally(design=self._design, counts=counts) for counts in self._counts)
+
+    @classmethod
+    def joined(cls, tallies: Sequence[RawTally]) -> RawTally:
+        """The tallies of the parts of a release as one."""
+        return cls(design=tallies[0].design, counts=tuple(tally._counts for tally in tallies))
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise DataTypeError("A RawTally holds facts without noise and is not pickled: release it where it was made.")
 
     def __repr__(self) -> str:
         return "RawTally(redacted)"
+
+
+class KeyedCounts(Mapping[str, Counts]):
+    """A vector of whole numbers for each key, kept as one matrix; it adds key by key.
+
+    Parameters
+    ----------
+    keys
+        Different texts.
+    matrix
+        A row for each key.
+
+    >>> both = KeyedCounts(["a"], np.array([[1, 5]])) + KeyedCounts(["b", "a"], np.array([[1, 2], [1, 3]]))
+    >>> {key: numbers.tolist() for key, numbers in both.items()}
+    {'a': [2, 8], 'b': [1, 2]}
+    """
+
+    __slots__ = ("_matrix", "_places")
+
+    def __init__(self, keys: Iterable[str], matrix: Any) -> None:
+        self._places = {key: place for place, key in enumerate(keys)}
+        self._matrix = np.asarray(matrix)
+
+    @classmethod
+    def of(cls, counts: Mapping[str, Any]) -> KeyedCounts:
+        """The counts of a mapping from keys to vectors."""
+        if isinstance(counts, KeyedCounts):
+            return counts
+        return cls(counts, np.array([np.asarray(numbers) for numbers in counts.values()]))
+
+    def __getitem__(self, key: str) -> Counts:
+        row: Counts = self._matrix[self._places[key]]
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def column(self, place: int) -> dict[str, int]:
+        """One number of each key."""
+        return dict(zip(self._places, self._matrix[:, place].tolist(), strict=True)) if len(self) else {}
+
+    def __add__(self, other: KeyedCounts) -> KeyedCounts:
+        if not len(other):
+            return self
+        if not len(self):
+            return other
+        known = dict(self._places)
+        places = [known.setdefault(key, len(known)) for key in other]
+        kind = object if object in (self._matrix.dtype, other._matrix.dtype) else np.int64
+        total = np.zeros((len(known), self._matrix.shape[1]), kind)
+        total[: len(self)] = self._matrix
+        sums = exact_sum(total[places], other._matrix.astype(kind, copy=False))
+        total = total.astype(sums.dtype, copy=False)
+        total[places] = sums
+        return KeyedCounts(known, total)
+
+    def __repr__(self) -> str:
+        return "KeyedCounts(redacted)"
 
 
 def exact_sum(first: Counts, second: Counts) -> Counts:
@@ -223,6 +302,19 @@ def exact_total(counts: Counts) -> int:
     if counts.dtype == object or counts.size <= _FEW:
         return sum(counts.tolist())
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+
+
+def _raw_parts(counts: Any) -> Any:
+    """Counts that never change: a vector, a vector for each key, or a tuple of them."""
+    if isinstance(counts, tuple):
+        return tuple(map(_raw_parts, counts))
+    return KeyedCounts.of(counts) if isinstance(counts, Mapping) else _raw(counts)
+
+
+def _raw_sum(first: Any, second: Any) -> Any:
+    if isinstance(first, tuple):
+        return tuple(map(_raw_sum, first, second))
+    return first + second if isinstance(first, KeyedCounts) else exact_sum(first, second)
 
 
 def _raw(counts: Any) -> Counts:

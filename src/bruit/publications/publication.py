@@ -26,12 +26,11 @@ from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import USUAL_AT
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
-from bruit.releases.bundle import Bundle
+from bruit.releases.counts import Count
 from bruit.releases.declared import Declaration, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table, sizes_note
 from bruit.releases.release import Release
-from bruit.releases.selection import Groups
 from bruit.releases.statistic import CentralNeighbours, Statistic
 from bruit.rounding import decimal, down, up
 from bruit.tables import Table
@@ -90,25 +89,35 @@ class Request:
         return None in self.by.values()
 
     @property
+    def names_groups(self) -> bool:
+        """Whether it is the count that names such groups."""
+        return self.selects and self.kind == "count"
+
+    @property
     def takes_delta(self) -> bool:
         """Whether it may, or must, use a part of δ."""
-        return self.selects or (self.has_delta and self.noise != "laplace")
+        return self.names_groups or (self.has_delta and self.noise != "laplace")
 
     @property
     def has_delta(self) -> bool:
         """Whether its statistic can have a δ, and then Gaussian noise."""
         return "delta" in statistic_kind(self.kind).parameters()
 
+    @property
+    def groups(self) -> Any:
+        """The groups as a release takes them: none, declared ones, or the names of columns."""
+        return list(self.by) if self.selects else dict(self.by) or None
+
     def statistic(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Statistic:
         """The statistic at its part of ε and δ."""
         privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
         if delta:
             privacy["delta"] = delta
-        with self._named():
+        with self.named():
             questions = [self.of] if isinstance(self.of, str) else self.of
             return Declaration(self.kind, questions, self.options).statistic(**privacy)
 
-    def _named(self) -> AbstractContextManager[None]:
+    def named(self) -> AbstractContextManager[None]:
         """Within the block, errors about parameters say of which statistic they are."""
 
         def named(error: Exception) -> BruitError:
@@ -117,18 +126,19 @@ class Request:
 
         return translated((ParameterError, ParameterTypeError), named)
 
-    def groups(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Groups:
-        """The selection of its groups."""
-        with self._named():
-            return Groups(list(self.by), epsilon=epsilon, delta=delta, neighbours=neighbours, person=self.person)
+    def alone(self, statistic: Statistic) -> Release:
+        """The release of this statistic; where groups are not declared, beside a count that names them."""
+        if not self.selects or self.names_groups:
+            return Release({self.name: statistic}, self.groups, self.person)
+        naming = Count(epsilon=1.0, delta=1e-6, neighbours=statistic.neighbours)
+        return Release({"count of groups": naming, self.name: statistic}, self.groups, self.person)
 
     def error(self, epsilon: float, delta: float, neighbours: CentralNeighbours, n: int) -> float:
         """The largest expected error of its values; infinite where the noise is beyond all limits."""
         try:
-            release = Release(self.statistic(epsilon, delta, neighbours), dict(self.by) or None, self.person)
+            statistic = self.alone(self.statistic(epsilon, delta, neighbours)).drawn[self.name]
         except LimitError:
             return math.inf
-        (statistic,) = release.drawn.values()
         return float(np.max(statistic.expected_error(n)))
 
 
@@ -208,17 +218,17 @@ class Publication:
         object.__setattr__(self, "delta", _checks.fraction(delta=self.delta))
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
         for request in self.requests:
-            if not self.delta and (request.selects or (request.noise == "gaussian" and self.rho is None)):
-                what = "groups that nobody declares need" if request.selects else 'noise = "gaussian" needs'
+            if not self.delta and (request.names_groups or (request.noise == "gaussian" and self.rho is None)):
+                what = "groups that nobody declares need" if request.names_groups else 'noise = "gaussian" needs'
                 raise ParameterError(
                     f"Statistic {request.name!r}: {what} a δ for the whole publication: delta = 1e-6, far below "
                     "one over the number of people."
                 )
-        users = [item for item in self.requests if (item.selects if self.rho is not None else item.takes_delta)]
+        users = [item for item in self.requests if (item.names_groups if self.rho is not None else item.takes_delta)]
         if self.delta and not users:
             raise ParameterError("No statistic of this publication uses delta: leave it out.")
         with _checks.any_epsilon():  # the total is checked above; a part of a ρ may have a larger ε at its δ
-            _ = self.bundle
+            _ = self.release
         _checks.warn_of_weak(self.guarantee.epsilon)
 
     @classmethod
@@ -243,7 +253,7 @@ class Publication:
 
     def _gains(self, request: Request, epsilons: Mapping[str, float], deltas: Mapping[str, float]) -> bool:
         """Whether a statistic is published with a δ: because it must, or with less noise."""
-        if request.selects or request.noise == "gaussian":
+        if request.names_groups or request.noise == "gaussian":
             return True
         epsilon, n = epsilons[request.name], self._rows(request)
         gaussian, laplace = (request.error(epsilon, delta, self.neighbours, n) for delta in (deltas[request.name], 0.0))
@@ -256,8 +266,8 @@ class Publication:
 
     def _in_rho(self, request: Request, share: float) -> tuple[float, float]:
         """The ε and δ at which a statistic costs its part of ρ, with the noise that has less error."""
-        if request.selects:
-            deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.selects})
+        if request.names_groups:
+            deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.names_groups})
             return _largest_epsilon(math.sqrt(2 * share), share, pure_rho), deltas[request.name]
         options: list[tuple[float, float]] = []
         if not request.has_delta or request.noise != "gaussian":
@@ -274,39 +284,44 @@ class Publication:
 
         def cost(epsilon: float) -> float:
             statistic = request.statistic(epsilon, 0.0, self.neighbours)
-            (line,) = Release({request.name: statistic}, dict(request.by) or None, request.person).lines()
+            line = request.alone(statistic).lines()[-1]
             return pure_rho(epsilon) if line.rho is None else min(line.rho, pure_rho(epsilon))
 
         first = math.sqrt(2 * share)
         return _largest_epsilon(first * math.sqrt(share / cost(first)), share, cost)
 
     @cached_property
-    def bundle(self) -> Bundle:
-        """The releases: statistics of the same groups and person are one release, and are counted together."""
+    def release(self) -> Release:
+        """All statistics: those of the same groups and person are counted together."""
         alike: dict[str, list[Request]] = {}
-        selections: dict[str, Groups] = {}
         for request in self.requests:
-            if request.selects:
-                selections[request.name] = request.groups(*self.shares[request.name], self.neighbours)
-            else:
-                alike.setdefault(_likeness(request), []).append(request)
-        releases = [
-            Release(
-                {item.name: item.statistic(*self.shares[item.name], self.neighbours) for item in items},
-                dict(items[0].by) or None,
-                items[0].person,
+            likeness = _likeness(request)
+            if request.names_groups and any(other.names_groups for other in alike.get(likeness, [])):
+                likeness = f"{likeness} {request.name}"  # the same groups, named a second time
+            alike.setdefault(likeness, []).append(request)
+        return Release.union(self._together(items) for items in alike.values())
+
+    def _together(self, requests: Sequence[Request]) -> Release:
+        """The release of statistics of the same groups and person."""
+        statistics = {item.name: item.statistic(*self.shares[item.name], self.neighbours) for item in requests}
+        first = requests[0]
+        if first.selects and not any(item.names_groups for item in requests):
+            column = next(iter(first.by))
+            raise ParameterError(
+                f"Statistic {first.name!r}: groups that nobody declares are named by a count of the same groups and "
+                f'person: add one, with kind = "count" and by = ["{column}=?"]. Or declare the groups, as in '
+                f'by = ["{column}=a,b"].'
             )
-            for items in alike.values()
-        ]
-        return Bundle(releases, selections)
+        with first.named():
+            return Release(statistics, first.groups, first.person)
 
     @property
     def guarantee(self) -> Guarantee:
         """What all results together promise."""
         if self.rho is None:
-            return self.bundle.guarantee
+            return self.release.guarantee
         delta = up(decimal(self.at) + decimal(self.delta))
-        return replace(self.bundle.guarantee, epsilon=rho_to_epsilon(self.rho, self.at), delta=min(delta, 1.0))
+        return replace(self.release.guarantee, epsilon=rho_to_epsilon(self.rho, self.at), delta=min(delta, 1.0))
 
     @cached_property
     def digest(self) -> str:
@@ -319,7 +334,11 @@ class Publication:
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what identifies the publication."""
         in_rho = {} if self.rho is None else {"rho": self.rho, "at": self.at}
-        return {"table": self.table, "edition": self.edition, "statistics": self.bundle.to_dict(), **in_rho}
+        statistics: dict[str, Any] = {}
+        for part in self.release.parts:
+            common = {key: value for key, value in part.to_dict().items() if key != "statistics"}
+            statistics |= {name: {**item.to_dict(), **common} for name, item in part.statistics.items()}
+        return {"table": self.table, "edition": self.edition, "statistics": statistics, **in_rho}
 
     def prospects(self) -> Table:
         """The split and the expected errors, from declared parameters only."""
@@ -329,14 +348,10 @@ class Publication:
         return replace(table, notes=self._remarks(), about={"publication": self.digest, **table.about})
 
     def _prospect(self, request: Request) -> Prospect:
-        if request.selects:
-            prospect = self.bundle.selections[request.name].prospect(request.name)
-            return prospect._replace(rho=self.rho_shares.get(request.name))
-        epsilon, delta = self.shares[request.name]
-        release = next(item for item in self.bundle.releases if request.name in item.statistics)
-        many, statistic = max(1, len(release.groups)), release.drawn[request.name]
-        prospect = Prospect.of(request.name, statistic, many, self._rows(request) if self.expected_rows else None)
-        return prospect._replace(epsilon=epsilon, delta=delta, rho=self.rho_shares.get(request.name))
+        part = next(item for item in self.release.parts if request.name in item.statistics)
+        rows = self._rows(request) if self.expected_rows else None
+        prospect = part.grouping.prospect(request.name, part, rows)
+        return prospect._replace(statistic=request.name, rho=self.rho_shares.get(request.name))
 
     def _rows(self, request: Request) -> int:
         """How many rows a value is made of, if groups are of the same size; it decides which noise has less error."""
@@ -396,7 +411,7 @@ class Publication:
             ledger = self.planned_ledger()
         if done:
             return [repr(ledger)[1:-1]]
-        return [ledger.foresee(self.bundle.lines())]
+        return [ledger.foresee(self.release.lines())]
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Publication:
         """The same publication, with paths relative to another folder."""
@@ -405,7 +420,10 @@ class Publication:
 
 def _likeness(request: Request) -> str:
     """A text that is the same for requests of the same groups and person."""
-    by = [attribute.to_dict() for attribute in Schema(dict(request.by)).values()] if request.by else []
+    if request.selects:
+        by: list[Any] = list(request.by)
+    else:
+        by = [attribute.to_dict() for attribute in Schema(dict(request.by)).values()] if request.by else []
     return documents.canonical({"by": by, "person": request.person and request.person.to_dict()})
 
 

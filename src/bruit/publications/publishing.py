@@ -105,20 +105,20 @@ def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Pu
 
     A ledger that is not there is started when the table has been read: what is refused before that leaves no file.
     """
-    bundle = plan.bundle
+    release = plan.release
     _refuse_early(plan, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
         Entropy.resolve(rng, "publication", plan.digest)
-    if not any(part.person for part in bundle.parts):
+    if release.person is None:
         warn_of_people(_source(plan, source, None))
-    tally = bundle.fold(_source(plan, source, progress), rng)
-    bundle.check(tally)
+    tally = release.fold(_source(plan, source, progress), rng)
+    release.check(tally)
     once = _once(plan, plan.open_ledger())  # type: ignore[arg-type] # it is started here
 
     fresh: list[Published] = []
 
     def draw() -> str:
-        drawn = bundle.publish(tally, rng=rng)
+        drawn = release.publish(tally, rng=rng)
         results = Results({request.name: drawn[request.name] for request in plan.requests})
         date = once.entries[0].time or ""
         fresh.append(Published(plan.title, date, plan.digest, plan.guarantee, plan.to_dict(), results, is_new=True))
@@ -129,7 +129,7 @@ def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Pu
 
 def _lines(plan: Publication) -> list[Line]:
     """A line for each statistic, in an order that follows from the digest."""
-    lines = sorted(plan.bundle.lines(), key=lambda line: line.label)
+    lines = sorted(plan.release.lines(), key=lambda line: line.label)
     return [line._replace(label=f"{plan.title}: {line.label}"[:200]) for line in lines]
 
 

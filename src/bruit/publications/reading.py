@@ -14,7 +14,7 @@ from bruit.domains.domain import Domain
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.privacy.ledger import USUAL_AT
 from bruit.publications.publication import CHOICES, Publication, Request
-from bruit.releases.declared import statistic_kind
+from bruit.releases.declared import kind_name, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.statistic import Statistic
 
@@ -173,14 +173,14 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
     where = f"Statistic {place}: "
     name = _text(table, "name", MOST_NAME, where=where, example="mean age")
     where = f"Statistic {name!r}: "
-    kind = _needed(table, "kind", 'kind = "mean"', where)
-    statistic = statistic_kind(kind, where)
+    kind = kind_name(_needed(table, "kind", 'kind = "mean"', where), where)
+    statistic = statistic_kind(kind)
     _checks.known_keys(table, (*_COMMON_KEYS, *_kind_keys(statistic)), where)
     by = _by(table, where, folder)
-    if None in by.values() and kind != "count":
+    if None in by.values() and kind not in ("count", "sum", "mean", "variance"):
         raise ParameterError(
             f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: groups that '
-            'nobody declares can be counted, and nothing else, with kind = "count".'
+            'nobody declares can be counted with kind = "count", and beside that count have sums, means and variances.'
         )
     if None in by.values() and any(domain is not None for domain in by.values()):
         raise ParameterError(f"{where}declare the groups of all columns of by, or of none.")

@@ -1,5 +1,7 @@
 """Central statistics with exact noise, booked in a ledger before the noise is drawn."""
 
+from typing import NoReturn
+
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
 from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
@@ -7,6 +9,7 @@ from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.declared import Declaration
 from bruit.releases.exponential import Exponential
+from bruit.releases.groups import DeclaredGroups, NoGroups, SelectedGroups
 from bruit.releases.inverse_sensitivity import InverseSensitivity
 from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
 from bruit.releases.lengths import LengthFunction
@@ -17,8 +20,7 @@ from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
-from bruit.releases.selected import GroupStatistics
-from bruit.releases.selection import Groups, SelectionNoise
+from bruit.releases.selection import SelectionNoise
 from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.releases.tables import Tables, TablesResult
@@ -36,12 +38,11 @@ __all__ = [
     "ContinualSeries",
     "Count",
     "Declaration",
+    "DeclaredGroups",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
     "FirstAboveLaw",
-    "GroupStatistics",
-    "Groups",
     "Histogram",
     "HistogramQuantiles",
     "InverseSensitivity",
@@ -50,6 +51,7 @@ __all__ = [
     "Mean",
     "Median",
     "NamedLaw",
+    "NoGroups",
     "Noise",
     "OutcomeLaw",
     "PeopleWarning",
@@ -58,6 +60,7 @@ __all__ = [
     "Release",
     "Result",
     "Results",
+    "SelectedGroups",
     "SelectionNoise",
     "StaircaseNoise",
     "Statistic",
@@ -74,3 +77,18 @@ __all__ = [
     "publish_once",
     "release",
 ]
+
+#: What was called otherwise, and what to write now.
+_MOVED = {
+    "Groups": 'Release(Count(epsilon=1.0, delta=1e-6), by="zone")',
+    "GroupStatistics": 'Release([Count(epsilon=0.5, delta=1e-6), Sum("fare", bounds=(0, 20), epsilon=0.5)], by="zone")',
+    "GroupTally": "RawTally, which Release.fold gives for all groups",
+    "Bundle": "Release.union([first, second])",
+    "BundleTally": "RawTally, which Release.fold gives for all parts",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _MOVED:
+        raise ImportError(f"bruit.releases.{name} is gone: write {_MOVED[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,6 +32,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho
 from bruit.releases.counts import Count
+from bruit.releases.groups import DeclaredGroups
 from bruit.releases.noise import DiscreteLaplace, cut
 from bruit.releases.noisy_profile import read_profile, visible
 from bruit.releases.person import Person
@@ -174,7 +175,9 @@ class BoundsGuide:
     def fold(self, source: SourceLike | Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
         single = self._single
-        person, groups = cast(Person, single.person), single._group_codes if self.groups else None
+        person, groups = cast(Person, single.person), None
+        if self.groups:
+            groups = cast(DeclaredGroups, single.grouping).codes
         job = Profile(person.column, person.missing, draw_key(rng, self.digest), groups, self._tally)
         (tally,) = fold_people(source, [job], single.columns)
         return tally  # type: ignore[no-any-return]

@@ -20,13 +20,11 @@ from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.person import Person
 from bruit.releases.quantiles import Median, Quantiles
 from bruit.releases.release import Release
-from bruit.releases.selected import GroupStatistics
-from bruit.releases.selection import Groups
 from bruit.releases.statistic import Statistic
 from bruit.releases.tables import Tables
 from bruit.rounding import decimal_share
 
-__all__ = ["Declaration", "declared_release", "read_declaration", "statistic_kind"]
+__all__ = ["Declaration", "declared_release", "kind_name", "read_declaration", "statistic_kind"]
 
 #: What people may call a kind, and its name here.
 _OTHER_WORDS = {
@@ -113,7 +111,7 @@ def declared_release(
     neighbours: Any = "add-remove",
     by: Mapping[str, Any] | None = None,
     person: Person | None = None,
-) -> Release | Groups | GroupStatistics:
+) -> Release:
     """The release of several declarations, which have equal shares of ε and of δ.
 
     Parameters
@@ -136,9 +134,12 @@ def declared_release(
     """
     share = decimal_share(epsilon, len(declarations))
     if by and None in by.values():
-        others = [item.statistic(epsilon=share, neighbours=neighbours) for item in declarations if item.kind != "count"]
-        groups = Groups(list(by), epsilon=share, delta=delta, neighbours=neighbours, person=person)
-        return GroupStatistics(groups, {item.title: item for item in others}) if others else groups
+        whole = {"delta": delta} if delta else {}
+        named = [
+            item.statistic(epsilon=share, neighbours=neighbours, **(whole if item.kind == "count" else {}))
+            for item in declarations
+        ]
+        return Release(named, list(by), person)
     privacy: dict[str, Any] = {"epsilon": share, "neighbours": neighbours}
     if delta:
         privacy["delta"] = decimal_share(delta, len(declarations))
@@ -146,17 +147,21 @@ def declared_release(
 
 
 def statistic_kind(name: Any, where: str = "") -> type[Statistic]:
-    """The class of a kind, in any case; of other words for one, the error says which it is."""
+    """The class of a kind, in any case."""
+    return Statistic.kinds[kind_name(name, where)].kind
+
+
+def kind_name(name: Any, where: str = "") -> str:
+    """A kind as it is spelt in `Statistic.kinds`, from any case; of other words for one, the error says which it is."""
     word = name.strip().lower() if isinstance(name, str) else name
     known = {kind.lower(): kind for kind in Statistic.kinds}
     if isinstance(word, str) and word in known:
-        return Statistic.kinds[known[word]].kind
+        return known[word]
     if isinstance(word, str) and word in _OTHER_WORDS:
         raise ParameterError(
             f'{where}kind must be a known word, got {name!r}. Did you mean kind = "{_OTHER_WORDS[word]}"?'
         )
-    _checks.one_of(tuple(Statistic.kinds), **{f"{where}kind": name})
-    raise AssertionError  # one_of has refused
+    return _checks.one_of(tuple(Statistic.kinds), **{f"{where}kind": name})
 
 
 def read_declaration(text: str) -> Declaration:
@@ -173,7 +178,7 @@ def read_declaration(text: str) -> Declaration:
             "A statistic must begin with its kind and a colon, as in variance: age=0..120. Kinds are "
             f"{', '.join(Statistic.kinds)}."
         )
-    name = text[: len(word)].strip()
+    name = kind_name(text[: len(word)])
     kind = statistic_kind(name)
     rest = text[len(word) + 1 :]
     end, options = _options(rest, kind)

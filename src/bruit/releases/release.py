@@ -1,58 +1,49 @@
 """A release: several statistics of one table, read in one pass, booked at once, then published with noise.
 
-With `by`, every statistic is published for each of the declared groups. A record is in one group, so what is published
-about the other groups says nothing about it, and all groups together cost as much as one (parallel composition). Which
-groups there are must be declared, because a list that is read from the data tells which groups occur.
+With `by`, every statistic is published for each of the groups. A record is in one group, so what is published about the
+other groups says nothing about it, and all groups together cost as much as one (parallel composition). Groups are
+declared; or only their columns are named, and the groups of many people are selected. What differs between these is in
+`groups`.
 
 With a `person`, what each person contributes is bounded before anything is counted, and the guarantee speaks of people.
+
+A release has parts: the statistics of the same groups and the same person. Most have one; `Release.union` makes one of
+several. The table is read in one pass all the same; where people have several rows, each part chooses of a person the
+rows that count for itself, by a key of its own.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import functools
 import itertools
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
 from bruit import _checks, documents, engines
 from bruit.domains import Attribute, Schema
-from bruit.engines import batch as batching
 from bruit.engines.bounding import Bounded, Sorting, draw_key, fold_people
-from bruit.entropy import Randomness, Words
-from bruit.errors import (
-    DataTypeError,
-    DesignError,
-    FormatError,
-    ParameterError,
-    ParameterTypeError,
-    in_column,
-    translated,
-)
-from bruit.estimation.tally import Counts, RawTally
+from bruit.entropy import Randomness
+from bruit.errors import DataTypeError, DesignError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.estimation.tally import RawTally
 from bruit.privacy.booking import LedgerLike, booked
 from bruit.privacy.composition import sequential
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import pure_rho, rho_to_epsilon
-from bruit.releases.counts import Count
-from bruit.releases.laws import OutcomeLaw
+from bruit.releases.groups import DeclaredGroups, Grouping, NoGroups, SelectedGroups, named, unknown_groups
 from bruit.releases.person import Person, warn_of_people
-from bruit.releases.prospects import Prospect, prospect_table
-from bruit.releases.result import Result, Results, by_group, labelled, named_by
-from bruit.releases.selected import GroupStatistics
-from bruit.releases.selection import Groups
-from bruit.releases.statistic import VALUES, Statistic, record_codes
+from bruit.releases.prospects import prospect_table
+from bruit.releases.result import Result, Results, labelled
+from bruit.releases.statistic import VALUES, Statistic
+from bruit.rounding import decimal, up
 from bruit.tables import Described, Table
 from bruit.typing import SourceLike
 
-__all__ = ["Release", "release"]
+__all__ = ["Release", "ReleasePart", "release"]
 
 #: What may be asked: a statistic, several, or several by name.
 Statistics = Statistic | Sequence[Statistic] | Mapping[str, Statistic]
@@ -70,7 +61,9 @@ class Release(Described):
     by
         The declared groups, as in ``{"sex": ["F", "M"]}``: a schema, or columns with their labels or domains. With
         several columns a group is a combination of them. ``{"zone": ["a", "b", ...]}``, with three points of Python's
-        own at the end, has one more group, ``other``, for all other values.
+        own at the end, has one more group, ``other``, for all other values. Or the name of a column, or several: then a
+        `Count` with a δ names the groups of many people, as in `SelectedGroups`, and sums, means and variances of these
+        may stand beside it.
     person
         A `Person`, where people have several rows.
 
@@ -97,93 +90,99 @@ class Release(Described):
     verb = "release"
 
     def __init__(self, statistics: Statistics, by: Any = None, person: Person | None = None) -> None:
-        self._statistics = _named(statistics)
-        self._by = None if by is None else _groups(by)
-        self._person = person
-        if person is None:
-            self._check_rows()
-        elif not isinstance(person, Person):
+        if person is not None and not isinstance(person, Person):
             raise ParameterTypeError('person must be a Person, as in Person("user_id", rows=10).')
-        _ = self.guarantee, self._drawn
+        self._parts: tuple[ReleasePart, ...] = (ReleasePart(_named(statistics), by, person),)
+        _ = self.guarantee
         _checks.warn_of_weak(_checks.spent_epsilon(epsilon=self._total(), of=" of all statistics together"))
+
+    @classmethod
+    def union(cls, releases: Iterable[Release]) -> Release:
+        """Several releases of one table as one: read in one pass, booked at once, then published.
+
+        All names of statistics differ, and all are about the same person, or about rows. The guarantee is the sum of
+        the guarantees, in the decimals that a ledger adds.
+
+        >>> from bruit.releases import Count, Mean
+        >>> table = {"zone": ["a"] * 60 + ["b"], "age": [40] * 61}
+        >>> ages = Release({"mean age": Mean("age", bounds=(0, 100), epsilon=1.0)})
+        >>> both = Release.union([ages, Release({"zones": Count(epsilon=1.0, delta=1e-6)}, by="zone")])
+        >>> results = both.publish(both.fold(table), rng=7)
+        >>> list(results), results["zones"].labels
+        (['mean age', 'zones'], ('a',))
+        """
+        whole = cls.__new__(cls)
+        whole._parts = tuple(part for release in releases for part in release._parts)
+        names = [name for part in whole._parts for name in part.statistics]
+        persons = [part.person for part in whole._parts]
+        if not names:
+            raise ParameterError("A publication must have at least one statistic.")
+        if len(set(names)) < len(names):
+            raise ParameterError("The statistics of a publication must have different names.")
+        if len({(person.column, person.missing) if person else None for person in persons}) > 1:
+            raise ParameterError("All statistics of a publication must be about the same person, or about rows.")
+        if len({line.guarantee.neighbours for line in whole.lines()}) > 1:
+            raise ParameterError("All statistics of a publication must have the same neighbours.")
+        return whole
 
     def _total(self) -> float:
         """The ε of all statistics, or where that is less, of all their ρ at δ = 10⁻⁶: Gaussian noise adds up slowly."""
-        total = self.guarantee.epsilon
-        rhos = [self._rho(statistic) for statistic in self._statistics.values()]
+        total, rhos = self.guarantee.epsilon, [line.rho for line in self.lines()]
         if total <= _checks.WEAK_EPSILON or any(rho is None for rho in rhos):
             return total
         return min(total, rho_to_epsilon(sum(rho or 0.0 for rho in rhos), 1e-6))
 
-    def _check_rows(self) -> None:
-        """What makes no sense where each row is a person of its own is refused."""
-        for statistic in self._statistics.values():
-            statistic.check_rows()
-        if self._by is not None and any(statistic.public for statistic in self._statistics.values()):
-            raise ParameterError(
-                'Under "replace" a record may change its group, so that sizes of groups are not public: '
-                'release by group with neighbours="add-remove". A histogram of the groups works under both.'
-            )
+    @property
+    def parts(self) -> tuple[ReleasePart, ...]:
+        """The statistics of the same groups and person, together."""
+        return self._parts
 
     @property
     def statistics(self) -> dict[str, Statistic]:
         """The statistics by name."""
-        return dict(self._statistics)
+        return {name: item for part in self._parts for name, item in part.statistics.items()}
 
     @property
-    def by(self) -> Schema | None:
-        """The columns that say which group a record is in, and their values."""
-        return self._by
+    def grouping(self) -> Grouping:
+        """How records are divided into groups, in the first part."""
+        return self._parts[0].grouping
 
-    @cached_property
+    @property
+    def by(self) -> Any:
+        """The columns that say which group a record is in: a schema of declared groups, or names alone."""
+        return self.grouping.by
+
+    @property
     def groups(self) -> tuple[Any, ...]:
-        """One label for each group; for several columns the labels of a combination with commas between them."""
-        if self._by is None:
-            return ()
-        labels = [attribute.labels for attribute in self._by.values()]
-        return labels[0] if len(labels) == 1 else tuple(", ".join(map(str, row)) for row in itertools.product(*labels))
+        """One label for each declared group; for several columns the labels of a combination with commas between."""
+        return self.grouping.labels
 
     @property
     def person(self) -> Person | None:
         """Who is protected with all their rows, where people have several."""
-        return self._person
+        return self._parts[0].person
 
     @property
     def guarantee(self) -> Guarantee:
         """What all results together promise."""
-        return sequential(self._promise(statistic) for statistic in self._statistics.values())
-
-    def _promise(self, statistic: Statistic) -> Guarantee:
-        """What one of the statistics promises here: of people, where there are any."""
-        promise = statistic.guarantee
-        if self._person is None:
-            return promise
-        neighbours: Any = f"person-{promise.neighbours}"
-        return dataclasses.replace(promise, neighbours=neighbours)
-
-    @cached_property
-    def _drawn(self) -> dict[str, Statistic]:
-        """The statistics of rows whose noise is drawn."""
-        if self._person is None:
-            return self._statistics
-        many = None if self._by is None else len(self.groups)
-        return {
-            name: statistic.for_people(self._person.contribution(many, replaced=statistic.public))
-            for name, statistic in self._statistics.items()
-        }
+        promises = [line.guarantee for line in self.lines()]
+        if len(self._parts) == 1:
+            return sequential(promises)
+        epsilon, delta = (
+            up(sum(decimal(getattr(promise, name)) for promise in promises))  # type: ignore[arg-type]
+            for name in ("epsilon", "delta")
+        )
+        return Guarantee(epsilon=epsilon, delta=delta, neighbours=promises[0].neighbours)
 
     @property
     def drawn(self) -> dict[str, Statistic]:
         """The statistics as their noise is drawn: with a person, for all that a person contributes."""
-        return dict(self._drawn)
+        return {name: item for part in self._parts for name, item in part.drawn.items()}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
-        by = () if self._by is None else tuple(map(batching.clean_name, self._by))
-        person = () if self._person is None else (self._person.column,)
-        read = itertools.chain(*(statistic.columns for statistic in self._statistics.values()), by, person)
-        return tuple(dict.fromkeys(read))
+        return tuple(dict.fromkeys(itertools.chain(*(part.columns for part in self._parts))))
 
     def fold(self, source: SourceLike | engines.Source, rng: Randomness = None) -> RawTally:
         """What all statistics need of the data, in one pass: whole numbers without noise, which add and show nothing.
@@ -202,23 +201,21 @@ class Release(Described):
         whole = engines.Source.of(source)
         table, columns = self._opened(whole.data)
         opened = engines.Source(table, whole.text, whole.progress)
-        if self._person is None:
-            return engines.fold(opened, self._tally, columns=columns)
-        (tally,) = fold_people(opened, [self.bounded(self._person, rng)], self.columns)
-        return tally  # type: ignore[no-any-return]
+        if self.person is None:
+            return engines.fold(opened, self.tally_batch, columns=columns)
+        jobs = [part.job(self.digest, rng) for part in self._parts]
+        return self._joined(fold_people(opened, jobs, self.columns))
 
     def bounded(self, person: Person, rng: Randomness = None) -> Bounded:
         """The rows of people that count, by a key that is drawn, and what is counted of them."""
-        return person.job(draw_key(rng, self.digest), self._sort, self._tally)
-
-    @property
-    def size(self) -> int:
-        """How many whole numbers are counted, for all statistics and groups."""
-        return sum(statistic.size for statistic in self._drawn.values()) * max(1, len(self.groups))
+        return self._parts[0].job(self.digest, rng, person)
 
     def tally_batch(self, batch: dict[str, Any]) -> RawTally:
         """The counts of a batch of rows that all count."""
-        return self._tally(batch)
+        return self._joined([part.tally(self.digest, batch) for part in self._parts])
+
+    def _joined(self, tallies: list[RawTally]) -> RawTally:
+        return tallies[0] if len(tallies) == 1 else RawTally.joined(tallies)
 
     def check(self, raw: RawTally) -> None:
         """Refuse what `publish` would refuse, such as a public number of records that is 0; nothing is spent."""
@@ -245,17 +242,19 @@ class Release(Described):
             What the ledger writes down; public. By default the names of the statistics and the groups.
         """
         prepared = self._prepared(raw)
-        words = booked(self, ledger, rng, label).split(len(prepared))
-        drawn = zip(self._drawn.items(), prepared, words, strict=True)
-        results = {name: self._publish(statistic, parts, own) for (name, statistic), parts, own in drawn}
-        return Results({name: labelled(self._about_people(name, result), label) for name, result in results.items()})
+        words = booked(self, ledger, rng, label)
+        own = [words] if len(self._parts) == 1 else words.split(len(self._parts))
+        results: dict[str, Result] = {}
+        for part, counts, noise in zip(self._parts, prepared, own, strict=True):
+            results |= part.grouping.draw(part, counts, noise)
+        return Results({name: labelled(result, label) for name, result in results.items()})
 
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books, one line for each statistic."""
-        return [
-            Line(self._promise(statistic), self._label(name, label)[:_LABEL], self._rho(statistic))
-            for name, statistic in self._statistics.items()
-        ]
+        if len(self._parts) == 1:
+            return self._parts[0].lines(label)
+        lines = [line for part in self._parts for line in part.lines()]
+        return [line._replace(label=f"{label}: {line.label}"[:_LABEL]) for line in lines] if label else lines
 
     def prospects(self, n: int | None = None) -> Table:
         """What each statistic gets of ε and δ and the error to expect, from declared parameters only.
@@ -266,33 +265,20 @@ class Release(Described):
             How many records a value is made of, for means and variances; several numbers of records by default.
         """
         size = None if n is None else _checks.integer(low=1, n=n)
-        many = max(1, len(self.groups))
-        rows = [Prospect.of(name, statistic, many, size) for name, statistic in self._drawn.items()]
-        rows = [
-            row._replace(epsilon=self._statistics[row.statistic].epsilon, delta=self._statistics[row.statistic].delta)
-            for row in rows
-        ]
-        return prospect_table(rows, self.guarantee, size, self._person, grouped=self._by is not None)
+        rows = [part.grouping.prospect(name, part, size) for part in self._parts for name in part.statistics]
+        return prospect_table(rows, self.guarantee, size, self.person, grouped=self.by is not None)
 
-    def _rho(self, statistic: Statistic) -> float | None:
-        """The ρ of a statistic; for people, of one that is not made of sums, that of its ε."""
-        sums = self._person is None or statistic.delta
-        return statistic.rho if sums else pure_rho(statistic.epsilon)
-
-    def loss_between(self, first: Counts, second: Counts) -> Any:
+    def loss_between(self, first: Any, second: Any) -> Any:
         """The losses of all statistics and groups together, as in `Statistic.loss_between`."""
-        pairs = zip(self._split(first), self._split(second), strict=True)
-        losses = [
-            statistic.loss_between(ours, theirs)
-            for statistic, parts in zip(self._drawn.values(), pairs, strict=True)
-            for ours, theirs in zip(*parts, strict=True)
-        ]
+        pairs = [(first, second)] if len(self._parts) == 1 else list(zip(first, second, strict=True))
+        losses = [part.grouping.loss_between(part, *pair) for part, pair in zip(self._parts, pairs, strict=True)]
         return None if any(loss is None for loss in losses) else sum(losses)
 
-    def law(self, raw: RawTally) -> dict[str, tuple[OutcomeLaw, ...]]:
+    def law(self, raw: RawTally) -> dict[str, Any]:
         """The laws of what each statistic draws, independent of each other, given what `fold` returns; for audits.
 
         They know the data, and are as secret. Where there are groups, those of the first group come first, and so on.
+        Of groups that are not declared it is the law of each group that has people, by its label.
 
         >>> from bruit.releases import Count
         >>> about = Release(Count(epsilon=0.5))
@@ -300,15 +286,15 @@ class Release(Described):
         >>> law.sums, law.noises[0].scale
         ((3,), Fraction(2, 1))
         """
-        counts = zip(self._drawn.items(), self._split(raw.reveal(design=self.digest)), strict=True)
-        return {name: tuple(law for part in parts for law in item.law(part)) for (name, item), parts in counts}
+        if len(self._parts) > 1:  # a label of undeclared groups may be the name of a statistic
+            raise ParameterError("A union has no law of its own: ask each of its releases.")
+        (part,) = self._parts
+        return part.grouping.law(part, raw.reveal(design=self.digest))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: everything that decides what is published."""
-        statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self._statistics.items()]
-        by = {} if self._by is None else {"by": [attribute.to_dict() for attribute in self._by.values()]}
-        person = {} if self._person is None else {"person": self._person.to_dict()}
-        return {"statistics": statistics, **by, **person}
+        bodies = [part.to_dict() for part in self._parts]
+        return bodies[0] if len(bodies) == 1 else {"parts": bodies}
 
     @classmethod
     @documents.reading()
@@ -316,23 +302,23 @@ class Release(Described):
         """The inverse of `to_dict`; a file written by hand may have ``"by": {"sex": ["F", "M"]}``."""
         rule = 'A release must have a list "statistics", each with a kind, and "by" where there are groups.'
         with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
-            statistics = [dict(item) for item in body["statistics"]]
-            names = [item.pop("name", None) for item in statistics]
-            known = [Statistic.from_dict(item) for item in statistics]
-            by = body.get("by")
-            attributes = (
-                by
-                if by is None or isinstance(by, Mapping)
-                else Schema({item.name: item.domain for item in map(Attribute.from_dict, by)})
-            )
-            if len(set(names)) < len(names) and any(names):
-                raise FormatError("The statistics of a release must have different names.")
-            person = body.get("person")
-            return cls(
-                {name or item.title: item for name, item in zip(names, known, strict=True)},
-                attributes,
-                None if person is None else Person.from_dict(person),
-            )
+            if "parts" in body:
+                return cls.union([cls._of_part(part) for part in body["parts"]])
+            return cls._of_part(body)
+
+    @classmethod
+    def _of_part(cls, body: Any) -> Release:
+        statistics = [dict(item) for item in body["statistics"]]
+        names = [item.pop("name", None) for item in statistics]
+        known = [Statistic.from_dict(item) for item in statistics]
+        if len(set(names)) < len(names) and any(names):
+            raise FormatError("The statistics of a release must have different names.")
+        person = body.get("person")
+        return cls(
+            {name or item.title: item for name, item in zip(names, known, strict=True)},
+            _read_groups(body.get("by")),
+            None if person is None else Person.from_dict(person),
+        )
 
     def to_json(self) -> str:
         """A document of format ``bruit.release/1``."""
@@ -352,39 +338,16 @@ class Release(Described):
 
     def _facts(self) -> dict[str, Any]:
         """For a notebook: what is published, for which groups, and what it promises."""
-        by = {} if self._by is None else {"by": tuple(self._by)}
-        return {"statistics": tuple(self._statistics), **by, "guarantee": self.guarantee}
+        by = {} if self.by is None else {"by": tuple(self.by)}
+        return {"statistics": tuple(self.statistics), **by, "guarantee": self.guarantee}
 
     def __repr__(self) -> str:
-        by = "" if self._by is None else f", by {', '.join(self._by)}"
-        return f"<Release: {', '.join(self._statistics)}{by}; {self.guarantee}>"
-
-    def _sort(self, batch: dict[str, Any]) -> Sorting:
-        """What decides which rows of people count: their group, and what the statistics see of them."""
-        groups = None if self._by is None else self._group_codes(batch)
-        return Sorting(groups, None, [code for item in self._statistics.values() for code in self._codes(item, batch)])
-
-    def _codes(self, statistic: Statistic, batch: dict[str, Any]) -> list[Any]:
-        named = len(statistic.columns) == 1
-        with in_column(statistic.columns[0]) if named else contextlib.nullcontext():
-            return statistic.row_codes(batch)
-
-    def _about_people(self, name: str, result: Result) -> Result:
-        """A result as it is published: what it promises to people, and what was counted of them."""
-        if self._person is None:
-            return result
-        statistic = self._statistics[name]
-        by = {key: value for key, value in result.statistic.items() if key == "by"}
-        return dataclasses.replace(
-            result,
-            guarantee=self._promise(statistic),
-            statistic={**statistic.to_dict(), **by, "person": self._person.to_dict()},
-            notes=(*result.notes, self._person.describe()),
-        )
+        by = "" if self.by is None else f", by {', '.join(self.by)}"
+        return f"<Release: {', '.join(self.statistics)}{by}; {self.guarantee}>"
 
     def _opened(self, source: Any) -> tuple[Any, list[str] | None]:
         """The source as a table, and the columns to read of it; None for all."""
-        unnamed = [item for item in self._statistics.values() if item.reads_column and not item.columns]
+        unnamed = [item for item in self.statistics.values() if item.reads_column and not item.columns]
         if unnamed and (self.columns or _is_table(source)):
             kind = type(unnamed[0]).__name__
             raise ParameterError(f'This is a table, so name the column that is meant, as in {kind}("age", …).')
@@ -395,58 +358,122 @@ class Release(Described):
         batches = _each_array(source) if isinstance(source, Iterator) else {VALUES: source}
         return batches, [VALUES]
 
-    def _tally(self, batch: dict[str, Any]) -> RawTally:
-        parts = [batch] if self._by is None else self._parts(batch)
-        counts = [self._count(item, part) for item in self._drawn.values() for part in parts]
-        return RawTally(design=self.digest, counts=counts[0] if len(counts) == 1 else np.concatenate(counts))
+    def _revealed(self, raw: RawTally) -> Sequence[Any]:
+        """The counts of each part."""
+        counts = raw.reveal(design=self.digest)
+        return [counts] if len(self._parts) == 1 else counts
 
-    def _count(self, statistic: Statistic, batch: dict[str, Any]) -> Counts:
-        named = len(statistic.columns) == 1
-        with in_column(statistic.columns[0]) if named else contextlib.nullcontext():
-            return statistic.count(batch)
-
-    def _parts(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
-        """The records of each group."""
-        codes = self._group_codes(batch)
-        order = np.argsort(codes, kind="stable")
-        ends = np.searchsorted(codes[order], np.arange(len(self.groups) + 1))
-        return [batching.take(batch, order[low:high]) for low, high in itertools.pairwise(ends)]
-
-    def _group_codes(self, batch: dict[str, Any]) -> Any:
-        """The group of each record."""
-        codes = np.zeros(batching.rows(batch), np.int64)
-        for attribute in self._by.values() if self._by else ():
-            with in_column(attribute.name):
-                own = record_codes(attribute.domain, batch[batching.clean_name(attribute.name)])
-            codes = codes * attribute.size + own
-        return codes
-
-    def _split(self, counts: Counts) -> list[list[Counts]]:
-        """The counts of each statistic, for each group."""
-        many = max(1, len(self.groups))
-        sizes = [item.size for item in self._drawn.values() for _ in range(many)]
-        ends = [0, *itertools.accumulate(sizes)]
-        parts = [counts[low:high] for low, high in itertools.pairwise(ends)]
-        return [parts[first : first + many] for first in range(0, len(parts), many)]
-
-    def _prepared(self, raw: RawTally) -> list[list[Counts]]:
+    def _prepared(self, raw: RawTally) -> list[Any]:
         if not isinstance(raw, RawTally):
             raise DataTypeError("publish needs a RawTally: make one with fold(data).")
         if raw.design != self.digest:
             raise DesignError("This raw tally was folded for another release.", expected=self.digest, actual=raw.design)
-        pairs = zip(self._drawn.values(), self._split(raw.reveal(design=self.digest)), strict=True)
-        return [[statistic.prepare(part) for part in parts] for statistic, parts in pairs]
+        pairs = zip(self._parts, self._revealed(raw), strict=True)
+        return [part.grouping.prepare(part, counts) for part, counts in pairs]
 
-    def _publish(self, statistic: Statistic, parts: list[Counts], words: Words) -> Result:
-        if self._by is None:
-            return statistic.publish(parts[0], words)
-        results = [statistic.publish(part, own) for part, own in zip(parts, words.split(len(parts)), strict=True)]
-        return by_group(list(self._by), self.groups, results)
+
+class ReleasePart:
+    """Statistics of the same groups and the same person, which are counted together.
+
+    Parameters
+    ----------
+    statistics
+        The statistics by name.
+    by
+        The groups, as in `Release`.
+    person
+        Who is protected with all their rows.
+    """
+
+    def __init__(self, statistics: dict[str, Statistic], by: Any, person: Person | None) -> None:
+        self.statistics = statistics
+        self.grouping, self.person = _grouping(by, statistics, person)
+        self.grouping.check(statistics, self.person)
+        _ = self.drawn
+
+    @cached_property
+    def drawn(self) -> dict[str, Statistic]:
+        """The statistics as their noise is drawn: with a person, for all that a person contributes."""
+        return {name: self._for_people(statistic) for name, statistic in self.statistics.items()}
+
+    def _for_people(self, statistic: Statistic) -> Statistic:
+        contribution = None if self.person is None else self.grouping.contribution(self.person, statistic)
+        return statistic if contribution is None else statistic.for_people(contribution)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        person = () if self.person is None else (self.person.column,)
+        own = (statistic.columns for statistic in self.statistics.values())
+        return tuple(dict.fromkeys(itertools.chain(*own, self.grouping.columns, person)))
+
+    def job(self, design: str, rng: Randomness, person: Person | None = None) -> Bounded:
+        """The rows of people that count, by a key that is drawn for this part, and what is counted of them."""
+        key = draw_key(rng, documents.digest(self.to_dict()))
+        whose: Any = person or self.person
+        count = functools.partial(self.tally, design)
+        return whose.job(key, functools.partial(self._sort, self.grouping.sorter()), count)  # type: ignore[no-any-return]
+
+    def tally(self, design: str, batch: dict[str, Any]) -> RawTally:
+        """The counts of a batch of rows that all count, for the release with this digest."""
+        return RawTally(design=design, counts=self.grouping.count(self, batch))
+
+    def _sort(self, sort: Callable[[dict[str, Any]], Sorting], batch: dict[str, Any]) -> Sorting:
+        """What decides which rows of people count: their group, and what the statistics see of them."""
+        sorting, codes = sort(batch), []
+        for statistic in self.statistics.values():
+            with named(statistic):
+                codes += statistic.row_codes(batch)
+        return sorting._replace(codes=codes)
+
+    def promise(self, statistic: Statistic) -> Guarantee:
+        """What one of the statistics promises here: of people, where there are any."""
+        promise = statistic.guarantee
+        if self.person is None:
+            return promise
+        neighbours: Any = f"person-{promise.neighbours}"
+        return dataclasses.replace(promise, neighbours=neighbours)
+
+    def lines(self, label: str | None = None) -> list[Line]:
+        """What a ledger books, one line for each statistic."""
+        lines = [
+            (name, Line(self.promise(statistic), self._label(name, label)[:_LABEL], self._rho(statistic)))
+            for name, statistic in self.statistics.items()
+        ]
+        return [self.grouping.lines(name, line) for name, line in lines]
 
     def _label(self, name: str, label: str | None) -> str:
         if label is not None:
-            return label if len(self._statistics) == 1 else f"{label}: {name}"
-        return name if self._by is None else named_by(name, self._by)
+            return label if len(self.statistics) == 1 else f"{label}: {name}"
+        return self.grouping.label(name, self.statistics[name], self.person)
+
+    def _rho(self, statistic: Statistic) -> float | None:
+        """The ρ of a statistic; for people, of one that is not made of sums, that of its ε."""
+        sums = self.person is None or statistic.delta
+        return statistic.rho if sums else pure_rho(statistic.epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for documents."""
+        statistics = [{"name": name, **statistic.to_dict()} for name, statistic in self.statistics.items()]
+        person = {} if self.person is None else {"person": self.person.to_dict()}
+        return {"statistics": statistics, **self.grouping.to_dict(), **person}
+
+
+def _grouping(by: Any, statistics: Mapping[str, Statistic], person: Person | None) -> tuple[Grouping, Person | None]:
+    """How records are divided, and the person as such groups count them."""
+    if by is None:
+        return NoGroups(), person
+    if unknown_groups(by):
+        selected = SelectedGroups.of(by, statistics, person)
+        return selected, selected.person
+    return DeclaredGroups(by), person
+
+
+def _read_groups(by: Any) -> Any:
+    """The groups of a document: columns with their domains, or their names alone."""
+    if by is None or isinstance(by, Mapping) or unknown_groups(by):
+        return by
+    return Schema({item.name: item.domain for item in map(Attribute.from_dict, by)})
 
 
 @overload
@@ -505,7 +532,7 @@ def release(
         format ``bruit.release/1``.
     by
         The declared groups, as in ``{"sex": ["F", "M"]}``. Or the name of a column, ``"zone"``, for a `Count` with a δ:
-        those of its values that many people have are named, as in `Groups`; in a list after it, sums and means of them.
+        those of its values that many people have are named, as in `SelectedGroups`; beside it, sums and means of them.
     person, rows, groups, rows_per_group
         Where people have several rows: the column that says whose row it is, and how many rows and groups of a person
         count, as in `Person`; or a `Person`. Without one, a guarantee speaks of a row.
@@ -530,34 +557,11 @@ def release(
     request = _release_of(what, by, Person.of(person, rows, groups, rows_per_group))
     if request.person is None:
         warn_of_people(source)
-    raw: Any = request.fold(source, rng)
-    results = request.publish(raw, ledger, rng, label=label)
+    results = request.publish(request.fold(source, rng), ledger, rng, label=label)
     return next(iter(results.values())) if isinstance(what, Statistic) else results
 
 
-def unknown_groups(by: Any) -> bool:
-    """Whether `by` names columns and declares no groups."""
-    return isinstance(by, str) or (isinstance(by, Sequence) and bool(by) and all(isinstance(name, str) for name in by))
-
-
-def _selection(what: Any, by: Any, person: Person | None) -> Groups | GroupStatistics:
-    """The selection of groups with many people, which a Count with a δ asks for, and what is published of them."""
-    statistics = {"count": what} if isinstance(what, Count) else _named(what)
-    counts = [name for name, statistic in statistics.items() if isinstance(statistic, Count)]
-    if len(counts) != 1:
-        raise ParameterError(
-            "Groups that are not declared are named by a Count with a δ, alone or before sums and means of them: "
-            '[Count(epsilon=0.5, delta=1e-6), Sum("fare", bounds=(0, 20), epsilon=0.5)]. Or declare the groups, as in '
-            'by={"zone": ["a", "b"]}.'
-        )
-    count: Any = statistics.pop(counts[0])
-    groups = Groups(by, epsilon=count.epsilon, delta=count.delta, neighbours=count.neighbours, person=person)
-    return GroupStatistics(groups, statistics) if statistics else groups
-
-
-def _release_of(what: Any, by: Any, person: Person | None) -> Release | Groups | GroupStatistics:
-    if unknown_groups(by) and not isinstance(what, Release | str | os.PathLike):
-        return _selection(what, by, person)
+def _release_of(what: Any, by: Any, person: Person | None) -> Release:
     if isinstance(what, str | os.PathLike):
         what = Release.from_json(Path(what).read_bytes())
     if not isinstance(what, Release):
@@ -589,22 +593,6 @@ def _titled(statistics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     for item in statistics:
         title = str(getattr(item, "title", ""))
         yield (title if title.isprintable() else repr(title)), item
-
-
-def _groups(by: Any) -> Schema:
-    if isinstance(by, str):
-        raise ParameterError(
-            f'The groups must be declared, as in by={{{by!r}: ["F", "M"]}}: reading them from the data would tell '
-            "which groups occur, and that is not covered by any noise."
-        )
-    if not isinstance(by, Schema | Mapping):
-        raise ParameterTypeError('by must declare the groups, as in by={"sex": ["F", "M"]}.')
-    schema = by if isinstance(by, Schema) else Schema(by)
-    if any(attribute.domain.missing == "drop" for attribute in schema.values()):
-        raise ParameterError('A record without a group cannot be dropped here: declare missing="category" or "refuse".')
-    if math.prod(attribute.size for attribute in schema.values()) > 10**6:
-        raise ParameterError("There must be at most a million groups.")
-    return schema
 
 
 def _is_table(source: Any) -> bool:

@@ -88,7 +88,8 @@ class _Case(NamedTuple):
 
     def counts(self, records: Any) -> NDArray[np.int64]:
         """The whole numbers without noise."""
-        return self.fold(records).reveal(design=self.release.digest)
+        counts: NDArray[np.int64] = self.fold(records).reveal(design=self.release.digest)
+        return counts
 
     def publish(self, raw: RawTally, ledger: Any = None, rng: Any = None) -> Results:
         """The results of the release."""

@@ -405,7 +405,10 @@ class Ledger(_Shared):
             notes.append("Of releases on disjoint parts, the worst part counts.")
         states = [self._state(entry) for entry in entries]
         if _LOST in states:
-            notes.append(f"{_LOST}: booked, and its file is not there; the program was stopped, or the file was moved.")
+            notes.append(
+                f"{_LOST}: booked, and its file is not there. The program was stopped, and the same command draws it; "
+                "or the file was moved."
+            )
         notes.append(f"neighbours: {self.neighbours}")
         about = {"budget": self._budget, "spent": spent.to_dict(), "remaining": left._asdict()}
         columns = _columns(entries, states, in_rho=self._rho is not None)

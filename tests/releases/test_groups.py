@@ -11,9 +11,9 @@ import pytest
 import bruit
 from bruit import Ledger
 from bruit.errors import BudgetError, DataTypeError, DesignError, ParameterError
-from bruit.releases import Count, Groups, GroupStatistics, Histogram, Mean, Median, Person, Sum, Variance
+from bruit.estimation.tally import RawTally
+from bruit.releases import Count, Histogram, Mean, Median, Person, Release, Sum, Variance
 from bruit.releases.noise import DiscreteLaplace
-from bruit.releases.selection import GroupTally
 
 FARES = {
     "rider": [*range(300), *range(300), *range(20)],
@@ -24,8 +24,8 @@ RIDER = Person("rider", groups=2, rows_per_group=1)
 SUM = Sum("fare", bounds=(0, 20), step=1.0, epsilon=1.0)
 
 
-def release(person: Person | None = None, **statistics: Any) -> GroupStatistics:
-    return GroupStatistics(Groups("zone", epsilon=1.0, delta=1e-6, person=person), statistics or {"fares": SUM})
+def release(person: Person | None = None, **statistics: Any) -> Release:
+    return Release({"count": Count(epsilon=1.0, delta=1e-6), **(statistics or {"fares": SUM})}, "zone", person)
 
 
 def test_each_group_has_its_people_and_its_sums() -> None:
@@ -68,7 +68,7 @@ def test_named_groups_are_published_with_their_sums_and_booked_at_once() -> None
 
 def test_the_noise_of_a_sum_hides_a_person_in_all_their_groups() -> None:
     whole = release(RIDER)
-    noise, alone = whole._drawn["fares"].noise(), SUM.noise()
+    noise, alone = whole.drawn["fares"].noise(), SUM.noise()
     assert isinstance(noise, DiscreteLaplace)
     assert isinstance(alone, DiscreteLaplace)
     # A person gives at most 20 steps to each of two groups.
@@ -137,7 +137,50 @@ def test_what_cannot_be_published_of_such_groups_is_said(statistics: Any, words:
 
 def test_sums_of_many_batches_are_exact_beyond_64_bits() -> None:
     whole = release(spread=Variance("fare", bounds=(0, 20), epsilon=1.0))
-    part = GroupTally(design=whole.digest, counts={"a": np.array([1, 1, 1, 2**62])})
+    part = RawTally(design=whole.digest, counts={"a": np.array([1, 1, 1, 2**62])})
     total = (part + part + part).reveal(design=whole.digest)["a"].tolist()
     assert total == [3, 3, 3, 3 * 2**62]
     assert len(whole.publish(part + part + part, rng=7)["spread"].labels) <= 1
+
+
+@pytest.mark.parametrize("name", ["Groups", "GroupStatistics", "GroupTally", "Bundle", "BundleTally"])
+def test_an_old_name_answers_with_the_new_one(name: str) -> None:
+    from bruit import releases
+
+    with pytest.raises(ImportError, match=r"is gone: write (Release|RawTally)"):
+        getattr(releases, name)
+    with pytest.raises(AttributeError):
+        _ = releases.Nonsense  # type: ignore[attr-defined]
+
+
+def test_a_document_of_undeclared_groups_and_of_a_union_is_read_back() -> None:
+    named = release(RIDER)
+    union = Release.union([named, Release({"all": Count(epsilon=1.0)}, None, Person("rider", rows=1))])
+    for whole in (named, union):
+        again = Release.from_json(whole.to_json())
+        assert again.digest == whole.digest
+        first, second = (item.publish(item.fold(FARES, 3), rng=7) for item in (whole, again))
+        assert {name: result.to_dict() for name, result in first.items()} == {
+            name: result.to_dict() for name, result in second.items()
+        }
+
+
+def test_a_union_books_all_at_once_and_its_parts_have_noise_of_their_own() -> None:
+    union = Release.union([Release({name: Count(epsilon=0.1)}, None) for name in ("first", "second")])
+    books = Ledger(epsilon=0.2)
+    results = union.publish(union.fold(FARES), books, rng=7, label="wave")
+    assert [entry.label for entry in books.entries] == ["wave: first", "wave: second"]
+    assert union.guarantee.epsilon == 0.2  # in decimals, as the ledger adds
+    drawn = [
+        [union.publish(union.fold(FARES), rng=seed)[name].value for seed in range(20)] for name in union.statistics
+    ]
+    assert drawn[0] != drawn[1]
+    assert results["first"].statistic["label"] == "wave"
+    with pytest.raises(ParameterError, match="each of its releases"):
+        union.law(union.fold(FARES))
+    with pytest.raises(ParameterError, match="different names"):
+        Release.union([Release(Count(epsilon=0.1))] * 2)
+    with pytest.raises(ParameterError, match="same person"):
+        Release.union(
+            [Release({"a": Count(epsilon=0.1)}), Release({"b": Count(epsilon=0.1)}, None, Person("r", rows=1))]
+        )
