@@ -65,13 +65,28 @@ def page() -> str:
     parts = [HEADER + first.help, _usage(first), _table(first)]
     for command in others:
         parts += [f"## `{' '.join(command.path)}`", command.help, _usage(command), _table(command)]
-    parts += ["## Exit codes", _exit_codes()]
+    parts += ["## Renamed", _renamed(), "## Exit codes", _exit_codes()]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def commands() -> list[str]:
     """Every command as it is typed, like ``bruit tour``."""
     return [" ".join(command.path) for command in _walk(_app(), ("bruit",))][1:]
+
+
+def _renamed() -> str:
+    from bruit.cli import renamed
+
+    rows = [f"| `bruit {old}` | {_cell(new)} |" for old, new in renamed.COMMANDS.items()]
+    for command, options in renamed.OPTIONS.items():
+        rows += [f"| `bruit {command} {old}` | {_cell(new)} |" for old, new in options.items()]
+    text = "Old commands and options, and what to write now. Whoever types an old one in this version is told the same."
+    return "\n".join([text, "", "| Old | New |", "|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    """A text as a cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def _exit_codes() -> str:

@@ -1,4 +1,4 @@
-"""Mechanisms and methods by name: those of this library, and those that others add by `register` or entry point.
+"""Mechanisms, methods and statistics by name: the library's own, and those of others by `register` or entry point.
 
 A plan document holds a name and never a module. What a name stands for is decided by the program that reads the
 document: by the classes that it has registered, and by the entry points of the packages that are installed.
@@ -75,6 +75,12 @@ class Registry(Generic[Kind]):
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
 
+    def define(self, name: str, kind: type[Kind]) -> None:
+        """Make a class known to documents; a public name stays what it is, any other is what was defined last."""
+        if not self._is_public(name) or self._is_same(name, kind):
+            self._entries.pop(name, None)
+            self.add(name, kind)
+
     def _is_same(self, name: str, kind: type[Kind]) -> bool:
         """Whether a name stands for this class already, perhaps as an earlier run of a notebook's cell made it."""
         known = self._entries.get(name)
@@ -107,6 +113,10 @@ class Registry(Generic[Kind]):
         self._load()
         return iter(tuple(self.meanings))
 
+    def classes(self) -> dict[str, type[Kind]]:
+        """The classes that are known here by name, also those that only documents name."""
+        return {name: entry.kind for name, entry in self._entries.items()}
+
     def __contains__(self, name: object) -> bool:
         taken = {known.lower() for known in (*self._entries, *self.meanings)} | self._aliases.keys()
         return isinstance(name, str) and name.lower() in taken
@@ -117,36 +127,42 @@ class Registry(Generic[Kind]):
             return
         self._loaded = True
         for point in metadata.entry_points(group=self.group):
-            if point.name not in self:
+            if not self._is_public(point.name):
                 kind = point.load()
-                self.add(point.name, kind, first_line(kind))
+                if point.name not in self or self._is_same(point.name, kind):  # an import may make a class known
+                    self.add(point.name, kind, first_line(kind))
+
+    def _is_public(self, name: str) -> bool:
+        return name.lower() in {known.lower() for known in self.meanings} | self._aliases.keys()
 
 
 def register(kind: Any, name: str | None = None, meaning: str | None = None) -> Any:
-    """Make a mechanism or a method known by name: to plans and their documents, to commands, `oracle` and `choose`.
+    """Make a class known by name: a mechanism or method to plans, documents and commands, a statistic to publications.
 
     Parameters
     ----------
     kind
-        A class that extends `Oracle`, `Number` or `Method`. It is returned, so that this works as a decorator.
+        A class that extends `Oracle`, `Number`, `Method` or `Statistic`. It is returned: this works as a decorator.
     name
-        Its name in methods and documents. The default is the class's own attribute `name`; of a method, `kind`.
+        Its name in methods, files and documents. The default is the class's own `name`; of methods and statistics,
+        `kind`.
     meaning
         What it is, in a few words; the first line of its docstring unless given.
 
     Notes
     -----
-    Registering lasts as long as the program. A package that is installed declares its mechanisms as entry points of the
-    group ``bruit.oracles``, ``bruit.numbers`` or ``bruit.methods`` instead, under their names. Then commands know them
-    too.
+    Registering lasts as long as the program. A package that is installed declares its classes as entry points of the
+    group ``bruit.oracles``, ``bruit.numbers``, ``bruit.methods`` or ``bruit.statistics`` instead, under their names.
+    Then commands know them too.
     """
     registry = getattr(kind, "kinds", None)
     if not isinstance(kind, type) or not isinstance(registry, Registry):
         raise ParameterTypeError(
-            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number or bruit.collection.Method."
+            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number, "
+            "bruit.collection.Method or bruit.releases.Statistic."
         )
     own = getattr(kind, registry.attribute, None) if name is None else name
-    if not isinstance(own, str):
+    if not isinstance(own, str) or (not own and name is None):
         raise ParameterError('The class has no name of its own: give one, as in register(MyOracle, "MINE").')
     registry.add(own, kind, meaning or first_line(kind))
     return kind

@@ -23,7 +23,7 @@ import pytest
 from bruit.collection import Method
 from bruit.numbers import Number
 from bruit.oracles import Oracle
-from bruit.releases import statistic
+from bruit.releases import Statistic
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -148,16 +148,14 @@ def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: p
 @contextlib.contextmanager
 def _unregistered() -> Iterator[None]:
     """Within the block, mechanisms and statistics may be made known that are forgotten when it ends."""
-    before = {registry: set(registry) for registry in (Oracle.kinds, Number.kinds, Method.kinds)}
-    kinds = dict(statistic._KINDS)
+    registries = (Oracle.kinds, Number.kinds, Method.kinds, Statistic.kinds)
+    before = {registry: set(registry.classes()) for registry in registries}
     try:
         yield
     finally:
         for registry, names in before.items():
-            for name in set(registry) - names:
+            for name in set(registry.classes()) - names:
                 registry.remove(name)
-        statistic._KINDS.clear()
-        statistic._KINDS.update(kinds)
 
 
 def test_few_examples_are_excused_from_running_and_each_says_why() -> None:

@@ -26,11 +26,9 @@ TAKING = {
     "releases/bounds_guide": "the same, before the limits are known",
     "cli/plan": "the option --missing",
     "cli/privatize": "the option --missing",
-    "cli/people": "the option --missing",
-    "cli/release": "the option --missing",
+    "cli/size": "the option --missing",
+    "cli/limits": "the option --missing",
     "cli/_questions": "what the options say, until it is in the domains",
-    "publications/publication": "a key of the file, until it is in the domains",
-    "releases/declared": "what options and files say, until it is in the domains",
     "releases/bounds": "numbers without declared bounds",
 }
 

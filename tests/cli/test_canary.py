@@ -35,10 +35,10 @@ COMMANDS: dict[str, list[Any]] = {
     "release {file} --histogram x=no,yes -e 1": WORDS,
     "release {file} --mean x=0..1 -e 1": NUMBERS,
     "release {file} --median x=0..1 -e 1": NUMBERS,
-    "release {file} --bounds x -e 1": NUMBERS,
-    "release {file} --mean x=0..1 --weight x=0..1 -e 1": NUMBERS,
+    "release {file} --statistic 'bounds: x' -e 1": NUMBERS,
+    "release {file} --statistic 'mean: x=0..1 weighted_by=x=0..1' -e 1": NUMBERS,
     "release {file} --count --by x=no,yes -e 1": WORDS,
-    "bounds {file} --person x -e 1": WORDS,
+    "limits {file} --person x -e 1": WORDS,
 }
 #: The same where the data stand in the place of something else, by mistake.
 MISTAKES: dict[str, list[Any]] = {

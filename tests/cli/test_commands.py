@@ -269,7 +269,7 @@ def test_data_sets_are_listed_described_and_written(run, tmp_path):
 
 def test_help_and_version_are_there_for_every_command(run):
     assert run("--version").out.strip() == f"bruit {bruit.__version__}"
-    for command in ((), ("tour",), ("privatize",), ("estimate",), ("choose",), ("people",), ("audit",), ("data",)):
+    for command in ((), ("tour",), ("privatize",), ("estimate",), ("choose",), ("size",), ("audit",), ("data",)):
         told = run(*command, "--help")
         assert max(map(len, told.out.splitlines())) <= 80
 
@@ -301,7 +301,7 @@ def test_a_hundred_values_fit_the_terminal(run, tmp_path):
     shown = run("estimate", "r.parquet")
     assert "and 80 less frequent values" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
-    assert len(run("estimate", "r.parquet", "--rows", 0).out.splitlines()) > 100
+    assert len(run("estimate", "r.parquet", "--show", 0).out.splitlines()) > 100
 
 
 def test_values_with_commas_can_be_declared(run, tmp_path):

@@ -16,10 +16,10 @@ def test_two_groups_are_planned_collected_and_read(run, tmp_path):
         always = plan.tally({"cheats": np.concatenate([reports, np.zeros(2_000, np.uint8)])})
         (tmp_path / f"tally{place}.json").write_text(always.to_json())
     files = ("tally0.json", "tally1.json", "--plan", "plan.json", "--second-plan", "plan.2.json")
-    body = run("compliance", *files, "--json").json()
+    body = run("analyse", "compliance", *files, "--json").json()
     assert body["quantities"][1]["low"] < 0.1 < body["quantities"][1]["high"]
-    assert "send no whatever the device draws" in run("compliance", *files).out
-    assert "10.0 %" in run("compliance", "tally0.json", "--plan", "plan.json").out
+    assert "send no whatever the device draws" in run("analyse", "compliance", *files).out
+    assert "10.0 %" in run("analyse", "compliance", "tally0.json", "--plan", "plan.json").out
 
 
 def test_what_would_show_nothing_is_refused_and_nothing_is_written(run, tmp_path):

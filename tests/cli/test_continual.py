@@ -10,9 +10,9 @@ from bruit.releases import Result
 
 def test_a_series_is_begun_goes_on_and_is_shown(run: Any, tmp_path: Path) -> None:
     start = ["continual", "start", "visits.series", "--steps", 3, "-e", 1, "--delta", 1e-6, "--ledger", "visits.ledger"]
-    assert "Budget exceeded" in run(*start, "--budget", 0.5, "--budget-delta", 1e-5, code=5).err
+    assert "Budget exceeded" in run(*start, "--budget", "0.5,1e-5", code=5).err
     (tmp_path / "visits.ledger").unlink()
-    begun = run(*start, "--budget", 1, "--budget-delta", 1e-5)
+    begun = run(*start, "--budget", "1,1e-5")
     assert "3 days" in begun.out
     assert "true counts" in begun.err
     assert "no day yet" in run("continual", "show", "visits.series", code=2).err

@@ -51,7 +51,7 @@ def test_a_figure_is_the_one_file_that_was_asked_for(run, reports, tmp_path, nam
         (("--figure", "nodir/out.png"), "The folder nodir does not exist."),
         (("--tally", "nodir/t.json"), "The folder nodir does not exist."),
         (("--tally", "t.csv"), "--tally must name a file that ends in .json"),
-        (("--rows", "-1"), "--rows must be a whole number, 0 or above"),
+        (("--show", "-1"), "--show must be a whole number, 0 or above"),
         (("--target", "everyone"), "--target must be one of"),
         (("--interval", "exact"), "--interval must be one of"),
     ],

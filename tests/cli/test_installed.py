@@ -62,7 +62,7 @@ def stranger(tmp_path):
 def test_an_installed_command_is_listed_without_being_imported_and_runs_as_ours_do(stranger):
     code, out, err = stranger("--help")
     assert (code, err) == (0, "")
-    assert "greet       From the package stranger." in out
+    assert "greet      From the package stranger." in out
     assert out.count("  data  ") == 1
     assert stranger("greet", "Ann", "--loud") == (0, "hello ANN\n", "imported\n")
     code, out, err = stranger("greet", "nobody")

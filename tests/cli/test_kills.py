@@ -1,4 +1,4 @@
-"""Kills of `bruit release`, `bruit publish` and `bruit bounds`: one draw for one booking, and none is lost.
+"""Kills of `bruit release`, `bruit publish` and `bruit limits`: one draw for one booking, and none is lost.
 
 Each series is one result. It is run and killed some times, at an instant that is planted or at a random one, and then
 once to the end. Whatever the runs printed or left is compared with the ledger.
@@ -26,7 +26,7 @@ FORGE = """
 import json, os, signal, sys
 import bruit.publications.publishing, bruit.engines.csv, bruit.engines.arrow, pyarrow.parquet, bruit.cli.release
 from pathlib import Path
-from bruit.cli import bounds, publish, result
+from bruit.cli import limits, publish, result
 from bruit.cli.app import main
 from bruit.releases import once
 
@@ -122,11 +122,22 @@ class Series:
             plan.write_text(PUBLICATION.format(number=number))
             return ["publish", plan.name, "--json"]
         book = ["--ledger", "visits.ledger", "--budget", "1000", "--json"]
-        person = ["--person", "visitor"]
-        if self.command == "bounds":
-            return ["bounds", "visits.csv", *person, "-e", "1", "--spend", f"2.{1000 + number}", "--most", "5", *book]
-        asked = ["--count", "--mean", "age=0..100", "-e", f"0.{1000 + number}", "-o", f"run {number}.json"]
-        return ["release", "visits.csv", *asked, *person, "--rows", "3", "--force", *book]
+        if self.command == "limits":
+            return [
+                "limits",
+                "visits.csv",
+                "--person",
+                "visitor",
+                "-e",
+                "1",
+                "--spend",
+                f"2.{1000 + number}",
+                "--most",
+                "5",
+                *book,
+            ]
+        asked = ["--count", "--mean", "age=0..100", "-e", f"0.{1000 + number}", "-o", f"run {number}.json!"]
+        return ["release", "visits.csv", *asked, "--person", "visitor:rows=3", *book]
 
     def run(self, number: int, plan: str = "", after: float | None = None, *more: str) -> tuple[int, str]:
         """The status with which a run ended, and what it printed."""
@@ -186,7 +197,7 @@ def check_series(series: Series, number: int, plans: list[tuple[str, float | Non
     assert len(shown) == 1, "Two draws of one booking were shown."
     own = [entry for entry in series.entries() if entry.index not in before]
     assert len({entry.result for entry in own}) == 1, "It is booked twice, and one of the results is lost."
-    assert len(own) == {"bounds": 1, "release": 2, "publish": 2}[series.command]
+    assert len(own) == {"limits": 1, "release": 2, "publish": 2}[series.command]
     assert series.results()[own[0].result] in shown
     return kills
 
@@ -200,7 +211,7 @@ def forge():
     process.wait(20)
 
 
-@pytest.fixture(params=["release", "publish", "bounds"])
+@pytest.fixture(params=["release", "publish", "limits"])
 def series(request, tmp_path, forge):
     return Series(tmp_path, request.param, forge)
 

@@ -153,9 +153,9 @@ def test_a_lazy_frame_that_cannot_be_collected_is_an_error_without_its_data(peop
     ("arguments", "words"),
     [
         (("ledger", "my.ledger"), "No such command 'my.ledger'. Did you mean bruit ledger show my.ledger?"),
-        (("choose", "--epsilon", 1), "Missing option '--k'. How many answers the question has."),
-        (("bounds", "p.csv", "--persn", "patient", "-e", 1), "No such option: --persn (Possible options: --person)"),
-        (("bounds", "p.csv", "--zebra", "patient", "-e", 1), "No such option: --zebra"),
+        (("choose", "--k", 4), "Missing option '--epsilon' / '-e'. The most that a person's reports may tell."),
+        (("limits", "p.csv", "--persn", "patient", "-e", 1), "No such option: --persn (Possible options: --person)"),
+        (("limits", "p.csv", "--zebra", "patient", "-e", 1), "No such option: --zebra"),
     ],
 )
 def test_an_error_about_the_words_of_a_command_says_what_was_probably_meant(run, arguments, words):
@@ -163,7 +163,7 @@ def test_an_error_about_the_words_of_a_command_says_what_was_probably_meant(run,
     assert refused.endswith(f"Error: {words}")
 
 
-@pytest.mark.parametrize("command", [("bounds", "--person", "patiant"), ("release", "--mean", "patiant=0..9")])
+@pytest.mark.parametrize("command", [("limits", "--person", "patiant"), ("release", "--mean", "patiant=0..9")])
 def test_nothing_is_said_about_books_when_the_work_fails(run, tmp_path, command):
     (tmp_path / "p.csv").write_text("patient\n1\n2\n")
     name, *options = command

@@ -80,10 +80,10 @@ MISTAKES = [
         ("--consistent must", "Did you mean 'norm-sub'?"),
         "estimate reports.csv --consistent norm-sub",
     ),
-    Mistake("compare smokes=no,yes -e 1", ("bruit choose",), "choose --k 2 -e 1"),
+    Mistake("choose smokes=no,yes -e 1", ("bruit choose --k 2",), "choose --k 2 -e 1"),
     Mistake(
         "release people.csv --count -e 1 --delta 1e-6 --ledger pure.ledger",
-        ("has no δ", "Of ε, 1.0 remain of 1.0", "--budget-delta"),
+        ("has no δ", "Of ε, 1.0 remain of 1.0", "--budget 1,1e-6"),
         "release people.csv --count -e 1 --ledger pure.ledger",
     ),
     Mistake("study run attak", ("Did you mean 'attack'?",)),

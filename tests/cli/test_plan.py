@@ -166,6 +166,7 @@ def test_a_plan_is_not_replaced_unless_forced_and_needs_an_epsilon(run, planned)
     planned("SMP[ADP]")
     assert "exists" in run("plan", *DECLARED, "-e", 3, "-o", "plan.json", code=2).err
     planned("SPL[ADP]", "--force")
+    run("plan", *DECLARED, "-e", 3, "-o", "plan.json!")
     assert "--epsilon must be given" in run("plan", *DECLARED, code=2).err
 
 
@@ -218,15 +219,15 @@ def test_the_tables_of_several_attributes_and_of_one_that_is_named(run, planned,
 
 
 def test_methods_are_compared_as_in_the_library(run):
-    found = run("compare", *DECLARED, "-e", 1, "--published", "--json").json()
+    found = run("choose", *DECLARED, "-e", 1, "--published", "--json").json()
     schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
     ranked = bruit.compare(schema, 1.0, published=True)
     assert [row["method"] for row in found["methods"]] == [row.method for row in ranked]
-    told = run("compare", *DECLARED, "-e", 1, "--published")
+    told = run("choose", *DECLARED, "-e", 1, "--published")
     assert "RS+FD[GRR] (published) ✗" in told.out
     assert "does not hold" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
-    (only,) = run("compare", *DECLARED, "-e", 1, "--method", "SPL[OUE]", "--json").json()["methods"]
+    (only,) = run("choose", *DECLARED, "-e", 1, "--method", "SPL[OUE]", "--json").json()["methods"]
     assert only["method"] == "SPL[OUE]"
 
 

@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import documents, engines, releases
-from bruit.cli.release import quantile_list
 from bruit.errors import ParameterError
 from bruit.privacy import Ledger
+from bruit.releases.quantiles.ranked import quantile_list
 from bruit.tables import Column, Table
 
 BRUIT = Path(sys.executable).with_name("bruit")
 SECRET = "s3cr3t-value"
 N = 4000
-DECILES = ("--quantiles", "income=0..100", "--at", "0.1:0.9:0.1")
+DECILES = ("--statistic", "quantiles: income=0..100 at=0.1:0.9:0.1")
 BOOK = ("--ledger", "budget.jsonl", "--budget", 1)
 
 
@@ -101,19 +101,19 @@ def test_results_go_to_a_table_with_their_column_group_and_label(run, people, tm
 
 
 def test_bounds_that_nobody_knows_are_published_by_the_name_of_a_column(run, people):
-    body = run("release", "people.csv", "--bounds", "income", "-e", 1, "--seed", 1, "--json").json()
+    body = run("release", "people.csv", "--statistic", "bounds: income", "-e", 1, "--seed", 1, "--json").json()
     low, high = (row["value"] for row in body["values"])
     assert low <= np.quantile(people["income"], 0.01)
     assert high >= np.quantile(people["income"], 0.99)
-    told = run("release", "people.csv", "--bounds", "income=0..1", "-e", 1, code=2)
-    assert "--bounds takes the name of a column alone, as in --bounds income" in told.err
+    told = run("release", "people.csv", "--statistic", "bounds: income=0..1", "-e", 1, code=2)
+    assert "Kind 'bounds' has no option 'income'" in told.err
 
 
 def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
     (tmp_path / "gaps.csv").write_text("sex\n" + 'F\nM\n""\n' * 300)
     told = run("release", "gaps.csv", "--count", "--by", "sex=F,M", "-e", 1, code=3)
-    assert "Add --no-group group" in told.err
-    options = ("--count", "--by", "sex=F,M", "--no-group", "group", "-e", 1, "--seed", 1, "--json")
+    assert "Add --missing sex=category" in told.err
+    options = ("--count", "--by", "sex=F,M", "--missing", "sex=category", "-e", 1, "--seed", 1, "--json")
     rows = run("release", "gaps.csv", *options).json()["values"]
     assert [row["label"] for row in rows] == ["F", "M", "(missing)"]
     assert abs(rows[2]["value"] - 300) < 30
@@ -121,15 +121,16 @@ def test_rows_without_a_group_are_refused_or_a_group(run, tmp_path):
 
 @pytest.mark.usefixtures("any_epsilon")
 def test_weights_with_a_declared_bound(run, people):
-    options = ("--count", "--mean", "age=0..120", "--sum", "age=0..120", "--weight", "rooms=0..3", "-e", 30)
-    body = run("release", "people.csv", *options, "--seed", 1, "--json").json()
+    weighted = [f"{kind} weighted_by=rooms=0..3" for kind in ("count:", "mean: age=0..120", "sum: age=0..120")]
+    options = [word for text in weighted for word in ("--statistic", text)]
+    body = run("release", "people.csv", *options, "-e", 30, "--seed", 1, "--json").json()
     values = sorted(row["value"] for item in body["results"] for row in item["result"]["values"])
     weights = people["rooms"]
     expected = sorted([weights.sum(), np.average(people["age"], weights=weights), (people["age"] * weights).sum()])
     assert values == pytest.approx(expected, rel=0.01)
-    told = run("release", "people.csv", "--median", "age=0..120", "--weight", "rooms=0..3", "-e", 1, code=2)
-    assert "weights in counts, sums and means" in told.err
-    told = run("release", "people.csv", "--count", "--weight", "rooms=1..3", "-e", 1, code=2)
+    told = run("release", "people.csv", "--statistic", "median: age=0..120 weighted_by=rooms=0..3", "-e", 1, code=2)
+    assert "Kind 'median' has no option 'weighted_by'" in told.err
+    told = run("release", "people.csv", "--statistic", "count: weighted_by=rooms=1..3", "-e", 1, code=2)
     assert "write rooms=0..3" in told.err
 
 
@@ -152,7 +153,7 @@ def test_a_row_in_a_ledger_of_people_is_refused_with_what_helps(run, people, tmp
     Ledger.open(tmp_path / "people.ledger", epsilon=1.0, neighbours="person-add-remove")
     told = run("release", "people.csv", "--count", "-e", 1, "--ledger", "people.ledger", code=5)
     assert "protects a row, and the ledger people with all their rows" in told.err
-    assert "--person user_id --rows 10" in told.err
+    assert "--person user_id:rows=10" in told.err
 
 
 def test_a_seed_gives_the_numbers_of_the_library_and_marks_them(run, people):
@@ -168,7 +169,7 @@ STATISTICS = [
     (("--count",), lambda people: [N], 100),
     (("--sum", "age=0..120"), lambda people: [people["age"].sum()], 5000),
     (("--mean", "age=0..120"), lambda people: [people["age"].mean()], 3),
-    (("--variance", "age=0..120"), lambda people: [people["age"].var()], 120),
+    (("--statistic", "variance: age=0..120"), lambda people: [people["age"].var()], 120),
     (
         ("--histogram", "rooms=1,2,3"),
         lambda people: [(people["rooms"] == k).sum() for k in (1, 2, 3)],
@@ -181,7 +182,7 @@ STATISTICS = [
     ),
     (("--median", "age=0..120:1"), lambda p: [np.median(p["age"])], 5),
     (
-        ("--quantiles", "age=0..120/120", "--at", "1/2", "--method", "histogram"),
+        ("--statistic", "quantiles: age=0..120/120 at=1/2 method=histogram"),
         lambda people: [np.median(people["age"])],
         8,
     ),
@@ -308,7 +309,7 @@ MISSING_DECLARATIONS = [
     (("--count", "--by", "sex=?"), "--by sex=? needs a δ"),
     (("--count", "--by", "sex"), "--count --by sex=? --delta 1e-6"),
     (("--mean", "age=0..120", "--by", "sex=?"), "would tell which groups occur"),
-    (("--count", "--by", "sex=?", "--delta", "1e-6", "--person", "sex"), "--person sex --groups 3"),
+    (("--count", "--by", "sex=?", "--delta", "1e-6", "--person", "sex"), "--person sex:groups=3"),
     (("--mean", "age=0..120/7"), "write age=0..120:1"),
 ]
 
@@ -331,13 +332,23 @@ NONSENSE = [
     ("--count", "-e", 1, "--budget", 1),
     ("--count", "-e", 1, "-o", "result.txt"),
     ("--count", "-e", 1, "-o", "nowhere/result.json"),
-    ("--count", "-e", 1, "--level", 1),
-    ("--count", "-e", 1, "--show", -1),
+    ("--count", "-e", 1, "-n", 0),
+    ("--count", "-e", 1, "--budget", "1,1"),
+    ("--count", "-e", 1, "--budget", "1,0,0"),
+    ("--count", "-e", 1, "--budget", "nan"),
+    ("--count", "-e", 1, "--missing", "age=drop"),
+    ("--count", "-e", 1, "--by", "sex=F,M", "--missing", "sex=drop"),
+    ("--mean", "age=0..1", "-e", 1, "--missing", "age=drop", "--missing", "age=refuse"),
+    ("--mean", "age=0..1", "-e", 1, "--missing", "=drop"),
+    ("--count", "-e", 1, "--person", "visitor:rows=0"),
+    ("--count", "-e", 1, "--person", "visitor:row=3"),
+    ("--count", "-e", 1, "--person", "visitor:rows=2,rows=3"),
+    ("--statistic", "mean", "-e", 1),
     ("--count", "-e", 1, "--seed", -1),
     ("--mean", "age=5..1", "-e", 1),
-    ("--mean", "age=0..1", "--method", "joint", "-e", 1),
-    ("--median", "age=0..1", "--method", "magic", "-e", 1),
-    ("--quantiles", "age=0..1", "--at", "2", "-e", 1),
+    ("--statistic", "mean: age=0..1 method=joint", "-e", 1),
+    ("--statistic", "median: age=0..1 method=magic", "-e", 1),
+    ("--statistic", "quantiles: age=0..1 at=2", "-e", 1),
     ("--quantiles", "age=0..1:0.3", "-e", 1),
     ("--median", "age=0..1", "--missing", "category", "-e", 1),
     ("--histogram", "age=1..0/3", "-e", 1),
@@ -357,7 +368,7 @@ def test_an_option_that_cannot_be_is_a_message_and_spends_nothing(run, people, t
     "given", ["", "a", "0.1:0.9", "0.9:0.1:0.1", "0:1:0", "0:1:0.0001", "1.5", "-0.5", "1/0", "nan"]
 )
 def test_a_list_of_quantiles_that_is_none_is_refused(given):
-    with pytest.raises(ParameterError, match="--at"):
+    with pytest.raises(ParameterError, match="at "):
         quantile_list(given)
 
 
@@ -394,9 +405,10 @@ def test_results_are_not_replaced_unless_forced_and_never_take_the_place_of_data
     ask = ("release", "people.csv", "--count", "-e", 0.1)
     run(*ask, "-o", "r.json")
     assert "paid for" in run(*ask, "-o", "r.json", code=2).err
-    run(*ask, "-o", "r.json", "--force")
+    assert "-o r.json!" in run(*ask, "-o", "r.json", code=2).err
+    run(*ask, "-o", "r.json!")
     for ledger in ("b.json", "./b.json"):
-        refused = run(*ask, "--ledger", ledger, "--budget", 1, "-o", "b.json", "--force", code=2)
+        refused = run(*ask, "--ledger", ledger, "--budget", 1, "-o", "b.json!", code=2)
         assert "another file than the ledger" in refused.err
     assert not (tmp_path / "b.json").exists()
 
@@ -409,12 +421,15 @@ def test_without_a_ledger_a_note_says_that_nothing_is_booked(run, people, tmp_pa
 def test_what_is_saved_nowhere_is_shown_whole(run, people, tmp_path):
     values = ("--histogram", "age=0..120/60", "-e", 1)
     assert run("release", "people.csv", *values).out.count(" … ") == 60
-    assert "nothing keeps the whole" in run("release", "people.csv", *values, "--show", 5, code=2).err
-    assert run("release", "people.csv", *values, "--show", 0).out.count(" … ") == 60
-    told = run("release", "people.csv", *values, "--show", 5, "-o", "ages.json")
-    assert told.out.count(" … ") == 5
+    told = run("release", "people.csv", *values, "-o", "ages.json")
+    assert told.out.count(" … ") == 20
     assert "bruit result ages.json" in told.out
     assert run("result", "ages.json").out.count(" … ") == 60
+    assert run("result", "ages.json", "--show", 5).out.count(" … ") == 5
+    run("result", "ages.json", "--level", 0.9, "-o", "ages.csv")
+    assert len((tmp_path / "ages.csv").read_text().splitlines()) == 61
+    assert "-o ages.csv!" in run("result", "ages.json", "-o", "ages.csv", code=2).err
+    run("result", "ages.json", "-o", "ages.csv!")
 
 
 def test_a_ledger_of_other_neighbours_or_another_budget_is_refused(run, people):
@@ -512,49 +527,48 @@ def test_a_person_is_bounded_booked_and_asked_for_when_a_file_repeats_an_identif
     rows = [f"{who},{page}" for who in range(5) for page in ("news", "news", "sport")]
     (tmp_path / "views.csv").write_text("visitor,page\n" + "\n".join(rows) + "\n")
     ask = ("release", "views.csv", "--count", "-e", 1, "--by", "page=news,sport", "--seed", 1)
-    bounds = ("--person", "visitor", "--groups", 2, "--rows-per-group", 1)
+    bounds = ("--person", "visitor:groups=2,rows_per_group=1")
     kept = run(*ask, *bounds, "--ledger", "l.jsonl", "--budget", 2, "--json").json()
     assert kept["guarantee"]["neighbours"] == "person-add-remove"
     assert kept["statistic"]["person"] == {"column": "visitor", "groups": 2, "rows_per_group": 1, "missing": "refuse"}
     warned = run(*ask)
-    assert "--person visitor --rows 10" in warned.err
+    assert "--person visitor:rows=10" in warned.err
     assert "looks like an identifier" not in run(*ask, *bounds).err
     assert "--person user_id" in run(*ask, "--rows", 3, code=2).err
-    assert "--rows 10" in run(*ask, "--person", "visitor", code=2).err
+    assert "--person visitor:rows=10" in run(*ask, "--person", "visitor", code=2).err
     assert "person-add-remove" in run(*ask, "--ledger", "l.jsonl", code=5).err
 
 
 def test_tables_of_counts_are_published_and_shown_again(run, tmp_path):
     rows = "F,no,31\nM,no,62\nF,yes,22\nM,no,57\n" * 50
     (tmp_path / "people.csv").write_text("sex,smokes,age\n" + rows)
-    columns = ("--cross", "sex=F,M", "--cross", "smokes=no,yes", "--cross", "age=0..90/3")
-    booked = ("-e", "1", "--delta", "1e-6", "--ledger", "l.jsonl", "--budget", "1", "--budget-delta", "1e-5")
-    shown = run("release", "people.csv", *columns, *booked).out
+    columns = "tables: sex=F,M & smokes=no,yes & age=0..90/3"
+    booked = ("-e", "1", "--delta", "1e-6", "--ledger", "l.jsonl", "--budget", "1,1e-5")
+    shown = run("release", "people.csv", "--statistic", columns, *booked).out
     assert "sex × smokes" in shown
     assert "tables agree" in shown
     document = run("result", "l.jsonl", "0", "--json").json()
     assert len(document["values"]) == 4 + 6 + 6
     assert document["values"][0]["group"] == "sex × smokes"
     assert "tables of sex, smokes, age" in run("ledger", "show", "l.jsonl").out
-    chosen = run(
-        "release", "people.csv", *columns, "--table", "sex,age", "--table", "smokes", "-e", "1", "--json"
-    ).json()
+    chosen = run("release", "people.csv", "--statistic", f"{columns} tables=sex,age;smokes", "-e", "1", "--json").json()
     assert [row["group"] for row in chosen["values"]] == ["sex × age"] * 6 + ["smokes"] * 2
 
 
 def test_tables_that_cannot_be_are_refused_with_the_option(run, tmp_path):
     (tmp_path / "people.csv").write_text("sex,smokes\nF,no\nM,\n")
-    known = ("release", "people.csv", "-e", "1", "--cross", "sex=F,M")
-    assert "--table must name columns of --cross" in run(*known, "--table", "sex,smoke", code=2).err
-    assert "declares a column twice" in run(*known, "--cross", "sex=F,M", code=2).err
-    assert "must be declared, as in --cross smokes=no,yes" in run(*known, "--cross", "smokes=?", code=2).err
-    assert "--missing drop is not for --cross" in run(*known, "--missing", "drop", code=2).err
+    known = ("release", "people.csv", "-e", "1", "--statistic")
+    sexes, both = "tables: sex=F,M", "tables: sex=F,M & smokes=no,yes"
+    assert "tables must name columns" in run(*known, f"{both} tables=sex,smoke", code=2).err
+    assert "declare a column twice" in run(*known, f"{sexes} & sex=F,M", code=2).err
+    assert "must be declared, as in smokes=no,yes" in run(*known, f"{sexes} & smokes=?", code=2).err
+    assert "--missing drop is not for tables" in run(*known, both, "--missing", "drop", code=2).err
     assert "'smokes': some records have no value. Add --missing category" in " ".join(
-        run(*known, "--cross", "smokes=no,yes", code=3).err.split()
+        run(*known, both, code=3).err.split()
     )
-    run(*known, "--cross", "smokes=no,yes", "--missing", "category")
-    alone = ("release", "people.csv", "-e", "1", "--table", "sex,smokes")
-    assert "--table names columns of --cross" in run(*alone, code=2).err
+    run(*known, both, "--missing", "category")
+    own = run(*known, both, "--missing", "smokes=category", "--json").json()
+    assert len(own["values"]) == 2 * 3
 
 
 def test_a_release_that_the_ledger_has_is_not_paid_for_twice_unless_again(run, people, tmp_path):
@@ -582,7 +596,7 @@ def test_a_release_that_the_ledger_has_is_not_paid_for_twice_unless_again(run, p
 
 
 def test_a_dry_run_says_the_error_of_means_for_the_rows_that_are_expected(run):
-    ask = ("release", "none.csv", "--mean", "age=0..120", "-e", 1, "--expected-rows")
+    ask = ("release", "none.csv", "--mean", "age=0..120", "-e", 1, "-n")
     assert "1,500 records in each group" in run(*ask, 3000, "--by", "sex=F,M", "--dry-run").out
     assert "± is one standard deviation of the noise" in run(*ask, 3000, "--dry-run").out
     assert "is for --dry-run" in run(*ask, 3000, code=2).err
@@ -604,10 +618,10 @@ def test_groups_that_nobody_declares_count_people_where_a_person_is_named_and_sa
     rows = [f"u{i % 300},s{i % 2}" for i in range(900)]
     (tmp_path / "orders.csv").write_text("\n".join(["user_id,shop", *rows]) + "\n")
     ask = ("release", "orders.csv", "--count", "--by", "shop=?", "-e", 5, "--delta", 1e-6)
-    people = run(*ask, "--person", "user_id", "--groups", 2).out
+    people = run(*ask, "--person", "user_id:groups=2").out
     assert "Released number of people by shop" in people
     assert re.search(r"groups above \d+ people with noise", people)
-    counts = [int(row["value"]) for row in run(*ask, "--person", "user_id", "--groups", 2, "--json").json()["values"]]
+    counts = [int(row["value"]) for row in run(*ask, "--person", "user_id:groups=2", "--json").json()["values"]]
     assert all(abs(count - 150) < 40 for count in counts)  # and not the 450 rows of each
     rows = run(*ask).out
     assert "Released count by shop" in rows

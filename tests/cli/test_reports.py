@@ -54,7 +54,7 @@ def test_another_plan_is_not_replaced_unless_forced(run, survey, tmp_path):
     assert "r.csv.plan.json is another plan" in refused.err
     assert not (tmp_path / "r.csv").exists()
     run("privatize", survey, *ask("r.csv", 1))  # the same plan may stay
-    run("privatize", survey, *ask("r.csv", 2, "--force"))
+    run("privatize", survey, *ask("r.csv!", 2))
     assert plan_of(tmp_path / "r.csv.plan.json").epsilon == 2
 
 

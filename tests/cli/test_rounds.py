@@ -117,13 +117,11 @@ def test_choose_and_people_know_the_mean_over_rounds(run):
     best = table["oracles"][0]
     assert best["oracle"] == "SS"
     assert best["rare"] == pytest.approx(0.585, rel=0.01)
-    once = run("people", "--k", 24, "-e", 1, "--half-width", 0.02, "--json").json()
-    again = run(
-        "people", "--k", 24, "-e", 1, "--half-width", 0.02, "--epoch-epsilon", 2, "--rounds", 12, "--json"
-    ).json()
+    once = run("size", "--k", 24, "-e", 1, "--half-width", 0.02, "--json").json()
+    again = run("size", "--k", 24, "-e", 1, "--half-width", 0.02, "--epoch-epsilon", 2, "--rounds", 12, "--json").json()
     needed = {row["mechanism"]: row["people"] for row in again["mechanisms"]}
     assert all(needed[row["mechanism"]] < row["people"] for row in once["mechanisms"])
-    assert "epoch_epsilon=2.0" in run("people", "--k", 24, "-e", 1, "--half-width", 0.02, "--rounds", 12, code=2).err
+    assert "epoch_epsilon=2.0" in run("size", "--k", 24, "-e", 1, "--half-width", 0.02, "--rounds", 12, code=2).err
 
 
 def test_a_plan_with_rounds_is_opened_from_beside_its_reports(run, planned, tmp_path):

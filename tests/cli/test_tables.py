@@ -86,10 +86,10 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
         return [name for name in names if name not in told.out]
 
     assert missing(run(*ask)) == []
-    assert "would hide a part of what is paid for" in run(*ask, "--show", 5, code=2).err
-    kept = run(*ask, "-o", "r.json", "--show", 5)
-    assert len(missing(kept)) == 55
-    assert "and 55 more values (the next command shows all, and spends nothing)" in " ".join(kept.out.split())
+    assert "bruit result my.ledger 0 --show 5" in run(*ask, "--show", 5, code=2).err
+    kept = run(*ask, "-o", "r.json")
+    assert len(missing(kept)) == 40
+    assert "and 40 more values (the next command shows all, and spends nothing)" in " ".join(kept.out.split())
     assert "bruit result r.json" in kept.out
     assert missing(run("result", "r.json")) == []
 
@@ -97,7 +97,7 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(documents, "sync", full)
-    assert missing(run(*ask, "-o", "again.json", "--show", 5, code=4)) == []
+    assert missing(run(*ask, "-o", "again.json", code=4)) == []
 
 
 @pytest.mark.audit("study")
@@ -105,8 +105,8 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
     "command",
     [
         ("choose", "--k", 64, "-e", 1),
-        ("compare", "-e", 1, "sex=F,M", "age=0..9", "--published"),
-        ("people", "--k", 5, "-e", 1, "--half-width", 0.01),
+        ("choose", "-e", 1, "sex=F,M", "age=0..9", "--published"),
+        ("size", "--k", 5, "-e", 1, "--half-width", 0.01),
         ("plan", "-e", 1, "sex=F,M", "age=0..9"),
         ("audit", "-e", 1, "--k", 5, "--trials", 2000, "--level", 1 - 1e-7),
         ("data",),

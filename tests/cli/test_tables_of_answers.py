@@ -32,10 +32,12 @@ def test_a_public_attribute_goes_from_the_plan_to_the_groups(run, people):
     assert "nobody answered of 1 group" in shown
     document = run("estimate", "r.parquet", "--by", "school", "--json").json()
     assert {row["group"] for row in document["rows"]} == {"A", "B"}
-    differences = run("difference", "r.parquet", "--by", "school", "--json").json()["differences"]
+    differences = run("analyse", "difference", "r.parquet", "--by", "school", "--json").json()["differences"]
     assert differences[0]["lower"] < 0.4 < differences[0]["upper"]
     assert "--by must name" in run("estimate", "r.parquet", "--by", "smokes", code=2).err
-    assert "--value must be" in run("difference", "r.parquet", "--by", "school", "--value", "Yes", code=2).err
+    assert (
+        "--value must be" in run("analyse", "difference", "r.parquet", "--by", "school", "--value", "Yes", code=2).err
+    )
 
 
 def test_few_people_for_many_groups_are_warned_of(run):
@@ -66,9 +68,9 @@ def test_reports_on_single_attributes_have_no_table(run, people):
 def test_two_surveys_are_compared_and_not_one_with_itself(run, people):
     for name in ("march.csv", "june.csv"):
         run("privatize", people, "smokes=no,yes", "-e", "2", "-o", name)
-    assert "march.csv less june.csv" in run("difference", "march.csv", "june.csv").out
-    assert "with itself" in run("difference", "march.csv", "march.csv", code=2).err
-    assert "second survey" in run("difference", "march.csv", code=2).err
+    assert "march.csv less june.csv" in run("analyse", "difference", "march.csv", "june.csv").out
+    assert "with itself" in run("analyse", "difference", "march.csv", "march.csv", code=2).err
+    assert "second survey" in run("analyse", "difference", "march.csv", code=2).err
 
 
 def test_a_scale_and_several_choices_are_spelt_on_the_command_line(run, people):
@@ -104,8 +106,8 @@ def test_an_empty_stratum_has_nothing_to_compare_with(run, tmp_path):
     (tmp_path / "people.csv").write_text("school,smokes\n" + "A,no\n" * 30)
     run("privatize", "people.csv", *SCHOOLS, "--public", "school", "-e", "1", "-o", "r.csv")
     assert "nobody answered of 2 groups" in run("estimate", "r.csv", "--by", "school").out
-    assert "There is one group" in run("difference", "r.csv", "--by", "school", code=3).err
-    assert "everybody has the same" in run("regress", "r.csv", code=3).err
+    assert "There is one group" in run("analyse", "difference", "r.csv", "--by", "school", code=3).err
+    assert "everybody has the same" in run("analyse", "regress", "r.csv", code=3).err
 
 
 def test_a_table_of_more_than_2_to_the_24_cells_is_refused(run, tmp_path):
@@ -131,13 +133,13 @@ def test_groups_that_do_not_overlap_are_not_compared(run, people, tmp_path):
     (tmp_path / "other.csv").write_text("smokes\n" + "seldom\n" * 30)
     run("privatize", people, "smokes=no,yes", "-e", "2", "-o", "march.csv")
     run("privatize", "other.csv", "smokes=seldom,often", "-e", "2", "-o", "june.csv")
-    refused = run("difference", "march.csv", "june.csv", code=2)
+    refused = run("analyse", "difference", "march.csv", "june.csv", code=2)
     assert "those of 'smokes' have no label in common" in refused.err
     rows = "".join("A,1,no\nB,2,yes\nA,1,yes\nB,2,no\n" for _ in range(20))
     (tmp_path / "years.csv").write_text("school,year,smokes\n" + rows)
     public = ("--public", "school", "--public", "year")
     run("privatize", "years.csv", "school=A,B", "year=1,2", "smokes=no,yes", *public, "-e", "2", "-o", "r.csv")
-    assert "'year' is a combination of the others" in run("regress", "r.csv", code=3).err
+    assert "'year' is a combination of the others" in run("analyse", "regress", "r.csv", code=3).err
 
 
 def test_a_plan_says_how_many_people_it_takes_to_see_a_difference(run):

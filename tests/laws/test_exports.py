@@ -165,7 +165,7 @@ NAMED = ["release", "t.csv", "--count", "--by", "zone=?", "-e", "8", "--delta", 
 @pytest.mark.parametrize("ending", ["csv", "xlsx", "json", "parquet"])
 def test_undeclared_groups_are_written_after_booking_whatever_they_are(bruit, tmp_path, ending):
     people_csv(IN_DATA, tmp_path / "t.csv")
-    said = bruit(*NAMED, "-o", f"x.{ending}", "--ledger", "l", "--budget", "9", "--budget-delta", "0.1")
+    said = bruit(*NAMED, "-o", f"x.{ending}", "--ledger", "l", "--budget", "9,0.1")
     assert not _STEERS.search((said.out + said.err).replace("\n", ""))
     file = tmp_path / f"x.{ending}"
     if ending == "json":

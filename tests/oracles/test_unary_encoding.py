@@ -19,7 +19,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, DesignError, LimitError, ParameterError
 from bruit.kernels import bits
 from bruit.kernels import unary_encoding as kernel
-from bruit.oracles import unary_encoding
+from bruit.oracles import bits as bit_oracles
 from bruit.oracles.unary_encoding import UnaryEncoding
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, math.log(3), 2.0, 5.0, 10.0, 20.0]
@@ -169,7 +169,7 @@ def test_the_own_bit_is_overwritten_and_padding_is_cleared(k):
 @pytest.mark.parametrize(("k", "n"), [(2, 5), (8, 40), (11, 33), (70, 9)])
 def test_privatizing_is_the_obvious_loop_over_the_same_words(k, n, monkeypatch):
     """In slices: eight planes, one word per person, then one word for each tie."""
-    monkeypatch.setattr(unary_encoding, "SLICE_WORDS", 100)
+    monkeypatch.setattr(bit_oracles, "SLICE_WORDS", 100)
     oracle = UnaryEncoding(epsilon=1.0, k=k, kind="SUE")
     law, width = oracle.law, (k + 7) // 8
     codes = (np.arange(n) * 5 % k).astype(np.uint8)

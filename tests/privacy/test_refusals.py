@@ -181,6 +181,6 @@ def test_a_ledger_without_delta_says_so_and_that_epsilon_remains() -> None:
         ledger.spend(_guarantee(0.25, 1e-6), "gaussian")
     assert str(refusal.value) == (
         "Budget exceeded: this release needs δ=1e-06, and this ledger has no δ. Of ε, 0.5 remain of 1.0. Leave delta "
-        "out, for Laplace noise and declared groups, or open a new ledger with a δ, as in delta=1e-6 (--budget-delta "
-        "1e-6)."
+        "out, for Laplace noise and declared groups, or open a new ledger with a δ, as in delta=1e-6 (--budget "
+        "1,1e-6)."
     )

@@ -142,6 +142,19 @@ def test_what_happens_outside_is_declared(tmp_path):
         opened(tmp_path, HEAD + COUNT + MEAN + 'outside = "other"\n')
 
 
+def test_tables_are_published_and_some_may_be_named(tmp_path):
+    columns = 'of = ["sex=F,M", "smokes=no,yes", "age=17..20"]\n'
+    tables = f'[[statistic]]\nname = "tables"\nkind = "tables"\n{columns}'
+    (release,) = opened(tmp_path, HEAD + tables).release.parts
+    assert len(release.statistics["tables"].tables) == 3
+    named = opened(tmp_path, HEAD + tables + 'tables = [["sex", "smokes"], "age"]\nmissing = "category"\n')
+    assert named.release.parts[0].statistics["tables"].tables == (("sex", "smokes"), ("age",))
+    for wrong in ('tables = [["sex", "shoes"]]', "tables = 3", "tables = [[3]]", 'of = "sex=F,M"\ntables = "shoes"'):
+        text = HEAD + (tables.replace(columns, "") if "of" in wrong else tables) + wrong
+        with pytest.raises((ParameterError, ParameterTypeError), match="tables must name columns"):
+            opened(tmp_path, text)
+
+
 def test_a_ledger_that_is_not_there_needs_a_budget(tmp_path):
     with pytest.raises(ParameterError, match=r"budget = \{ epsilon = 1\.0, delta = 0\.0 \}"):
         opened(tmp_path, HEAD + COUNT).open_ledger()

@@ -28,7 +28,7 @@ from bruit.releases import (
     WeightedMean,
     WeightedSum,
 )
-from bruit.releases.statistic import _KINDS, Statistic
+from bruit.releases.statistic import Statistic
 
 UNIT = {"bounds": (0, 1)}
 WEIGHTED = {**UNIT, "weight": "w", "weight_bounds": (0, 1)}
@@ -87,7 +87,7 @@ def quietly(make, epsilon):
 
 
 def test_every_statistic_of_bruit_is_here():
-    own = {kind for kind, of in _KINDS.items() if of.__module__.startswith("bruit.releases")}
+    own = {kind for kind, of in Statistic.kinds.classes().items() if of.__module__.startswith("bruit.releases")}
     assert own == set(STATISTICS)
     assert all(isinstance(make(1.0), Statistic) for make in STATISTICS.values())
 

@@ -27,6 +27,7 @@ from bruit.releases import (
     Person,
     Quantiles,
     Release,
+    Statistic,
     Sum,
     SumLaw,
     Tables,
@@ -34,7 +35,6 @@ from bruit.releases import (
     Variance,
     WeightedMean,
     WeightedSum,
-    statistic,
 )
 from bruit.releases.quantiles import tree
 from bruit.releases.quantiles.points import RecordPoints
@@ -61,7 +61,7 @@ WIDE: dict[str, Any] = {
 
 
 def test_every_statistic_of_bruit_has_its_law_here() -> None:
-    own = {name for name, kind in statistic._KINDS.items() if kind.__module__.startswith("bruit.releases")}
+    own = {name for name, kind in Statistic.kinds.classes().items() if kind.__module__.startswith("bruit.releases")}
     assert own == {item.kind for item in [*STATISTICS.values(), *WIDE.values()]}
 
 

@@ -1,69 +1,28 @@
-"""A statistic from outside, the most frequent category, works everywhere in one file."""
+"""A statistic from outside, the most frequent category, works everywhere; nothing of the library names it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from fractions import Fraction
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 import bruit
 from bruit import Ledger
 from bruit.domains import Categories
-from bruit.domains.schema import as_domain
+from bruit.errors import ParameterError
 from bruit.privacy.zcdp import bounded_range_rho
-from bruit.releases import Count, Exponential, Release, Result, Results, Statistic
-from bruit.rounding import log_ceiling
+from bruit.publications import Publication
+from bruit.releases import Count, Person, Release, Result, Results, Statistic
 from bruit.testing import check_release, check_release_after_booking
 
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
-@dataclass(frozen=True)
-class MostFrequent(Statistic):
-    """The most frequent value, by the exponential mechanism on counts."""
-
-    kind: ClassVar[str] = "most frequent value"
-
-    column: str | None = None
-    _: KW_ONLY
-    domain: Any
-    epsilon: float
-    neighbours: Any = "add-remove"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "domain", as_domain(self.domain))
-
-    @property
-    def size(self) -> int:
-        return self.domain.size
-
-    @property
-    def choice(self) -> Exponential:
-        # One record more raises one count and no other: all scores move the same way. A replaced one moves two.
-        return Exponential.calibrate(self.epsilon, monotone=not self.public)
-
-    @property
-    def rho(self) -> float:
-        return bounded_range_rho(self.epsilon)
-
-    def count(self, batch: Mapping[str, Any]) -> Any:
-        return np.bincount(self.domain.encode(self.values(batch)), minlength=self.size)
-
-    def scores(self, counts: Any) -> Any:
-        """How far each count is below the largest."""
-        return np.minimum(counts.max() - counts, 2**40).astype(np.int64)
-
-    def publish(self, counts: Any, words: Any) -> Result:
-        place = self.choice.choose(self.scores(counts), words.stream())
-        return self._result([self.domain.names[place]], simulated=not words.secure)
-
-    def loss_between(self, first: Any, second: Any) -> Fraction:
-        return Fraction(log_ceiling(self.choice.ratio(self.scores(first), self.scores(second))))
-
+from most_frequent import MostFrequent  # noqa: E402 -- as a program that brings its own statistic does
 
 TABLE = {"eye": ["brown"] * 60 + ["blue"] * 20 + ["green"] * 10, "sex": ["F", "M"] * 45}
 EYES = Categories(labels=["brown", "blue", "green"])
@@ -109,6 +68,102 @@ def test_its_result_has_a_table_and_survives_being_saved(tmp_path: Path) -> None
 
 def test_a_document_holds_it_and_a_file_asks_for_it(tmp_path: Path) -> None:
     assert Release.from_json(Release(MODE).to_json()).digest == Release(MODE).digest
-    ask = {"statistics": [{"kind": MODE.kind, "column": "eye", "domain": ["brown", "blue", "green"], "epsilon": 2}]}
+    ask = {"statistics": [{"kind": MODE.kind, "column": "eye", "domain": EYES.to_dict(), "epsilon": 2}]}
     (tmp_path / "ask.json").write_text(json.dumps(ask))
     assert bruit.release(TABLE, tmp_path / "ask.json", rng=7)[MODE.title].value == "brown"
+
+
+def test_it_has_at_most_forty_lines() -> None:
+    assert len((HERE / "most_frequent.py").read_text().splitlines()) <= 40
+
+
+def test_it_protects_people_with_several_rows() -> None:
+    table = {**TABLE, "user": [f"u{row // 3}" for row in range(90)]}
+    result = bruit.release(table, MODE, person=Person("user", rows=2), rng=7)
+    assert result.value == "brown"
+
+
+@pytest.fixture
+def _known():
+    bruit.register(MostFrequent)
+    yield
+    Statistic.kinds.remove(MODE.kind)
+    Statistic.kinds.add(MODE.kind, MostFrequent)  # as its import left it: documents know it, and nothing else
+
+
+def publication(epsilon: float = 2.0) -> str:
+    return f"""
+title = "Eyes"
+table = "people.csv"
+epsilon = {epsilon}
+ledger = "my.ledger"
+budget = {{ epsilon = 4.0 }}
+page = false
+
+[[statistic]]
+name = "eyes"
+kind = "{MODE.kind}"
+of = "eye=brown,blue,green"
+by = ["sex=F,M"]
+"""
+
+
+def people(folder: Path) -> None:
+    rows = [f"{eye},{sex},u{row // 3}" for row, (eye, sex) in enumerate(zip(*TABLE.values(), strict=True))]
+    (folder / "people.csv").write_text("\n".join(["eye,sex,user", *rows]) + "\n")
+
+
+@pytest.mark.usefixtures("_known")
+def test_a_publication_knows_it_once_it_is_registered(tmp_path: Path) -> None:
+    people(tmp_path)
+    (tmp_path / "eyes.toml").write_text(publication())
+    (release,) = Publication.open(tmp_path / "eyes.toml").release.parts
+    assert release.statistics["eyes"].digest == MODE.digest
+
+
+def test_without_registering_it_a_publication_says_which_kinds_there_are(tmp_path: Path) -> None:
+    (tmp_path / "eyes.toml").write_text(publication())
+    with pytest.raises(ParameterError, match="kind must be one of 'count'"):
+        Publication.open(tmp_path / "eyes.toml")
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    """Commands where a package is installed that declares the statistic as an entry point."""
+    folder = tmp_path / "site" / "stranger-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(f"[bruit.statistics]\n{MODE.kind} = most_frequent:MostFrequent\n")
+    paths = os.pathsep.join([str(tmp_path / "site"), str(HERE)])
+    people(tmp_path)
+
+    def command(*arguments: str, code: int = 0) -> str:
+        bruit_command = [Path(sys.executable).with_name("bruit"), *arguments]
+        environment = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "100"}
+        done = subprocess.run(
+            bruit_command, cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=120
+        )
+        assert done.returncode == code, done.stderr.decode()
+        return (done.stdout if code == 0 else done.stderr).decode()
+
+    return command
+
+
+EYE = f"{MODE.kind}: eye=brown,blue,green"
+
+
+def test_an_installed_statistic_runs_in_bruit_release(run, tmp_path: Path) -> None:
+    asked = ("release", "people.csv", "-e", "2", "--statistic", EYE, "--seed", "7", "--json")
+    for more, many in (((), 1), (("--by", "sex=F,M"), 2), (("--person", "user:rows=2"), 1)):
+        values = json.loads(run(*asked, *more))["values"]
+        assert [item["value"] for item in values] == ["brown"] * many
+    error = run("release", "people.csv", "-e", "2", "--statistic", f"{EYE} top=3", code=2)
+    assert "has no option 'top'" in error
+
+
+def test_an_installed_statistic_runs_in_bruit_publish(run, tmp_path: Path) -> None:
+    (tmp_path / "eyes.toml").write_text(publication(4.0))
+    run("publish", "eyes.toml")
+    text = (tmp_path / "my.ledger").read_text()
+    assert "eyes" in text
+    assert any("brown" in path.read_text() for path in (tmp_path / "eyes").glob("*.csv"))

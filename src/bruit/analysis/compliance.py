@@ -88,6 +88,58 @@ def largest_errors(first: Plan, second: Plan, n: tuple[int, int], level: float =
     return float(half[0]), float(half[1])
 
 
+@dataclass(frozen=True)
+class SecondGroup:
+    """A second random group that is asked at another ε, and what the two then show; `second_group` plans one.
+
+    Parameters
+    ----------
+    plan
+        The plan of the second group.
+    guarantee
+        What a person in either group is promised.
+    following, ignoring
+        The largest half-widths of the intervals of π and γ, whatever people answer.
+    """
+
+    plan: Plan
+    guarantee: Guarantee
+    following: float
+    ignoring: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "digest": self.plan.digest,
+            "guarantee": self.plan.guarantee.to_dict(),
+            "guarantee_of_both_groups": self.guarantee.to_dict(),
+            "half_width_following": self.following,
+            "half_width_ignoring": self.ignoring,
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        """What the second group is for, and what everybody is promised."""
+        return [
+            f"second group: ε = {self.plan.guarantee.epsilon:.7g}. With half of the people in each, the share that "
+            f"does not follow is known to ± {percent(self.ignoring)} at most, and the share that follows and has "
+            f"another answer to ± {percent(self.following)}.",
+            f"guarantee of a person in either group: {self.guarantee}",
+        ]
+
+
+def second_group(first: Plan, epsilon: float, people: int) -> SecondGroup:
+    """A second random group at another ε, with half of the people in each.
+
+    >>> group = second_group(Plan({"cheats": ["no", "yes"]}, 2.0, "GRR"), 0.5, people=40_000)
+    >>> round(group.ignoring, 3), group.guarantee.epsilon <= 2.0
+    (0.021, True)
+    """
+    second = second_plan(first, epsilon)
+    halves = (max(1, people // 2), max(1, people - people // 2))
+    return SecondGroup(second, promise(first, second), *largest_errors(first, second, halves))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Compliance(Tabular):
     """How many do not follow, and between what the prevalence lies.

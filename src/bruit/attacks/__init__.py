@@ -5,6 +5,7 @@ An attack measures a risk; it proves nothing about attacks that nobody has thoug
 
 from bruit.attacks.guess import best_guess, guess
 from bruit.attacks.people import draw_people
+from bruit.attacks.prospects import Prospects, prospects
 from bruit.attacks.reidentification import Reidentification, reidentification
 from bruit.attacks.result import AttackResult
 from bruit.attacks.risks import Risk, Risks, risks
@@ -14,6 +15,7 @@ from bruit.attacks.sampled_attribute import sampled_attribute, sampled_posterior
 __all__ = [
     "AttackResult",
     "Averaging",
+    "Prospects",
     "Reidentification",
     "Risk",
     "Risks",
@@ -22,6 +24,7 @@ __all__ = [
     "change_detection",
     "draw_people",
     "guess",
+    "prospects",
     "reidentification",
     "risks",
     "sampled_attribute",

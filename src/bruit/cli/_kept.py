@@ -1,19 +1,21 @@
-"""What `bruit release` and `bruit bounds` share: a result is drawn once, saved, and shown again for nothing."""
+"""What `bruit release`, `limits` and `result` share: a result is drawn once, saved, and shown again for nothing."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bruit import documents
-from bruit.cli import console
+from bruit.cli import _options, console
 from bruit.errors import BruitError
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
+    from bruit.releases import Results
     from bruit.releases.once import Kept, KeptRelease
 
 
@@ -125,3 +127,31 @@ def keeping(whole: Any, books: Ledger | None, source: str, label: str | None = N
     from bruit.releases.once import KeptRelease
 
     return None if books is None else KeptRelease(whole, books, source, label)
+
+
+def check_result_file(path: Path) -> None:
+    """That a result can be written to a file of this kind."""
+    from bruit.engines import written
+
+    _options.check_file(path, "--output", (".json", *written.ENDINGS))
+    written.check_ending(path.with_suffix(".csv") if path.suffix.lower() == ".json" else path)
+
+
+def file_bytes(results: Results, path: Path | None, level: float = 0.95) -> bytes:
+    """What goes into the file that was asked for: a document, or a table of all values."""
+    from bruit.engines.written import table_bytes
+    from bruit.releases.once import document
+
+    ending = "" if path is None else path.suffix.lower()
+    if ending in ("", ".json"):
+        return document(results, level).encode() + b"\n"
+    return table_bytes(results.table(level), ending)
+
+
+def tell(results: Results, rows: int, level: float = 0.95, *, again: str = "", remarks: Sequence[str] = ()) -> None:
+    """Show the first rows, or all if `rows` is 0; `again` is the command that shows the others for nothing."""
+    tables = [result.table(level) for result in results.values()]
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *remarks])
+    console.show(*tables, rows=rows, hint="the next command shows all, and spends nothing" if again else "")
+    if again and any(0 < rows < len(result) for result in results.values()):
+        console.say(f"  {again}", "dim", whole=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +11,7 @@ import typer
 
 from bruit import _checks
 from bruit.cli import console
-from bruit.errors import BruitError, MissingExtraError, ParameterError
+from bruit.errors import BruitError, MissingExtraError, ParameterError, translated
 
 if TYPE_CHECKING:
     from bruit.cli._engine import Engine
@@ -29,6 +31,52 @@ Outside = Annotated[
         "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
     ),
 ]
+
+
+#: With what a ledger starts.
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EPSILON[,DELTA]",
+        help="Start the ledger with this ε, and this δ, if there is none: 2, or 2,1e-6. bruit ledger new knows more.",
+    ),
+]
+
+
+def budget(text: str | None, ledger: Path | None) -> dict[str, float]:
+    """The ε and δ with which a ledger starts, as `Ledger` takes them; nothing if none are given."""
+    if text is None:
+        return {}
+    if ledger is None:
+        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+    parts = text.split(",")
+    rule = "--budget must be an ε above 0, or an ε and a δ below 1, as in 2 or 2,1e-6."
+    with translated(ValueError, lambda _: ParameterError(rule)):
+        numbers = [float(part) for part in parts]
+    if not 1 <= len(numbers) <= 2 or not 0 < numbers[0] < math.inf or not all(0 <= x < 1 for x in numbers[1:]):
+        raise ParameterError(rule)
+    return dict(zip(("epsilon", "delta"), numbers, strict=False))
+
+
+def destination(output: Path | None) -> tuple[Path | None, bool]:
+    """The file that --output names, if it names one, and whether it replaces one that exists."""
+    return (None, False) if output is None else replaced(output)
+
+
+def replaced(output: Path) -> tuple[Path, bool]:
+    """A file, and whether it replaces one that exists: an ! at the end of its name says so."""
+    if not output.name.endswith("!") or output.name == "!":
+        return output, False
+    return output.with_name(output.name.removesuffix("!")), True
+
+
+def check_free(output: Path, what: str, *, replaces: bool) -> None:
+    """That a file may be written: there is none, it is to be replaced, or a person at a terminal says so."""
+    if replaces or not output.exists():
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm(f"{output} exists{what}. Replace it?", err=True):
+        return
+    raise ParameterError(f"{output} exists{what}: write to another name, or replace it with -o {output}!")
 
 
 def check_whole(**options: int | None) -> None:
@@ -63,17 +111,6 @@ def plan(path: Path) -> Plan:
     from bruit.collection import Plan
 
     return Plan.open(path)
-
-
-def promises(plan: Plan) -> list[str]:
-    """What is done with the questions of a person, and what that guarantees, in lines."""
-    if len(plan.schema) == 1:
-        return [f"guarantee: {plan.guarantee}"]
-    return [
-        plan.method.in_words(len(plan.schema)),
-        f"guarantee for all answers of a person: {plan.guarantee}",
-        f"guarantee for one answer: {plan.guarantees['attribute']}",
-    ]
 
 
 def is_plan(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -132,3 +133,36 @@ def pairs(texts: list[str] | None, option: str, example: str, kind: Any) -> dict
     if len(values) < len(parts):
         raise ParameterError(f'{option} must read as in "{example}", once for each attribute.')
     return values
+
+
+def policies(texts: list[str] | None, option: str, known: tuple[str, ...]) -> dict[str, str]:
+    """Policies by column, and under "" the one of all others: ``drop``, or ``age=drop``."""
+    chosen: dict[str, str] = {}
+    for text in texts or []:
+        column, equals, policy = text.rpartition("=")
+        column = column.strip()
+        if (equals and not column) or column in chosen:
+            raise ParameterError(f"{option} must be a policy, or one for each column once: drop, or age=drop.")
+        chosen[column] = _checks.one_of(known, **{option: policy.strip()})
+    return chosen
+
+
+#: How many rows of a person count, behind the column that says whose row it is.
+_LIMITS = re.compile(r"(?P<column>.+?):(?P<limits>\s*[a-z_-]+\s*=[^=]*(?:,\s*[a-z_-]+\s*=[^=]*)*)")
+
+
+def person(text: str | None) -> tuple[str, dict[str, int]] | None:
+    """The column that says whose row it is, and the limits behind it: ``user_id:rows=10,groups=3``."""
+    if text is None:
+        return None
+    parts = _LIMITS.fullmatch(text)
+    if parts is None:
+        return text.strip(), {}
+    limits: dict[str, int] = {}
+    for limit in parts["limits"].split(","):
+        name, _, number = (part.strip() for part in limit.partition("="))
+        name = _checks.one_of(("rows", "groups", "rows_per_group"), **{"--person": name.replace("-", "_")})
+        if not number.isdecimal() or int(number) < 1 or name in limits:
+            raise ParameterError("--person must have whole numbers, 1 or above, as in user_id:rows=10.")
+        limits[name] = int(number)
+    return parts["column"].strip(), limits

@@ -12,9 +12,7 @@ import bruit
 from bruit.cli import (
     attack,
     audit,
-    bounds,
     choose,
-    compare,
     compliance,
     continual,
     data,
@@ -23,13 +21,14 @@ from bruit.cli import (
     exits,
     installed,
     ledger,
-    people,
+    limits,
     plan,
     privatize,
     publish,
     regress,
     release,
     result,
+    size,
     survey,
     usage,
 )
@@ -68,16 +67,12 @@ _COMMANDS: list[tuple[str, Callable[..., None], str | None]] = [
     ("plan", plan.plan, "Plan which attributes are asked for, and what to expect."),
     ("privatize", privatize.privatize, "Make each answer to a question private, file to file."),
     ("estimate", estimate.estimate, "Estimate frequencies or means, with intervals, from reports."),
-    ("regress", regress.regress, "Regress a randomised answer on attributes in clear."),
-    ("compliance", compliance.compliance, "Say how many people send the safe answer in place of theirs."),
-    ("difference", difference.difference, "Compare two surveys, two waves, or the groups of one survey."),
     ("release", release.release, "Publish statistics of a file with noise, against a budget."),
     ("publish", publish.publish, "Publish all that a file says, once: tables, page and booking."),
-    ("bounds", bounds.bounds, "Say how many rows or groups of a person should count."),
+    ("limits", limits.limits, "Say how many rows or groups of a person should count."),
     ("result", result.result, None),
-    ("choose", choose.choose, "Rank the mechanisms for a question by their exact error."),
-    ("compare", compare.compare, "Rank the methods for several attributes by their exact error."),
-    ("people", people.people, "Say how many people must answer, or which ε is reached."),
+    ("choose", choose.choose, "Rank mechanisms, or methods for several questions, by error."),
+    ("size", size.size, "Say how many people must answer, or which ε is reached."),
     ("audit", audit.audit, "Check that a mechanism or a plan keeps the ε it states."),
     ("data", data.data, None),
     ("study", installed.elsewhere, installed.STUDIES["study"]),
@@ -97,6 +92,20 @@ attacks.command("averaging", short_help="Name the answer from many reports of a 
 attacks.command("changes", short_help="Notice that somebody's answer changed within an epoch.")(ended(attack.changes))
 app.add_typer(attacks, name="attack", short_help="Attack your own plan: what its reports give away.")
 
+answers = typer.Typer(
+    help="Analyse randomised answers: regressions, differences between surveys or groups, and compliance.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+answers.command("regress", short_help="Regress a randomised answer on attributes in clear.")(ended(regress.regress))
+answers.command("compliance", short_help="Say how many people send the safe answer in place of theirs.")(
+    ended(compliance.compliance)
+)
+answers.command("difference", short_help="Compare two surveys, two waves, or the groups of one survey.")(
+    ended(difference.difference)
+)
+app.add_typer(answers, name="analyse", short_help="Regressions, differences, and how many people comply.")
+
 days = typer.Typer(
     help="Publish a running total and a daily series, day after day, for the price of one release.",
     no_args_is_help=True,
@@ -109,10 +118,11 @@ app.add_typer(days, name="continual", short_help="Publish a running total day af
 
 books = typer.Typer(
     cls=usage.Shown,
-    help="Look into a ledger, and sign how far it is.",
+    help="Start a ledger, look into it, and sign how far it is.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+books.command("new", short_help="Start a ledger with a budget of ε and δ, or of ρ.")(ended(ledger.new))
 books.command("show")(ended(ledger.show))
 books.command("keys")(ended(ledger.keys))
 books.command("sign", short_help="Sign how far a ledger is, so that a rollback is seen.")(ended(ledger.sign))
@@ -120,6 +130,7 @@ books.command("check", short_help="Check that a ledger still has all that a head
 app.add_typer(books, name="ledger")
 
 app.add_typer(survey.app, name="survey", short_help="Surveys that people answer in their own browser.")
+usage.in_panels(app)
 
 
 def main() -> None:

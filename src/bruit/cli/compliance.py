@@ -1,4 +1,4 @@
-"""`bruit compliance`: how many people do not follow, from two groups; or what a survey says if some did not."""
+"""`bruit analyse compliance`: how many people do not follow, from two groups; or what a survey says if some did not."""
 
 from __future__ import annotations
 

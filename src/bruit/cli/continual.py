@@ -27,8 +27,7 @@ def start(
         typer.Option(help="Where people have several events: how many of a person there are at most, in all days."),
     ] = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the series is booked, once.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
-    budget_delta: Annotated[float | None, typer.Option(help="Start it with this δ, too.")] = None,
+    budget: _options.Budget = None,
     label: Annotated[str | None, typer.Option(help="What the ledger writes down; public.")] = None,
     seed: Annotated[
         int | None,
@@ -50,9 +49,7 @@ def start(
         neighbours=neighbours,  # type: ignore[arg-type]
         rows=rows,
     )
-    if ledger is None and (budget is not None or budget_delta is not None):
-        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
-    started = {name: value for name, value in (("epsilon", budget), ("delta", budget_delta)) if value is not None}
+    started = _options.budget(budget, ledger)
     books: Any = None if ledger is None else open_ledger(ledger, design.guarantee.neighbours, **started)
     if not series.parent.is_dir():
         raise ParameterError(f"The folder {series.parent} does not exist.")

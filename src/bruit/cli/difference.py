@@ -1,4 +1,4 @@
-"""`bruit difference`: what one survey, wave or group has more than another, with intervals and tests."""
+"""`bruit analyse difference`: what one survey, wave or group has more than another, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def difference(
         list[str] | None,
         typer.Option(help="Compare the groups of one survey, by an attribute that was sent in clear; may be repeated."),
     ] = None,
-    value: Annotated[str | None, typer.Option(help="With --by: the answer whose share is compared.")] = None,
+    value: Annotated[str | None, typer.Option(help="The answer whose share is compared between groups.")] = None,
     attribute: Annotated[list[str] | None, typer.Option(help="Only this attribute; may be repeated.")] = None,
     plan: Annotated[Path | None, typer.Option(help="The plan of both, if it is not beside the reports.")] = None,
     target: Annotated[
@@ -35,19 +35,19 @@ def difference(
     simultaneous: Annotated[
         bool, typer.Option(help="Intervals that cover all together, as many as there are differences.")
     ] = True,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
+    rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compare two surveys, two waves, or the groups of one survey: differences with intervals and tests.
 
-    As in bruit difference march.parquet june.parquet, or bruit difference march.parquet --by school. The two must be
-    different people.
+    As in bruit analyse difference march.parquet june.parquet, or bruit analyse difference march.parquet --by school.
+    The two must be different people.
     """
     from bruit.estimation.support import Target
 
     _checks.probability(**{"--level": level})
     people = _checks.one_of(get_args(Target), **{"--target": target})
-    _options.check_whole(rows=rows)
+    _options.check_whole(show=rows)
     if (second is None) == (not by):
         raise ParameterError("Name a second survey to compare with, or the groups of one survey with --by.")
     options: dict[str, Any] = {"level": level, "simultaneous": simultaneous}
@@ -60,7 +60,7 @@ def difference(
         sealed = [table.to_json() for table in tables]
         console.print_json(sealed[0] if len(sealed) == 1 else "[\n" + ",\n".join(sealed) + "\n]")
     else:
-        console.show(*tables, rows=rows, hint="--rows 0 shows all")
+        console.show(*tables, rows=rows, hint="--show 0 shows all")
 
 
 def _answers(path: Path, plan: Path | None, target: Any) -> Answers:

@@ -42,7 +42,7 @@ def estimate(
     consistent: Annotated[
         str | None, typer.Option(help="Add a column that is not negative: norm-sub, clip, norm-cut, base-cut, em …")
     ] = None,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 20,
+    rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 20,
     tally_output: Annotated[Path | None, typer.Option("--tally", help="Also write the tally, as .json.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Also draw the estimates: a .png or .svg file.")] = None,
     attribute: Annotated[
@@ -70,7 +70,7 @@ def estimate(
         bool,
         typer.Option(
             "--same-people",
-            help="With --over-rounds: the very same people reported in all rounds; else a bound is stated.",
+            help="The very same people reported in all rounds; else a bound is stated.",
         ),
     ] = False,
     engine: _engine.Name = "local",
@@ -97,7 +97,7 @@ def estimate(
         "consistent": consistent,
     }
     people = _checks.one_of(get_args(Target), **{"--target": target})
-    _options.check_whole(rows=rows, seed=seed)
+    _options.check_whole(show=rows, seed=seed)
     _options.check_figure(figure)
     if tally_output is not None:
         _options.check_file(tally_output, "--tally", (".json",))
@@ -140,7 +140,7 @@ def estimate(
     if as_json:
         console.print_json(_document(known, tables))
     else:
-        console.show(*_with_guarantee(known, tables), rows=rows, hint="--rows 0 shows all")
+        console.show(*_with_guarantee(known, tables), rows=rows, hint="--show 0 shows all")
 
 
 def _refuse(options: Mapping[str, object], beside: str) -> None:
@@ -172,7 +172,7 @@ class _Rounds(NamedTuple):
             console.print_json("[\n" + ",\n".join(table.to_json() for table in tables) + "\n]")
         else:
             tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *self._promises()])
-            console.show(*tables, rows=rows, hint="--rows 0 shows all")
+            console.show(*tables, rows=rows, hint="--show 0 shows all")
 
     def _promises(self) -> list[str]:
         last = self.numbers[-1]
@@ -251,7 +251,7 @@ def _print(tables: list[Table], *, rows: int, as_json: bool) -> None:
         sealed = [table.to_json() for table in tables]
         console.print_json(sealed[0] if len(sealed) == 1 else "[\n" + ",\n".join(sealed) + "\n]")
     else:
-        console.show(*tables, rows=rows, hint="--rows 0 shows all")
+        console.show(*tables, rows=rows, hint="--show 0 shows all")
 
 
 def _document(plan: Plan, tables: list[Table]) -> str:
@@ -265,6 +265,8 @@ def _document(plan: Plan, tables: list[Table]) -> str:
 
 def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
     """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
+    from bruit.attacks.prospects import promises
+
     own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
-    own[-1] = [*own[-1], *_options.promises(plan)]
+    own[-1] = [*own[-1], *promises(plan)]
     return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]

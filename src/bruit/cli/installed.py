@@ -84,8 +84,10 @@ def _command(name: str, work: Any, short_help: str | None = None) -> Any:
     """A function or a Typer app as a command of a group."""
     host = typer.Typer(add_completion=False, rich_markup_mode=None)
     host.callback()(elsewhere)  # with a callback of its own it is a group, and not its only command
+    from bruit.cli import usage
+
     if isinstance(work, typer.Typer):
         host.add_typer(work, name=name, short_help=short_help)
     else:
         host.command(name, short_help=short_help)(ended(work))
-    return cast(Any, typer.main.get_command(host)).commands[name]
+    return cast(Any, typer.main.get_command(usage.in_panels(host))).commands[name]

@@ -5,16 +5,62 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from bruit import _checks
 from bruit.cli import console
 from bruit.errors import FormatError, ParameterError
 from bruit.tables import counted
 
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
+
+
+def new(
+    file: Annotated[Path, typer.Argument(help="The ledger to start.")],
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε of the whole budget.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of it; 0 if nothing is said.")] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="A budget of ρ (zCDP) in place of an ε: Gaussian noise adds ρ.")
+    ] = None,
+    zcdp: Annotated[
+        bool, typer.Option("--zcdp", help="Keep an ε and a δ in ρ, in which many releases cost less.")
+    ] = False,
+    neighbours: Annotated[
+        str,
+        typer.Option(
+            help="Whom its releases protect: add-remove or replace (a record), person-add-remove or person-replace "
+            "(a person with all rows), value, attribute or person (somebody who answers)."
+        ),
+    ] = "add-remove",
+) -> None:
+    """Start a ledger with a budget: an ε, with a δ, or a ρ.
+
+    Releases that name it are booked in it, and refused once it has no more. `bruit release` can start one as well, with
+    an ε and a δ.
+    """
+    from bruit.privacy import Ledger
+    from bruit.privacy.guarantee import Neighbours
+
+    if os.path.lexists(file):
+        raise ParameterError(f"{file} exists: bruit ledger show {shlex.quote(str(file))} shows it.")
+    if not file.parent.is_dir():
+        raise ParameterError(f"The folder {file.parent} does not exist.")
+    whom = _checks.one_of(get_args(Neighbours), **{"--neighbours": neighbours})
+    for name, value in (("--epsilon", epsilon), ("--rho", rho)):
+        if value is not None:
+            _checks.positive(**{name: value})
+    if delta is not None:
+        _checks.fraction(**{"--delta": delta})
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("A budget is an ε, or a ρ in its place: give --epsilon 1, or --rho 0.02.")
+    if zcdp and (epsilon is None or not delta):
+        raise ParameterError("--zcdp keeps an ε and a δ in ρ: give --epsilon 1 --delta 1e-6, or --rho alone.")
+    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "zcdp": zcdp or None}
+    ledger = Ledger.open(file, neighbours=whom, **{name: value for name, value in budget.items() if value is not None})
+    console.say(f"{file}: {ledger.promise}", whole=True)
 
 
 def show(
@@ -106,5 +152,7 @@ def open_ledger(path: Path, neighbours: Any = None, **budget: Any) -> Ledger:
     from bruit.privacy import Ledger
 
     if not budget and not os.path.lexists(path):
-        raise FormatError(f"There is no ledger {path}: bruit release starts one with --budget.")
+        raise FormatError(
+            f"There is no ledger {path}: bruit ledger new starts one, and so does bruit release with --budget 2."
+        )
     return Ledger.open(path, neighbours=neighbours, **budget)

@@ -73,12 +73,14 @@ def privatize(
     ledger: Annotated[
         Path | None, typer.Option(help="Book the guarantee in this ledger, before the reports appear.")
     ] = None,
-    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget: _options.Budget = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
+        typer.Option(help="Make the run repeatable, for studies: anyone who has the seed can remove the noise."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace reports that exist already, and their plan.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace reports that exist already, and their plan, as -o r.csv! does.")
+    ] = False,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -92,6 +94,8 @@ def privatize(
     from bruit.collection import files
 
     _options.check_whole(seed=seed)
+    output, replaces = _options.replaced(output)
+    force = force or replaces
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
     declared = _plan(plan, question, epsilon, method, missing, outside, public, data)
@@ -119,18 +123,17 @@ def privatize(
     console.print_json(result) if as_json else _show(declared, result)
 
 
-def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None:
+def _books(plan: Plan, path: Path | None, budget: str | None) -> Ledger | None:
     """The ledger in which reports are booked; what it would refuse is refused before a large file is read."""
     from bruit.cli.ledger import open_ledger
     from bruit.privacy.ledger import Line
 
     if path is None:
-        if budget is not None:
-            raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+        _options.budget(budget, path)
         return None
     if plan.repeat is not None:
         raise ParameterError("The guarantee of a plan with rounds is for all of them: leave --ledger out.")
-    books = open_ledger(path, plan.guarantee.neighbours, **({} if budget is None else {"epsilon": budget}))
+    books = open_ledger(path, plan.guarantee.neighbours, **_options.budget(budget, path))
     books.check([Line(plan.guarantee, _label(plan))])
     return books
 
@@ -287,8 +290,10 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
     if plan.repeat is not None:
         _show_round(plan, result)
         return
+    from bruit.attacks.prospects import promises
+
     low, high = plan.guarantee.belief(0.5)
-    for line in _options.promises(plan):
+    for line in promises(plan):
         console.say(line)
     reports = "A report moves" if len(plan.schema) == 1 else "Reports move"
     console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
@@ -297,6 +302,7 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
 
 def _chosen(plan: Plan) -> str:
     """Which mechanisms ADP, the one of least error for each question, stands for."""
+
     from bruit.collection.mechanisms import ADAPTIVE
 
     if plan.method.base != ADAPTIVE:

@@ -87,7 +87,7 @@ def _published(publication: Publication, engine: str) -> Published:
         console.warn(
             "a column looks like an identifier, and occurs several times: this protects a row, and not a person with "
             'all their rows. For that, write person = { column = "…", rows = 10 } into the file. How many rows are '
-            "best is said by bruit bounds."
+            "best is said by bruit limits."
         )
     return published
 

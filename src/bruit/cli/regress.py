@@ -1,4 +1,4 @@
-"""`bruit regress`: what a randomised answer has to do with attributes that are known in clear."""
+"""`bruit analyse regress`: what a randomised answer has to do with attributes that are known in clear."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def regress(
         Path | None, typer.Option(help="The plan, if it is not beside the reports, as reports.csv.plan.json.")
     ] = None,
     csv: _engine.Csv = None,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 0,
+    rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 0,
     figure: Annotated[Path | None, typer.Option(help="Also draw the odds ratios: a .png or .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -70,7 +70,7 @@ def regress(
 
     wanted = _checks.one_of(get_args(Method), **{"--method": method})
     _checks.probability(**{"--level": level})
-    _options.check_whole(rows=rows)
+    _options.check_whole(show=rows)
     _options.check_figure(figure)
     known, references = Plan.open(plan or reports), _questions.pairs(reference, "--reference", "sex=F", str)
     if table is None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bruit import _checks
-from bruit.cli import _options, console
-from bruit.cli.bounds import tell_choice
+from bruit import _checks, documents
+from bruit.cli import _kept, _options, console
 from bruit.cli.ledger import open_ledger, result_file
-from bruit.cli.release import tell
+from bruit.cli.limits import tell_choice
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -27,27 +26,56 @@ def result(
     level: Annotated[
         float, typer.Option(help="How often the intervals cover the truth: 0.5, 0.8, 0.9, 0.95 or 0.99.")
     ] = 0.95,
-    rows: Annotated[int, typer.Option(help="How many rows to show; 0 for all.")] = 0,
+    rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write it to this file, and not to the screen: .json, .csv, .parquet or .xlsx. An ! at the end, as in "
+            "x.csv!, replaces one that exists.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show a result again. It spends nothing.
 
-    Results of `bruit release` and `bruit bounds` are saved beside their ledger, whole.
+    Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
     """
     from bruit.releases import BoundsChoice
     from bruit.releases.once import document
 
-    _options.check_whole(entry=entry, rows=rows)
+    _options.check_whole(entry=entry, show=rows)
     _checks.probability(**{"--level": level})
+    target, replaces = _options.destination(output)
+    if target is not None:
+        _kept.check_result_file(target)
+        _options.check_free(target, "", replaces=replaces)
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)
-    if isinstance(saved, BoundsChoice):
+    if target is not None:
+        _write(saved, target, level)
+    elif isinstance(saved, BoundsChoice):
         console.print_json(saved.to_json()) if as_json else tell_choice(saved, rows)
     elif as_json:
         console.print_json(document(saved, level))
     else:
         again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
-        tell(saved, level, rows, again, [])
+        _kept.tell(saved, rows, level, again=again)
+
+
+def _write(saved: Results | BoundsChoice, path: Path, level: float) -> None:
+    """The result in a file, whole or not at all."""
+    from bruit.releases import BoundsChoice
+
+    if isinstance(saved, BoundsChoice):
+        _options.check_file(path, "--output", (".json",))
+        content = saved.to_json().encode() + b"\n"
+    else:
+        content = _kept.file_bytes(saved, path, level)
+    with documents.replacing(path) as partial:
+        partial.write_bytes(content)
+    console.note(f"result: {_kept.near(path)}")
 
 
 def _load(path: Path) -> Results | BoundsChoice:

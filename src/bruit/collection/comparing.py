@@ -172,7 +172,8 @@ def compare(
     declared = _cells_for_numbers(schema if isinstance(schema, Schema) else Schema(schema))
     if len(declared) < 2:
         raise ParameterError(
-            "bruit compare is for several attributes: bruit choose is for one (bruit.choose in Python)."
+            "There must be several attributes. For one question, bruit choose --k 2 ranks the mechanisms "
+            "(bruit.choose in Python)."
         )
     named = list(methods) if methods is not None else [*METHODS, *(WITH_PRIOR if prior is not None else ())]
     known = {**prior_frequencies(clean_prior(prior, declared) if prior is not None else None), **(frequencies or {})}

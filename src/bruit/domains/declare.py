@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from bruit import _checks
+from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories
 from bruit.domains.choices import MultiChoice
 from bruit.domains.dates import Dates, Period
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.missing import Missing
-from bruit.domains.outside import Outside, with_outside
+from bruit.domains.outside import Outside, check_outside, with_outside
 from bruit.domains.scale import Scale
 from bruit.errors import BruitError, DataError, FormatError, ParameterError, translated
 
@@ -89,6 +90,18 @@ def question(text: str, missing: Missing = "refuse", outside: Outside | None = N
     return QuestionSpelling(name, domain if domain is None or domain.outside else with_outside(domain, outside))
 
 
+def column_name(text: str) -> str:
+    """The column that a text is about, whether it declares values or not.
+
+    >>> column_name("age=0..120"), column_name("income")
+    ('age', 'income')
+    """
+    parts = _NAME.fullmatch(text.lstrip())
+    if parts is None:
+        return text.strip()
+    return str(parts["plain"] or parts["quoted"].replace('""', '"'))
+
+
 class NumberQuestion(NamedTuple):
     """A column of numbers: its bounds, and the number of cells or the step where one is declared."""
 
@@ -119,6 +132,38 @@ def number_question(text: str) -> NumberQuestion:
         raise ParameterError(f"{name}={rest} must go upwards: write {name}={numbers[2]}..{numbers[1]}.")
     cells, step = numbers["cells"], numbers["step"]
     return NumberQuestion(name, (low, high), cells and int(cells), step and float(step))  # type: ignore[arg-type]
+
+
+def weights_question(text: str) -> tuple[str, tuple[float, float]]:
+    """The column of weights and their bounds, which begin at 0, as in ``stands_for=0..5``.
+
+    >>> weights_question("stands_for=0..5")
+    ('stands_for', (0, 5))
+    """
+    name, bounds, cells, step = number_question(text)
+    if bounds[0] != 0 or cells is not None or step is not None:
+        raise ParameterError(f"Weights go from 0 to the largest that a record can have: write {name}=0..{bounds[1]}.")
+    return name, bounds
+
+
+def counted_question(text: str, missing: Missing = "refuse", outside: Outside | None = None) -> tuple[str, Any]:
+    """The column and the values that are counted of it: categories, dates, a grid, or bins as in ``age=0..100/4``.
+
+    >>> counted_question("age=0..100/4")[1].size
+    4
+    """
+    if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
+        bins = number_question(text)
+        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing=missing, outside=outside)
+    name, domain = question(text, missing, outside)
+    if domain is None:
+        raise ParameterError(
+            f"The values of {name!r} must be declared, as in {name}=no,yes: reading them from the data would tell "
+            "which values occur, and that is not covered by any noise."
+        )
+    if outside == "other":
+        check_outside(outside, domain.policies)
+    return name, domain
 
 
 def questions(

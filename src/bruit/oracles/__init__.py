@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from bruit._renamed import answering
 from bruit.oracles.base import Oracle
+from bruit.oracles.bits import BitOracle
 from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
@@ -19,6 +20,7 @@ from bruit.oracles.unary_encoding import UnaryEncoding
 
 __all__ = [
     "NAMES",
+    "BitOracle",
     "Choice",
     "HadamardResponse",
     "LocalHashing",

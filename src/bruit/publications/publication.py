@@ -27,7 +27,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import USUAL_AT
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.counts import Count
-from bruit.releases.declared import QUARTILES, declared
+from bruit.releases.declared import Declaration, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table, sizes_note
 from bruit.releases.release import Release
@@ -40,9 +40,6 @@ __all__ = ["Publication", "Request"]
 #: Which noise sums have: the one of less error, or the one that is named.
 Choice = Literal["auto", "laplace", "gaussian"]
 CHOICES: tuple[Choice, ...] = ("auto", "laplace", "gaussian")
-#: The statistics that are sums, and can have Gaussian noise.
-SUMS = ("count", "histogram", "sum", "mean", "variance", "bounds")
-
 
 _NOT_IN_RHO = (
     "A publication that splits a ρ needs a ledger in ρ: name one, or start one with budget = { rho = 0.5 }, or with "
@@ -62,34 +59,28 @@ class Request:
     name
         What it is called in the results.
     kind
-        ``"count"``, ``"histogram"``, ``"sum"``, ``"mean"``, ``"variance"``, ``"median"`` or ``"quantiles"``.
+        A name in `Statistic.kinds`: ``"count"``, ``"histogram"``, ``"mean"`` …
     of
-        The column and its values, as in ``age=0..120``; nothing for a count.
+        The column and its values, as in ``age=0..120``, or several for tables; nothing for a count.
     by
         The columns of groups with their domains; None for a domain that nobody declares.
     weight
         Its part of ε and δ, in proportion to those of the others.
     noise
         For sums with a δ: ``"laplace"``, ``"gaussian"``, or ``"auto"``, whichever has less error.
-    missing, outside, method, quantiles
-        As for the statistics.
-    weights
-        The weights of records and their bounds, as in ``stands_for=0..5``.
+    options
+        The other options of its kind, as in ``{"missing": "drop"}``: see `Statistic.option_names`.
     person
         Whose rows are bounded, and how many count.
     """
 
     name: str
     kind: str
-    of: str = ""
+    of: str | Sequence[str] = ()
     by: Mapping[str, Domain | None] = field(default_factory=dict)
     weight: Fraction = Fraction(1)
     noise: Choice = "auto"
-    missing: str = "refuse"
-    outside: str | None = None
-    method: str | None = None
-    quantiles: tuple[float, ...] = QUARTILES
-    weights: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
     person: Person | None = None
 
     @property
@@ -105,7 +96,12 @@ class Request:
     @property
     def takes_delta(self) -> bool:
         """Whether it may, or must, use a part of δ."""
-        return self.names_groups or (self.kind in SUMS and self.noise != "laplace")
+        return self.names_groups or (self.has_delta and self.noise != "laplace")
+
+    @property
+    def has_delta(self) -> bool:
+        """Whether its statistic can have a δ, and then Gaussian noise."""
+        return "delta" in statistic_kind(self.kind).parameters()
 
     @property
     def groups(self) -> Any:
@@ -114,13 +110,12 @@ class Request:
 
     def statistic(self, epsilon: float, delta: float, neighbours: CentralNeighbours) -> Statistic:
         """The statistic at its part of ε and δ."""
-        options: dict[str, Any] = {"missing": self.missing, "method": self.method, "quantiles": self.quantiles}
-        options |= {"weights": self.weights, "outside": self.outside}
         privacy: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours}
         if delta:
             privacy["delta"] = delta
         with self.named():
-            return declared(self.kind, self.of, option="of = ", **options, **privacy)
+            questions = [self.of] if isinstance(self.of, str) else self.of
+            return Declaration(self.kind, questions, self.options).statistic(**privacy)
 
     def named(self) -> AbstractContextManager[None]:
         """Within the block, errors about parameters say of which statistic they are."""
@@ -275,7 +270,7 @@ class Publication:
             deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.names_groups})
             return _largest_epsilon(math.sqrt(2 * share), share, pure_rho), deltas[request.name]
         options: list[tuple[float, float]] = []
-        if request.kind not in SUMS or request.noise != "gaussian":
+        if not request.has_delta or request.noise != "gaussian":
             options.append((self._pure_epsilon(request, share), 0.0))
         if request.takes_delta:
             guess = rho_to_epsilon(share, self.at)

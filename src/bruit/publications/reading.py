@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from bruit.domains.declare import questions
 from bruit.domains.domain import Domain
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.privacy.ledger import USUAL_AT
-from bruit.publications.publication import CHOICES, SUMS, Publication, Request
-from bruit.releases.declared import KINDS, QUARTILES
+from bruit.publications.publication import CHOICES, Publication, Request
+from bruit.releases.declared import kind_name, statistic_kind
 from bruit.releases.person import Person
+from bruit.releases.statistic import Statistic
 
 _FILE_KEYS = (
     "title", "table", "epsilon", "delta", "rho", "at", "ledger", "budget", "neighbours", "output", "edition",
@@ -25,27 +26,8 @@ _BOUNDS = ("rows", "groups", "rows_per_group")
 _PERSON_KEYS = ("column", *_BOUNDS, "missing")
 _BUDGET_KEYS = ("epsilon", "delta", "rho", "zcdp")
 _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
-#: What every statistic may have, and what each kind has besides.
+#: What every statistic may have; each kind has its own options besides.
 _COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
-_KIND_KEYS = {
-    "count": ("noise", "weighted_by"),
-    "histogram": ("of", "noise", "missing", "outside"),
-    **dict.fromkeys(("sum", "mean"), ("of", "noise", "missing", "outside", "weighted_by")),
-    "variance": ("of", "noise", "missing", "outside"),
-    "median": ("of", "method", "missing", "outside"),
-    "quantiles": ("of", "at", "method", "missing", "outside"),
-    "bounds": ("of", "noise", "missing"),
-}
-#: What people may call a kind, and its name here.
-_OTHER_WORDS = {
-    "average": "mean", "avg": "mean", "total": "sum", "number": "count", "size": "count", "frequency": "histogram",
-    "frequencies": "histogram", "distribution": "histogram", "percentile": "quantiles", "percentiles": "quantiles",
-    "deciles": "quantiles", "quartiles": "quantiles", "var": "variance", "range": "bounds",
-}  # fmt: skip
-_EXAMPLES = {
-    "histogram": "sex=F,M", "sum": "hours=0..100", "mean": "age=0..120", "variance": "age=0..120",
-    "median": "age=0..120:1", "quantiles": "age=0..120:1", "bounds": "income",
-}  # fmt: skip
 #: The longest title, and the longest name of a statistic.
 MOST_TITLE = 120
 MOST_NAME = 60
@@ -187,21 +169,13 @@ def _check_weights(tables: list[Mapping[str, Any]]) -> None:
         raise ParameterError(f"The shares must sum to 1, and these sum to {float(total):.10g}.")
 
 
-def _kind(kind: Any, where: str) -> Any:
-    """One of the kinds; of other words for one, the error says which it is."""
-    if isinstance(kind, str) and kind in _OTHER_WORDS:
-        raise ParameterError(
-            f'{where}kind must be a known word, got {kind!r}. Did you mean kind = "{_OTHER_WORDS[kind]}"?'
-        )
-    return _checks.one_of(KINDS, **{f"{where}kind": kind})
-
-
 def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None, folder: Path) -> Request:
     where = f"Statistic {place}: "
     name = _text(table, "name", MOST_NAME, where=where, example="mean age")
     where = f"Statistic {name!r}: "
-    kind = _kind(_needed(table, "kind", 'kind = "mean"', where), where)
-    _checks.known_keys(table, (*_COMMON_KEYS, *_KIND_KEYS[kind]), where)
+    kind = kind_name(_needed(table, "kind", 'kind = "mean"', where), where)
+    statistic = statistic_kind(kind)
+    _checks.known_keys(table, (*_COMMON_KEYS, *_kind_keys(statistic)), where)
     by = _by(table, where, folder)
     if None in by.values() and kind not in ("count", "sum", "mean", "variance"):
         raise ParameterError(
@@ -210,29 +184,42 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         )
     if None in by.values() and any(domain is not None for domain in by.values()):
         raise ParameterError(f"{where}declare the groups of all columns of by, or of none.")
-    noise = _checks.one_of(CHOICES, **{f"{where}noise": table.get("noise", "auto")}) if kind in SUMS else "auto"
-    method = table.get("method")
-    if method is not None:
-        methods = ("auto", "exponential", "approximate", "joint", "histogram")
-        method = _checks.one_of(methods, **{f"{where}method": method})
     return Request(
         name=name,
         kind=kind,
-        of="" if kind == "count" else _question(table, kind, where, folder),
+        of=_questions(table, statistic, where, folder),
         by=by,
         weight=_weight(table, where),
-        noise=noise,
-        missing=_missing(table, kind, where),
-        outside=_outside(table, kind, where),
-        method=method,
-        quantiles=_at(table, where),
-        weights=_text(table, "weighted_by", 1000, where=where, default=""),
+        noise=_checks.one_of(CHOICES, **{f"{where}noise": table.get("noise", "auto")}),
+        options=_options(table, statistic, where),
         person=_person_of(table, person, by, where),
     )
 
 
-def _question(table: Mapping[str, Any], kind: str, where: str, folder: Path) -> str:
-    return _located(_text(table, "of", 10**6, where=where, example=_EXAMPLES[kind]), folder)
+def _kind_keys(kind: type[Statistic]) -> tuple[str, ...]:
+    """What the table of a statistic may have besides the common keys."""
+    of = ("of",) if kind.example() else ()
+    noise = ("noise",) if "delta" in kind.parameters() else ()
+    return (*of, *noise, *kind.option_names())
+
+
+def _questions(table: Mapping[str, Any], kind: type[Statistic], where: str, folder: Path) -> tuple[str, ...]:
+    """What a statistic is of: a question, or a list of them."""
+    if not kind.example():
+        return ()
+    texts = table.get("of")
+    if not isinstance(texts, list):
+        return (_located(_text(table, "of", 10**6, where=where, example=kind.example()), folder),)
+    return tuple(_located(_text({"of": text}, "of", 10**6, where=where, example="sex=F,M"), folder) for text in texts)
+
+
+def _options(table: Mapping[str, Any], kind: type[Statistic], where: str) -> dict[str, Any]:
+    """The options of the kind that a table has."""
+    checks: dict[str, Callable[..., Any]] = {
+        "missing": _missing, "outside": _outside, "method": _method, "at": _at, "weighted_by": _weighted_by,
+    }  # fmt: skip
+    names = [name for name in kind.option_names() if name in table]
+    return {name: checks[name](table, kind, where) if name in checks else table[name] for name in names}
 
 
 def _located(text: str, folder: Path) -> str:
@@ -258,21 +245,32 @@ def _weight(table: Mapping[str, Any], where: str) -> Fraction:
     return Fraction(repr(value))
 
 
-def _missing(table: Mapping[str, Any], kind: str, where: str) -> str:
-    policies = ("refuse", "drop", "category") if kind == "histogram" else ("refuse", "drop")
-    return _checks.one_of(policies, **{f"{where}missing": table.get("missing", "refuse")})
+def _missing(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
+    numbers = {"bounds", "missing"} & set(kind.parameters())
+    policies = ("refuse", "drop") if numbers else ("refuse", "drop", "category")
+    return _checks.one_of(policies, **{f"{where}missing": table["missing"]})
 
 
-def _outside(table: Mapping[str, Any], kind: str, where: str) -> str | None:
-    policies = ("clamp", "refuse", "other") if kind == "histogram" else ("clamp", "refuse")
-    return _checks.one_of(policies, **{f"{where}outside": table["outside"]}) if "outside" in table else None
+def _outside(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
+    numbers = "bounds" in kind.parameters()
+    policies = ("clamp", "refuse") if numbers else ("clamp", "refuse", "other")
+    return _checks.one_of(policies, **{f"{where}outside": table["outside"]})
 
 
-def _at(table: Mapping[str, Any], where: str) -> tuple[float, ...]:
-    points = table.get("at", list(QUARTILES))
+def _method(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
+    methods = ("auto", "exponential", "approximate", "joint", "histogram")
+    return _checks.one_of(methods, **{f"{where}method": table["method"]})
+
+
+def _at(table: Mapping[str, Any], kind: type[Statistic], where: str) -> tuple[float, ...]:
+    points = table["at"]
     if not isinstance(points, list) or not points:
         raise ParameterTypeError(f"{where}at must be a list of numbers from 0 to 1, as in at = [0.25, 0.5, 0.75].")
     return tuple(_checks.fraction(**{f"{where}at": point}) for point in points)
+
+
+def _weighted_by(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
+    return _text(table, "weighted_by", 1000, where=where, example="stands_for=0..5")
 
 
 def _person_of(

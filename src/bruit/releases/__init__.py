@@ -8,6 +8,7 @@ from bruit.releases.bounds import Bounds
 from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
+from bruit.releases.declared import Declaration
 from bruit.releases.exponential import Exponential
 from bruit.releases.groups import DeclaredGroups, NoGroups, SelectedGroups
 from bruit.releases.inverse_sensitivity import InverseSensitivity
@@ -37,6 +38,7 @@ __all__ = [
     "ContinualCount",
     "ContinualSeries",
     "Count",
+    "Declaration",
     "DeclaredGroups",
     "DiscreteGaussian",
     "DiscreteLaplace",

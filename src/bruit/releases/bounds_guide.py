@@ -355,7 +355,7 @@ class BoundsChoice(Tabular):
         """
         body = documents.unseal(text, Table.FORMAT)
         kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
-        with translated(kinds, lambda _: FormatError("This is not the result of bruit bounds: a field is wrong.")):
+        with translated(kinds, lambda _: FormatError("This is not the result of bruit limits: a field is wrong.")):
             guide = BoundsGuide.from_dict(body["guide"])
             about = "groups" if guide.groups else "rows"
             errors = [

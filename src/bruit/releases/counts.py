@@ -7,20 +7,30 @@ there are in all does not change, and is public. See ``counts.proof.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bruit.domains.declare import weights_question
 from bruit.domains.domain import Domain
+from bruit.domains.policy import POLICIES
 from bruit.domains.schema import as_domain
 from bruit.engines import batch as batching
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, codes_by, histogram_of, record_codes, whole
+from bruit.releases.statistic import (
+    AdditiveStatistic,
+    CentralNeighbours,
+    Statistic,
+    codes_by,
+    histogram_of,
+    record_codes,
+    whole,
+)
 
 __all__ = ["Count", "Histogram"]
 
@@ -79,6 +89,22 @@ class Count(_Counted):
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The weights of the records."""
+        return ("weighted_by",)
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """A count; with `weighted_by`, the sum of the weights, whose gaps have a policy."""
+        others = {name: value for name, value in options.items() if name not in ("weighted_by", *POLICIES)}
+        if not options.get("weighted_by"):
+            return super().declared(questions, others)
+        cls._check_questions(questions, 0)
+        weights_question(options["weighted_by"])
+        policies = {name: options[name] for name in POLICIES if name in options}
+        return cls.kinds["sum"].kind.declared([options["weighted_by"]], {**others, **policies})
 
     def __post_init__(self) -> None:
         self._check_privacy()

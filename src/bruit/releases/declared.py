@@ -1,152 +1,228 @@
-"""Statistics by the spelling of a question: ``"mean"`` and ``age=0..120``.
+"""Statistics by a line of text: ``variance: age=0..120``, ``tables: sex=F,M & smokes=no,yes missing=category``.
 
-The command line and the file of a publication declare statistics in this way.
+The option ``--statistic`` has this spelling. A publication file says the same in keys of its own. What the questions
+and options of a kind are is its own business: `Statistic.declared`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bruit import _checks
-from bruit.domains import Bins, Grid, Interval
-from bruit.domains.declare import number_question, question
-from bruit.domains.outside import check_outside
+from bruit.domains.declare import column_name
 from bruit.errors import ParameterError
 from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.moments import Mean, Sum, Variance
-from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
+from bruit.releases.person import Person
+from bruit.releases.quantiles import Median, Quantiles
+from bruit.releases.release import Release
 from bruit.releases.statistic import Statistic
-from bruit.releases.weighted import WeightedMean, WeightedSum
+from bruit.releases.tables import Tables
+from bruit.rounding import decimal_share
 
-__all__ = ["KINDS", "QUARTILES", "counted_values", "declared"]
+__all__ = ["Declaration", "declared_release", "kind_name", "read_declaration", "statistic_kind"]
 
-#: The kinds of statistics that can be declared by a text.
-KINDS = ("count", "histogram", "sum", "mean", "variance", "median", "quantiles", "bounds")
-#: The quantiles where none are named.
-QUARTILES = (0.25, 0.5, 0.75)
+#: What people may call a kind, and its name here.
+_OTHER_WORDS = {
+    "average": "mean", "avg": "mean", "total": "sum", "number": "count", "size": "count", "frequency": "histogram",
+    "frequencies": "histogram", "distribution": "histogram", "percentile": "quantiles", "percentiles": "quantiles",
+    "deciles": "quantiles", "quartiles": "quantiles", "var": "variance", "range": "bounds", "cross": "tables",
+    "table": "tables",
+}  # fmt: skip
 
-_MOMENTS: dict[str, Any] = {"sum": Sum, "mean": Mean, "variance": Variance}
+for _kind, _meaning in (
+    (Count, "how many records there are"),
+    (Histogram, "how many records have each value"),
+    (Sum, "the sum of a number"),
+    (Mean, "the mean of a number"),
+    (Variance, "the variance of a number"),
+    (Median, "the median of a number or date"),
+    (Quantiles, "quantiles of a number or date"),
+    (Bounds, "powers of two between which a number lies"),
+    (Tables, "counts of every two columns"),
+):
+    Statistic.kinds.add(_kind.kind, _kind, _meaning)
 
 
-def declared(
-    kind: str,
-    text: str = "",
-    *,
-    missing: Any = "refuse",
-    outside: Any = None,
-    method: str | None = None,
-    quantiles: tuple[float, ...] = QUARTILES,
-    weights: str = "",
-    option: str = "",
-    **privacy: Any,
-) -> Statistic:
-    """The statistic of this kind of the column and the values that a text declares.
+@dataclass(frozen=True)
+class Declaration:
+    """A statistic as it is declared, before it has its part of ε.
 
     Parameters
     ----------
     kind
-        One of `KINDS`; a count needs no text.
-    text
-        The question, as in ``age=0..120``.
-    missing, outside, method, quantiles
-        As for the statistics that have them.
-    weights
-        The column of weights with its bounds, for counts, sums and means, as in ``stands_for=0..5``.
-    option
-        What stands before the question where it is written, for messages.
-    privacy
-        ``epsilon``, ``delta`` and ``neighbours``.
+        A name in `Statistic.kinds`.
+    questions
+        Columns and what they can be, as in ``["age=0..120"]``.
+    options
+        Values of the kind's `option_names`.
 
     Examples
     --------
-    >>> declared("mean", "age=0..120", epsilon=0.5).bounds
-    (0.0, 120.0)
+    >>> Declaration("mean", ["age=0..120"]).statistic(epsilon=0.5).title
+    'mean of age'
     """
-    _checks.one_of(KINDS, kind=kind)
-    if weights:
-        return _weighted(kind, text, weights, missing=missing, outside=outside, **privacy)
-    if kind == "count":
-        return Count(**privacy)
-    if kind == "bounds":
-        if not text.strip() or "=" in text:
-            raise ParameterError(f"{option.strip() or kind} takes the name of a column alone, as in {option}income.")
-        return Bounds(text.strip(), missing=missing, **privacy)
-    if kind == "histogram":
-        name, domain = counted_values(text, missing, outside, option=option)
-        check_outside(outside, domain.policies)
-        return Histogram(name, domain=domain, **privacy)
-    if kind in ("median", "quantiles"):
-        points = (0.5,) if kind == "median" else quantiles
-        policies = {"missing": missing, "outside": outside}
-        return _quantiles(kind, text, **policies, method=method, points=points, **privacy)
-    name, bounds, cells, step = number_question(text)
-    if cells is not None:
-        raise ParameterError(
-            f"{option.strip() or kind} takes bounds, and a step after a colon: write {name}={bounds[0]}..{bounds[1]}:1."
-        )
-    interval = Interval(*bounds, missing=missing, outside=outside)
-    statistic: Statistic = _MOMENTS[kind](name, bounds=interval, step=step, **privacy)
-    return statistic
+
+    kind: str
+    questions: Sequence[str] = ()
+    options: Mapping[str, Any] | None = None
+
+    def statistic(self, **privacy: Any) -> Statistic:
+        """The statistic with its ``epsilon``, ``delta`` and ``neighbours``."""
+        return statistic_kind(self.kind).declared(self.questions, {**(self.options or {}), **privacy})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its questions, and that of its weights.
+
+        >>> Declaration("mean", ["age=0..120"], {"weighted_by": "stands_for=0..5"}).columns
+        ('age', 'stands_for')
+        """
+        weights = (self.options or {}).get("weighted_by")
+        return tuple(column_name(text) for text in (*self.questions, *([weights] if weights else [])))
+
+    def with_policies(self, name: str, policies: Mapping[str, str]) -> Declaration:
+        """The declaration with policies by column, under ``""`` that of all others, unless it has one of its own.
+
+        >>> Declaration("mean", ["age=0..120"]).with_policies("missing", {"": "refuse", "age": "drop"}).options
+        {'missing': 'drop'}
+        """
+        options = dict(self.options or {})
+        own = {column: policies[column] for column in self.columns if column in policies}
+        takes = name in statistic_kind(self.kind).option_names() or "weighted_by" in options
+        if name in options or not takes or not (own or "" in policies):
+            return self
+        if len(self.questions) > 1:
+            options[name] = {**({"": policies[""]} if "" in policies else {}), **own}
+        else:
+            options[name] = next(iter(own.values()), policies.get(""))
+        return replace(self, options=options)
 
 
-def _weighted(kind: str, text: str, weights: str, **options: Any) -> Statistic:
-    """A statistic of records that have weights."""
-    if kind not in ("count", "sum", "mean"):
-        raise ParameterError(f"Records can have weights in counts, sums and means, not in a {kind}.")
-    column, limits, cells, step = number_question(weights)
-    if limits[0] != 0 or cells is not None or step is not None:
-        raise ParameterError(f"Weights go from 0 to the largest that a record can have: write {column}=0..{limits[1]}.")
-    policies = {policy: options.pop(policy) for policy in ("missing", "outside")}
-    if kind == "count":
-        return Sum(column, bounds=Interval(*limits, **policies), **options)
-    name, bounds, cells, step = number_question(text)
-    if cells is not None or step is not None:
-        raise ParameterError(f"With weights, {name} takes bounds alone: write {name}={bounds[0]}..{bounds[1]}.")
-    kinds: Any = {"sum": WeightedSum, "mean": WeightedMean}[kind]
-    statistic: Statistic = kinds(
-        name, weight=column, bounds=Interval(*bounds, **policies), weight_bounds=limits, **options
-    )
-    return statistic
+def declared_release(
+    declarations: Sequence[Declaration],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    neighbours: Any = "add-remove",
+    by: Mapping[str, Any] | None = None,
+    person: Person | None = None,
+) -> Release:
+    """The release of several declarations, which have equal shares of ε and of δ.
 
+    Parameters
+    ----------
+    declarations
+        What is published.
+    epsilon, delta, neighbours
+        What all results together promise.
+    by
+        The groups by column; None in place of a domain for undeclared groups. Those of many people are then named and
+        counted, which is what the one declaration of a count stands for.
+    person
+        Whose rows are bounded, and how many count.
 
-def counted_values(text: str, missing: Any = "refuse", outside: Any = None, *, option: str = "") -> tuple[str, Any]:
-    """A column and the values that are counted of it: categories, dates, a grid, or bins; as in `declared`.
-
-    >>> counted_values("age=0..100/4")[1].size
-    4
+    Examples
+    --------
+    >>> both = [Declaration("count"), Declaration("mean", ["age=0..120"])]
+    >>> [item.epsilon for item in declared_release(both, epsilon=1.0).statistics.values()]
+    [0.5, 0.5]
     """
-    if re.search(r"\.\.[^,]*/[0-9]+$", text) and not re.search(r"[0-9]-[0-9]", text):
-        bins = number_question(text)
-        return bins.name, Bins.even(bins.bounds, bins.cells or 1, missing=missing, outside=outside)
-    name, domain = question(text, missing, outside)
-    if domain is None:
+    share = decimal_share(epsilon, len(declarations))
+    if by and None in by.values():
+        whole = {"delta": delta} if delta else {}
+        named = [
+            item.statistic(epsilon=share, neighbours=neighbours, **(whole if item.kind == "count" else {}))
+            for item in declarations
+        ]
+        return Release(named, list(by), person)
+    privacy: dict[str, Any] = {"epsilon": share, "neighbours": neighbours}
+    if delta:
+        privacy["delta"] = decimal_share(delta, len(declarations))
+    return Release([item.statistic(**privacy) for item in declarations], by or None, person)
+
+
+def statistic_kind(name: Any, where: str = "") -> type[Statistic]:
+    """The class of a kind, in any case."""
+    return Statistic.kinds[kind_name(name, where)].kind
+
+
+def kind_name(name: Any, where: str = "") -> str:
+    """A kind as it is spelt in `Statistic.kinds`, from any case; of other words for one, the error says which it is."""
+    word = name.strip().lower() if isinstance(name, str) else name
+    known = {kind.lower(): kind for kind in Statistic.kinds}
+    if isinstance(word, str) and word in known:
+        return known[word]
+    if isinstance(word, str) and word in _OTHER_WORDS:
         raise ParameterError(
-            f"The values of {name!r} must be declared, as in {option}{name}=no,yes: reading them from the "
-            "data would tell which values occur, and that is not covered by any noise."
+            f'{where}kind must be a known word, got {name!r}. Did you mean kind = "{_OTHER_WORDS[word]}"?'
         )
-    if outside == "other":
-        check_outside(outside, domain.policies)
-    return name, domain
+    return _checks.one_of(tuple(Statistic.kinds), **{f"{where}kind": name})
 
 
-def _quantiles(
-    kind: str, text: str, *, missing: Any, outside: Any, method: str | None, points: tuple[float, ...], **privacy: Any
-) -> Statistic:
-    if re.search(r"=\s*[0-9]{4}-[0-9]{2}", text):
-        name, dates = question(text, missing, outside)
-        span: dict[str, Any] = {"bounds": dates, "method": method or "auto", **privacy}
-        return Median(name, **span) if kind == "median" else Quantiles(name, quantiles=points, **span)
-    name, bounds, cells, step = number_question(text)
-    if method == "histogram":
-        interval = Interval(*bounds, outside=outside)
-        return HistogramQuantiles(name, quantiles=points, bounds=interval, cells=cells or 1000, **privacy)
-    options: dict[str, Any] = {"method": method or "auto", **privacy}
-    if step is not None:
-        options["bounds"] = question(text, missing, outside).domain
-    elif cells is not None:
-        options["bounds"] = Grid(*bounds, cells=cells, missing=missing, outside=outside)
-    else:
-        options["bounds"] = Interval(*bounds, missing=missing, outside=outside)
-    return Median(name, **options) if kind == "median" else Quantiles(name, quantiles=points, **options)
+def read_declaration(text: str) -> Declaration:
+    """The declaration that a text is: ``KIND: QUESTION [& QUESTION] [option=value]``.
+
+    >>> read_declaration("quantiles: age=0..120:1 at=0.1,0.9 method=joint").options
+    {'at': '0.1,0.9', 'method': 'joint'}
+    >>> read_declaration("tables: sex=F,M & smokes=no,yes").questions
+    ('sex=F,M', 'smokes=no,yes')
+    """
+    word, colon, _ = _masked(text).partition(":")
+    if "=" in word or (not colon and word.strip().lower() not in {name.lower() for name in Statistic.kinds}):
+        raise ParameterError(
+            "A statistic must begin with its kind and a colon, as in variance: age=0..120. Kinds are "
+            f"{', '.join(Statistic.kinds)}."
+        )
+    name = kind_name(text[: len(word)])
+    kind = statistic_kind(name)
+    rest = text[len(word) + 1 :]
+    end, options = _options(rest, kind)
+    questions = _split(rest[:end])
+    return Declaration(name, questions, options)
+
+
+def _masked(text: str) -> str:
+    """The text with what is in quotes blotted out: there, no mark has a meaning."""
+    return re.sub(r'"[^"]*"', lambda quoted: "_" * len(quoted[0]), text)
+
+
+def _options(text: str, kind: type[Statistic]) -> tuple[int, dict[str, Any]]:
+    """Where the options begin, and their values; they stand behind the last question."""
+    masked = _masked(text)
+    last = masked.rfind(" & ") + 1
+    first = masked.find("=", last) + 1 if "=" in kind.example() else last
+    words = [word for word in re.finditer(r"(?:^|(?<=\s))([A-Za-z_]\w*)=", masked) if word.start() >= first]
+    values: dict[str, Any] = {}
+    for place, word in enumerate(words):
+        end = words[place + 1].start() if place + 1 < len(words) else len(text)
+        name = word[1]
+        if name not in kind.option_names():
+            near = _checks.suggestion(name, kind.option_names())
+            listed = ", ".join(kind.option_names())
+            raise ParameterError(f"Kind {kind.kind!r} has no option {name!r}.{near} It has {listed or 'none'}.")
+        if name in values:
+            raise ParameterError(f"The option {name!r} stands there twice: give it once.")
+        values[name] = _value(text[word.end() : end].strip())
+    return (words[0].start() if words else len(text)), values
+
+
+def _value(text: str) -> Any:
+    """A number as a number; every other value as it is written."""
+    if re.fullmatch(r"[+-]?[0-9]{1,15}", text):
+        return int(text)
+    number = r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+    return float(text) if re.fullmatch(number, text) else text
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """The questions, with & between them."""
+    ends = [mark.span() for mark in re.finditer(r"\s&\s", _masked(text))]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(text)]
+    questions = [text[start:stop].strip() for start, stop in zip(starts, stops, strict=True)]
+    return tuple(question for question in questions if question)

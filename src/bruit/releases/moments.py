@@ -12,7 +12,7 @@ is public, and the noise is on the result itself. See ``moments.proof.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,7 @@ from bruit.releases.statistic import (
     AdditiveStatistic,
     CentralNeighbours,
     Change,
+    Statistic,
     checked_size,
     codes_by,
     record_codes,
@@ -68,6 +69,19 @@ class Moment(AdditiveStatistic):
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
     step: float | None = None
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The policies of the bounds, and the weights of the records where there is a statistic with weights."""
+        weights = ("weighted_by",) if f"weighted {cls.kind}" in cls.kinds else ()
+        return (*super().option_names(), *weights)
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """The statistic; with `weighted_by`, the one whose records have weights."""
+        if options.get("weighted_by"):
+            return cls.kinds[f"weighted {cls.kind}"].kind.declared(questions, options)
+        return super().declared(questions, {name: value for name, value in options.items() if name != "weighted_by"})
 
     def __post_init__(self) -> None:
         self._check_privacy()

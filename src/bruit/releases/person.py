@@ -216,7 +216,7 @@ class Person:
         ]
         return (
             f"of each {self.column!r} at most {' and '.join(filter(None, parts))} count, chosen by chance: values and "
-            "intervals are of these rows, not of all; bruit bounds estimates what is left out"
+            "intervals are of these rows, not of all; bruit limits estimates what is left out"
         )
 
     def to_dict(self) -> dict[str, Any]:

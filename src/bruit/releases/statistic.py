@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents, rounding
 from bruit.domains.codes import Codes
+from bruit.domains.declare import counted_question, number_question
 from bruit.domains.domain import Domain
 from bruit.domains.grid import checked_bounds
 from bruit.domains.interval import Interval
-from bruit.domains.outside import clamping, declared_outside
+from bruit.domains.outside import check_outside, clamping, declared_outside
 from bruit.domains.policy import POLICIES, Policy, moved, written
 from bruit.domains.schema import domain_from_dict
 from bruit.engines import batch as batching
@@ -35,6 +37,7 @@ from bruit.estimation.tally import Counts, RawTally
 from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.registry import Registry
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
@@ -56,7 +59,12 @@ MOST_RECORDS = 2**40
 #: The name of the one column of data that come without names.
 VALUES = "values"
 
-_KINDS: dict[str, type[Statistic]] = {}
+#: How a kind may be written: it stands before a colon on the command line, and in documents.
+_KIND = re.compile(r"[^\W\d_][^:=&\n]{0,59}")
+
+
+#: The fields that a declaration has from its question, and those that say what is promised.
+_QUESTION_FIELDS = ("column", "domain", "bounds", "step", "epsilon", "delta", "neighbours")
 
 
 class Change(NamedTuple):
@@ -70,9 +78,18 @@ class Statistic(Described, ABC):
     """A statistic of raw records that is published with noise.
 
     A subclass is a frozen dataclass with a `kind`, and has `size`, `count` and `publish`; those of bruit, and every
-    subclass whose module is imported, can be read from a document by their `kind`.
+    subclass whose module is imported, can be read from a document by their `kind`. `bruit.register`, or an entry point
+    of the group ``bruit.statistics``, lets a publication file and ``bruit release --statistic`` name it too.
     """
 
+    #: Statistics by their kind: those with a meaning can be declared by a text, the others stand in documents.
+    kinds: ClassVar[Registry[Statistic]] = Registry(
+        "statistic",
+        "bruit.statistics",
+        attribute="kind",
+        pattern=_KIND,
+        rule="up to 60 characters, beginning with a letter, without a colon, = or &",
+    )
     #: The name of the statistic, in documents and results.
     kind: ClassVar[str] = ""
     #: Whether it needs a column, or only the rows.
@@ -89,7 +106,80 @@ class Statistic(Described, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__dict__.get("kind"):
-            _KINDS[cls.kind] = cls
+            cls.kinds.define(cls.kind, cls)
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The options that a declaration may have, beside its questions and its privacy: by default, every field."""
+        fields = cls.parameters()
+        policies = POLICIES if {"domain", "bounds"} & set(fields) else ()
+        return (*policies, *(name for name in fields if name not in _QUESTION_FIELDS))
+
+    @classmethod
+    def example(cls) -> str:
+        """A question as a declaration may have it, for messages; nothing where it has none."""
+        if not cls.reads_column:
+            return ""
+        fields = cls.parameters()
+        return "sex=F,M" if "domain" in fields else "age=0..120" if "bounds" in fields else "income"
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """The statistic that texts declare, as in a publication file or after ``--statistic``.
+
+        A statistic with a `domain` takes the values that its question lists. One with `bounds` takes a range, and one
+        with neither takes the name of a column.
+
+        Parameters
+        ----------
+        questions
+            Columns and what they can be, as in ``["age=0..120"]``.
+        options
+            Values of `option_names`, and ``epsilon``, ``delta`` and ``neighbours``.
+
+        Examples
+        --------
+        >>> from bruit.releases import Mean
+        >>> Mean.declared(["age=0..120"], {"epsilon": 0.5}).bounds
+        (0.0, 120.0)
+        """
+        build: Any = cls
+        if not cls.reads_column:
+            cls._check_questions(questions, 0)
+            return cast(Statistic, build(**options))
+        text = cls._check_questions(questions, 1)[0]
+        fields = cls.parameters()
+        others = {name: value for name, value in options.items() if name not in POLICIES or name in fields}
+        policies = {name: value for name, value in options.items() if name not in others}
+        if "domain" in fields:
+            name, domain = counted_question(text, **policies)
+            check_outside(policies.get("outside"), domain.policies)
+            return cast(Statistic, build(name, domain=domain, **others))
+        if "bounds" in fields:
+            name, bounds, cells, step = number_question(text)
+            if cells is not None or (step is not None and "step" not in fields):
+                colon, example = (", and a step after a colon", ":1") if "step" in fields else ("", "")
+                written_bounds = f"{name}={bounds[0]}..{bounds[1]}{example}"
+                raise ParameterError(f"Kind {cls.kind!r} takes bounds{colon}: write {written_bounds}.")
+            steps = {} if step is None else {"step": step}
+            return cast(Statistic, build(name, bounds=Interval(*bounds, **policies), **steps, **others))
+        if not text.strip() or "=" in text:
+            raise ParameterError(f"Kind {cls.kind!r} takes the name of a column alone, as in income.")
+        return cast(Statistic, build(text.strip(), **others))
+
+    @classmethod
+    def _check_questions(cls, questions: Sequence[str], many: int) -> Sequence[str]:
+        """That there are as many questions as the statistic takes."""
+        if len(questions) == many:
+            return questions
+        if not many:
+            raise ParameterError(f"Kind {cls.kind!r} is of no column: leave the question out.")
+        raise ParameterError(f"Kind {cls.kind!r} takes one question, as in {cls.example()}.")
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of what it is made with, as in ``column``, ``bounds`` and ``epsilon``."""
+        return tuple(field.name for field in dataclasses.fields(cast(Any, cls)) if field.init)
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
         """A statistic; parameters that are absent or unknown are an error with the call as it should be."""
@@ -241,7 +331,7 @@ class Statistic(Described, ABC):
     def from_dict(cls, body: Any) -> Self:
         """The inverse of `to_dict`, for any statistic that is known here."""
         with translated((KeyError, TypeError, AttributeError), lambda _: FormatError(_rule(body))):
-            kind = _KINDS[body["kind"]]
+            kind: Any = cls.kinds[body["kind"]].kind
             options = {name: _field(value) for name, value in body.items() if name != "kind"}
             policies = {name: options.pop(name) for name in kind.document_policies if name in options}
             if isinstance(options.get("bounds"), tuple) and policies:
@@ -467,10 +557,10 @@ def _field(value: Any) -> Any:
 
 
 def _rule(body: Any) -> str:
-    kinds = ", ".join(sorted(_KINDS))
     kind = body.get("kind") if isinstance(body, Mapping) else None
-    known = isinstance(kind, str) and kind in _KINDS
-    return "A statistic has a field that its kind does not have." if known else f"A statistic must be one of {kinds}."
+    if kind in Statistic.kinds:
+        return "A statistic has a field that its kind does not have."
+    return f"A statistic must be one of {', '.join(sorted(Statistic.kinds))}."
 
 
 def written_error(error: float) -> str:

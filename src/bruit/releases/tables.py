@@ -26,8 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
-from bruit import documents
+from bruit import _checks, documents
 from bruit.domains import Attribute, Schema
+from bruit.domains.declare import column_name, counted_question
+from bruit.domains.policy import POLICIES
 from bruit.domains.schema import clean_tables
 from bruit.engines import batch as batching
 from bruit.entropy import Words
@@ -162,6 +164,31 @@ class Tables(Statistic):
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """Which tables, and the policies of the columns."""
+        return ("tables", *POLICIES)
+
+    @classmethod
+    def example(cls) -> str:
+        """Two columns."""
+        return "sex=F,M & smokes=no,yes"
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """The tables of the columns that questions declare; `tables` lists some, as in ``sex,smokes;sex,age``.
+
+        A policy is a word for all columns, or a mapping with some columns' own, and under ``""`` that of the others.
+        """
+        if not questions:
+            raise ParameterError(f"Tables need the columns that they count, as in {cls.example()}.")
+        policies: dict[str, Any] = {name: options[name] for name in POLICIES if name in options}
+        others = {name: value for name, value in options.items() if name not in cls.option_names()}
+        columns = [counted_question(text, **_of_column(policies, column_name(text))) for text in questions]
+        if len(dict(columns)) < len(columns):
+            raise ParameterError("Tables declare a column twice: name each once.")
+        return cls(dict(columns), tables=_chosen_tables(options.get("tables"), dict(columns)), **others)
 
     def __post_init__(self) -> None:
         schema = _clean_attributes(self.attributes)
@@ -599,6 +626,33 @@ def _total_loss(loss: Mapping[Names, Fraction], variances: Mapping[Names, Fracti
     while len(terms) > 1:  # in pairs, because the sum of many has long numbers, which then occur few times
         terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
     return terms[0] if terms else Fraction(0)
+
+
+def _of_column(policies: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The policies of one column."""
+    own = {
+        policy: value.get(name, value.get("")) if isinstance(value, Mapping) else value
+        for policy, value in policies.items()
+    }
+    return {policy: value for policy, value in own.items() if value is not None}
+
+
+def _chosen_tables(tables: Any, columns: Mapping[str, Any]) -> list[tuple[str, ...]] | None:
+    """The tables that a declaration names, as a text or as lists of columns; None for all pairs."""
+    if tables is None:
+        return None
+    texts = [text.split(",") for text in tables.split(";")] if isinstance(tables, str) else tables
+    rule = f"tables must name columns, as in {';'.join([','.join(list(columns)[:2]), next(iter(columns))])}."
+    if not isinstance(texts, Sequence) or not all(isinstance(names, Sequence) for names in texts):
+        raise ParameterTypeError(rule)
+    chosen = [(names,) if isinstance(names, str) else tuple(names) for names in texts]
+    if not all(isinstance(name, str) for names in chosen for name in names):
+        raise ParameterTypeError(rule)
+    cleaned = [tuple(batching.clean_name(name) for name in names if name.strip()) for names in chosen]
+    for name in itertools.chain(*cleaned):
+        if name not in columns:
+            raise ParameterError(f"{rule}{_checks.suggestion(name, columns)}")
+    return cleaned
 
 
 def _clean_attributes(attributes: Any) -> Schema:

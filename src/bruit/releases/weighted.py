@@ -19,14 +19,16 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains import Grid
+from bruit.domains.declare import number_question, weights_question
 from bruit.domains.interval import Interval, declared_bounds
+from bruit.domains.policy import POLICIES
 from bruit.engines import batch as batching
 from bruit.errors import ParameterError, ParameterTypeError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
 from bruit.releases.noise import DiscreteLaplace, Integers, Noise
 from bruit.releases.result import Result
-from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, codes_by, whole
+from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, Statistic, codes_by, whole
 from bruit.typing import Bounds
 
 __all__ = ["WeightedMean", "WeightedSum"]
@@ -49,6 +51,22 @@ class _Weighted(AdditiveStatistic):
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The policies of the bounds, and the weights."""
+        return (*POLICIES, "weighted_by")
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """The statistic of a number and of the weights that `weighted_by` declares."""
+        weight, limits = weights_question(options["weighted_by"])
+        name, bounds, cells, step = number_question(cls._check_questions(questions, 1)[0])
+        if cells is not None or step is not None:
+            raise ParameterError(f"With weights, {name} takes bounds alone: write {name}={bounds[0]}..{bounds[1]}.")
+        policies = {policy: options[policy] for policy in POLICIES if policy in options}
+        others = {option: value for option, value in options.items() if option not in cls.option_names()}
+        return cls(name, weight=weight, bounds=Interval(*bounds, **policies), weight_bounds=limits, **others)
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not isinstance(self.weight, str):

@@ -566,7 +566,7 @@ class Ledger(_Shared):
             changes.append(f"lower epsilon (without δ, to {shown_down(decimal(most), 10 * most)} at most)")
         if delta.is_short:
             if not delta.currency.total:
-                other = "a new ledger with a δ, as in delta=1e-6 (--budget-delta 1e-6)"
+                other = "a new ledger with a δ, as in delta=1e-6 (--budget 1,1e-6)"
             lower = ["lower delta"] if delta.room else []
             if self._rho is None:
                 changes += lower or ["leave delta out, for Laplace noise and declared groups"]
@@ -840,7 +840,7 @@ def _other_kind(kept: str, wanted: str) -> str:
     if kept == f"person-{wanted}":
         return (
             f"{reason} The release protects a row, and the ledger people with all their rows: name the person and how "
-            'many rows count, as in person="user_id", rows=10 (--person user_id --rows 10), or use another ledger.'
+            'many rows count, as in person="user_id", rows=10 (--person user_id:rows=10), or use another ledger.'
         )
     if wanted == f"person-{kept}":
         return (

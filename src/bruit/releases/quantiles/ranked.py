@@ -17,27 +17,30 @@ noise of many cells adds up, where the exponential mechanism pays for the answer
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains import Dates, Grid
+from bruit.domains.declare import number_question, question
 from bruit.domains.domain import Domain
 from bruit.domains.interval import Interval, declared_bounds
+from bruit.domains.policy import POLICIES
 from bruit.entropy import Entropy, Words
-from bruit.errors import LimitError, ParameterError
+from bruit.errors import LimitError, ParameterError, translated
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import bounded_range_rho
 from bruit.releases.laws import ChoiceLaw, TreeLaw
 from bruit.releases.quantiles import joint as joints
 from bruit.releases.quantiles import tree as trees
-from bruit.releases.quantiles.histogram import checked_quantiles
+from bruit.releases.quantiles.histogram import HistogramQuantiles, checked_quantiles
 from bruit.releases.quantiles.joint import JointLaw
 from bruit.releases.quantiles.points import PLACE_BITS, Integers, PointRun, RecordPoints
 from bruit.releases.quantiles.tree import Node
@@ -61,6 +64,12 @@ MOST_IN_CELL = 2**PLACE_BITS - 1
 _QUICK_WEIGHTS = 2 * 10**5
 #: Weights fall by at least this, so that there are at most five million of them, however many records there are.
 _LEAST_STEP = Fraction(1, 2**16)
+#: The quantiles of a declaration that names none.
+QUARTILES = (0.25, 0.5, 0.75)
+#: A range of quantiles has at most so many.
+MOST_QUANTILES = 1000
+#: How a quantile is written: as a decimal, or as a fraction.
+_POINT = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,40 @@ class Quantiles(Statistic):
     method: Method = "auto"
     cells: int = MOST_CELLS
     at_least: int | None = None
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """Which quantiles, the method, and the policies of the bounds."""
+        return ("at", "method", *POLICIES)
+
+    @classmethod
+    def declared(cls, questions: Sequence[str], options: Mapping[str, Any]) -> Statistic:
+        """The quantiles of a number between bounds or on a grid, or of dates; `at` is a list, or a text of one."""
+        (text,) = cls._check_questions(questions, 1)
+        at, method = (options.get(name) for name in ("at", "method"))
+        policies: dict[str, Any] = {name: options[name] for name in POLICIES if name in options}
+        others = {name: value for name, value in options.items() if name not in cls.option_names()}
+        points = cls._declared_points(at)
+        build: Any = cls
+        if re.search(r"=\s*[0-9]{4}-[0-9]{2}", text):
+            name, dates = question(text, **policies)
+            return cast(Statistic, build(name, bounds=dates, method=method or "auto", **points, **others))
+        name, bounds, cells, step = number_question(text)
+        if method == "histogram":
+            interval = Interval(*bounds, **policies)
+            points = {"quantiles": (0.5,), **points}
+            return HistogramQuantiles(name, bounds=interval, cells=cells or 1000, **points, **others)
+        span: Any = Interval(*bounds, **policies)
+        if step is not None:
+            span = question(text, **policies).domain
+        elif cells is not None:
+            span = Grid(*bounds, cells=cells, **policies)
+        return cast(Statistic, build(name, bounds=span, method=method or "auto", **points, **others))
+
+    @classmethod
+    def _declared_points(cls, at: Any) -> dict[str, Any]:
+        """The quantiles that a declaration names; the quartiles unless it does."""
+        return {"quantiles": QUARTILES if at is None else quantile_list(at)}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
@@ -429,6 +472,16 @@ class Median(Quantiles):
 
     quantiles: tuple[float, ...] = field(default=(0.5,), init=False)
 
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The method, and the policies of the bounds."""
+        return ("method", *POLICIES)
+
+    @classmethod
+    def _declared_points(cls, at: Any) -> dict[str, Any]:
+        """Nothing: the quantile of a median is no option."""
+        return {}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
         return {name: value for name, value in super().to_dict().items() if name != "quantiles"}
@@ -436,6 +489,36 @@ class Median(Quantiles):
     @property
     def _labels(self) -> tuple[Any, ...]:
         return (self.name,)
+
+
+def quantile_list(at: Any) -> tuple[float, ...]:
+    """The quantiles of a list, of a number, or of a text: numbers with commas between them, or first:last:step.
+
+    >>> quantile_list("0.25,0.5,0.75"), quantile_list("0.1:0.3:0.1"), quantile_list([0.5])
+    ((0.25, 0.5, 0.75), (0.1, 0.2, 0.3), (0.5,))
+    """
+    if not isinstance(at, str):
+        numbers = at if isinstance(at, Sequence) else [at]
+        return tuple(_checks.fraction(at=number) for number in numbers)
+    words = at.replace(" ", "").split(":" if ":" in at else ",")
+    wrong = "at must be numbers from 0 to 1, as in 0.25,0.5,0.75, or first:last:step, as in 0.1:0.9:0.1."
+    if not all(_POINT.fullmatch(word) for word in words) or (":" in at and len(words) != 3):
+        raise ParameterError(wrong)
+    with translated(ZeroDivisionError, lambda _: ParameterError(wrong)):
+        fractions = [Fraction(word) for word in words]
+    points = _range(*fractions) if ":" in at else fractions
+    if any(point > 1 for point in points):
+        raise ParameterError(wrong)
+    return tuple(float(point) for point in points)
+
+
+def _range(first: Fraction, last: Fraction, step: Fraction) -> list[Fraction]:
+    if not step or first > last:
+        raise ParameterError("at first:last:step must go upwards, as 0.1:0.9:0.1 does.")
+    many = (last - first) // step + 1
+    if many > MOST_QUANTILES:
+        raise ParameterError(f"at must be at most {MOST_QUANTILES:,} numbers.")
+    return [first + place * step for place in range(many)]
 
 
 def _labelled(ends: Ends, labels: NDArray[Any]) -> Ends:

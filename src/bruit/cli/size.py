@@ -1,4 +1,4 @@
-"""`bruit people`: how many respondents a wanted precision takes, and the other way round."""
+"""`bruit size`: how many respondents a wanted precision takes, and the other way round."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 USUAL_POWER = 0.8
 
 
-def people(
+def size(
     question: _questions.Questions = None,
-    k: Annotated[int | None, typer.Option(help="Without questions: how many answers the question has.")] = None,
+    k: Annotated[int | None, typer.Option(help="In place of questions: how many answers one question has.")] = None,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", "-e", help="The most that a person's reports may tell.")
     ] = None,
@@ -39,17 +39,17 @@ def people(
         float | None, typer.Option(help="The chance to see the difference; 0.8 where it is not looked for.")
     ] = None,
     share: Annotated[float, typer.Option(help="Which share of the people is in the first of two groups.")] = 0.5,
-    method: Annotated[str | None, typer.Option(help="With questions: the method, as for bruit plan.")] = None,
+    method: Annotated[str | None, typer.Option(help="The method for questions, as for bruit plan.")] = None,
     missing: Annotated[
         str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
     ] = None,
-    frequency: Annotated[float, typer.Option(help="Without questions: the frequency of the answer of interest.")] = 0.1,
+    frequency: Annotated[float, typer.Option(help="The frequency of the answer of interest (with --k).")] = 0.1,
     level: Annotated[float, typer.Option(help="How often the interval covers the truth.")] = 0.95,
     epoch_epsilon: Annotated[
         float | None, typer.Option(help="Ask the same people again: the most that all reports of an epoch may tell.")
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="With --epoch-epsilon: how many rounds an epoch has; errors are of their mean.")
+        int | None, typer.Option(help="How many rounds an epoch has (with --epoch-epsilon); errors are of their mean.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

@@ -1,7 +1,8 @@
-"""`bruit bounds`: how many rows or groups of a person should count, from a private profile of them."""
+"""`bruit limits`: how many rows or groups of a person should count, from a private profile of them."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 9
 
 
-def bounds(
+def limits(
     file: Annotated[str, typer.Argument(help="The table: a CSV or Parquet file, or a folder of Parquet files.")],
     person: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says whose row it is.")],
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The ε of the count that is planned.")],
@@ -35,16 +36,18 @@ def bounds(
     most: Annotated[
         int | None, typer.Option(help="The largest bound that is considered: all groups, or 1,000 rows, unless said.")
     ] = None,
-    nobody: Annotated[str, typer.Option(metavar="POLICY", help="Rows of nobody: refuse, or drop them.")] = "refuse",
+    missing: Annotated[
+        str, typer.Option(metavar="POLICY", help="A row without a person: refuse, or drop it.")
+    ] = "refuse",
     neighbours: Annotated[
         str, typer.Option(help="add-remove, or replace if the number of people is public.")
     ] = "add-remove",
     csv: _engine.Csv = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the profile is booked.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Start the ledger with this ε if there is none.")] = None,
+    budget: _options.Budget = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Make the run repeatable, for studies: whoever knows the number can undo the noise."),
+        typer.Option(help="Make the run repeatable, for studies: anyone who has the seed can remove the noise."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to this .json file.")] = None,
     again: Annotated[
@@ -75,11 +78,10 @@ def bounds(
         raise ParameterError(f"The groups must be declared, as in --by {unread}=a,b or --by {unread}=@FILE.")
     _checks.positive(**{"--spend": spend})
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
-    guide = BoundsGuide(count, person, groups or None, spend, most, nobody)
-    if ledger is None and budget is not None:
-        raise ParameterError("--budget needs --ledger, the file in which it is kept.")
+    _checks.one_of(("refuse", "drop"), **{"--missing": missing})
+    guide = BoundsGuide(count, person, groups or None, spend, most, missing)
     _check_idle(ledger, None, again=again, dry_run=False)
-    started = {} if budget is None else {"epsilon": budget}
+    started = _options.budget(budget, ledger)
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
     once = _kept.keeping(guide, books, file)
     kept = None if once is None or again else once.find()
@@ -117,10 +119,11 @@ def tell_choice(choice: BoundsChoice, rows: int, remarks: Sequence[str] = (), ag
         return
     person = choice.person
     if person.groups is None:
-        console.say(f"Take --person {person.column} --rows {person.rows}", whole=True)
+        console.say(f"Take --person {shlex.quote(f'{person.column}:rows={person.rows}')}", whole=True)
         return
-    console.say(f"Take --person {person.column} --groups {person.groups} --rows-per-group 1", whole=True)
+    limits = f"{person.column}:groups={person.groups},rows_per_group=1"
+    console.say(f"Take --person {shlex.quote(limits)}", whole=True)
     console.say(
-        "With --rows-per-group 1 it is people that are counted in each group. To count rows, raise it; the noise grows "
+        "With rows_per_group=1 it is people that are counted in each group. To count rows, raise it; the noise grows "
         "in proportion."
     )

@@ -1,0 +1,33 @@
+"""What to expect of a plan: errors, risks and promises, before anybody is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from bruit import Plan
+from bruit.attacks import prospects
+from bruit.errors import ParameterError
+
+SCHEMA = {"town": ["a", "b", "c"], "smokes": ["no", "yes"]}
+
+
+def test_every_attribute_has_its_error_and_how_often_it_is_guessed() -> None:
+    expected = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), people=10_000)
+    assert [row["attribute"] for row in expected.attributes] == list(SCHEMA)
+    few = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), people=100)
+    for row, wide in zip(expected.attributes, few.attributes, strict=True):
+        assert row["half_width"] == pytest.approx(wide["half_width"] / 10)
+        assert row["blindly"] < row["guessed"] < 1
+    assert expected.to_dict()["people"] == 10_000
+    assert "guarantee for all answers of a person" in " ".join(expected.tables[-1].notes)
+
+
+def test_a_warning_says_that_what_is_sent_in_clear_singles_people_out() -> None:
+    plan = Plan(SCHEMA, 1.0, "GRR", public=["town"])
+    assert "3 groups" in prospects(plan, people=20).warning
+    assert prospects(plan, people=3000).warning == ""
+
+
+def test_nobody_is_no_number_of_people() -> None:
+    with pytest.raises(ParameterError, match="people must be"):
+        prospects(Plan(SCHEMA, 1.0, "SMP[GRR]"), people=0)
