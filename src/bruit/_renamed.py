@@ -13,6 +13,12 @@ RENAMED = {
     "bruit.domains": {"Choices": "bruit.domains.MultiChoice"},
     "bruit.estimation": {"Contrast": "bruit.estimation.TableContrast", "Median": "bruit.estimation.MedianEstimate"},
     "bruit.oracles": {"Choices": "bruit.oracles.OracleRanking", "Contrast": "bruit.oracles.RoundContrast"},
+    "bruit.releases": {
+        "Bounds": "bruit.releases.PowerBounds",
+        "BoundsChoice": "bruit.releases.LimitsChoice",
+        "BoundsGuide": "bruit.releases.LimitsGuide",
+        "choose_bounds": "bruit.releases.choose_limits",
+    },
 }
 
 #: By package, what to write in place of a name that nothing has now.

@@ -18,7 +18,7 @@ from sources import sources
 from bruit.engines import bounding
 from bruit.kernels import bounding as kernels
 from bruit.learning import KMeans, NaiveBayes
-from bruit.releases import BoundsGuide, Count, Person, Release, Sum, release
+from bruit.releases import Count, LimitsGuide, Person, Release, Sum, release
 
 ROWS = 600
 TABLE = pd.DataFrame(
@@ -45,7 +45,7 @@ WALKS: dict[str, Callable[[Any], object]] = {
     "a publication": lambda source: Release.union(
         [Release({"n": Count(epsilon=1.0)}, None, Person("user", rows=2)), ZONES]
     ).fold(source, 3),
-    "limits": lambda source: BoundsGuide(Count(epsilon=1.0), "user", BY, epsilon=0.5).fold(source, 3),
+    "limits": lambda source: LimitsGuide(Count(epsilon=1.0), "user", BY, epsilon=0.5).fold(source, 3),
     "a model": lambda source: NaiveBayes(classes=[0, 1], **MODEL).fit(source, "ill"),
     "clusters": lambda source: KMeans(2, iterations=1, **MODEL).fit(source),
     "rows for a computation": lambda source: Person("user", rows=2).bounded(source, rng=3),

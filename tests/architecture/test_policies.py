@@ -23,13 +23,13 @@ POLICIES = ("missing", "outside")
 TAKING = {
     "releases/person": "whose row it is may be missing",
     "engines/bounding": "the same, where rows are read",
-    "releases/bounds_guide": "the same, before the limits are known",
+    "releases/limits": "the same, before the limits are known",
     "cli/plan": "the option --missing",
     "cli/privatize": "the option --missing",
     "cli/size": "the option --missing",
     "cli/limits": "the option --missing",
     "cli/_questions": "what the options say, until it is in the domains",
-    "releases/bounds": "numbers without declared bounds",
+    "releases/power_bounds": "numbers without declared bounds",
 }
 
 

@@ -32,17 +32,17 @@ from bruit.privacy import Guarantee, Ledger, SignedHead, create_keys
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published
 from bruit.releases import (
-    Bounds,
-    BoundsChoice,
     ContinualCount,
     ContinualSeries,
     Count,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
+    LimitsChoice,
     Mean,
     Median,
     Person,
+    PowerBounds,
     Quantiles,
     Release,
     Result,
@@ -53,9 +53,9 @@ from bruit.releases import (
     Variance,
     WeightedMean,
     WeightedSum,
-    choose_bounds,
+    choose_limits,
 )
-from bruit.releases.bounds_guide import BoundsGuide
+from bruit.releases.limits import LimitsGuide
 from bruit.survey import Survey
 
 SCHEMA: dict[str, Any] = {
@@ -162,8 +162,8 @@ COVERS: dict[str, tuple[str, ...]] = {
     "results": ("releases/result:Results.from_json",),
     "published": ("publications/published:Published.from_json",),
     "publication": ("publications/reading:read",),
-    "bounds": ("releases/bounds_guide:BoundsChoice.from_json",),
-    "bounds guide": ("releases/bounds_guide:BoundsGuide.from_dict",),
+    "bounds": ("releases/limits:LimitsChoice.from_json",),
+    "bounds guide": ("releases/limits:LimitsGuide.from_dict",),
     "series": ("releases/continual:_State.from_json",),
     "continual count": ("releases/continual:ContinualCount.from_dict",),
     "memory": ("oracles/memory:Memory._read",),
@@ -260,7 +260,7 @@ def releases() -> list[Release]:
     """A release of every statistic, of several, by groups, and of people with several rows."""
     wage: dict[str, Any] = {"column": "wage", "bounds": (0, 9)}
     statistics: list[Statistic] = [
-        Bounds("wage", epsilon=0.5),
+        PowerBounds("wage", epsilon=0.5),
         Count(epsilon=0.5),
         Count(epsilon=0.5, delta=1e-6),
         Histogram("smokes", domain=["no", "yes"], epsilon=1.0),
@@ -402,8 +402,8 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     tally = small.tally(small.privatize({"smokes": ["no"] * 40, "age": ["old"] * 40}, rng=1))
     views = {"visitor": list(range(300)) * 4, "page": ["a", "b"] * 600}
     choices = [
-        choose_bounds(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7),
-        choose_bounds(views, Count(epsilon=1.0), person="visitor", by={"page": ["a", "b"]}, epsilon=0.5, rng=7),
+        choose_limits(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7),
+        choose_limits(views, Count(epsilon=1.0), person="visitor", by={"page": ["a", "b"]}, epsilon=0.5, rng=7),
     ]
     estimates = [answer.to_json().encode() for answer in small.estimate(tally).values()]
     language = folder / "language"
@@ -434,8 +434,8 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         "publication": DocumentReader(
             Publication.open, _encoded(PUBLICATION, PUBLICATION_OF_GROUPS, PUBLICATION_IN_RHO), TOML, ".toml"
         ),
-        "bounds": DocumentReader(_of_bytes(BoundsChoice.from_json), _sealed(choices), JSON),
-        "bounds guide": DocumentReader(_of_dict(BoundsGuide.from_dict), _bodies(c.guide for c in choices), JSON),
+        "bounds": DocumentReader(_of_bytes(LimitsChoice.from_json), _sealed(choices), JSON),
+        "bounds guide": DocumentReader(_of_dict(LimitsGuide.from_dict), _bodies(c.guide for c in choices), JSON),
         "series": DocumentReader(ContinualSeries.open, [(folder / "series.json").read_bytes()], JSON),
         "continual count": DocumentReader(_of_dict(ContinualCount.from_dict), _bodies([series]), JSON),
         "memory": DocumentReader(lambda path: Memory(path, panel), [memory.path.read_bytes()], JSON),

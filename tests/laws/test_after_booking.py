@@ -19,16 +19,16 @@ from bruit.learning._base import PrivateModel
 from bruit.privacy import Ledger
 from bruit.releases import (
     AboveThreshold,
-    Bounds,
-    BoundsGuide,
     ContinualCount,
     Count,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
     LengthFunction,
+    LimitsGuide,
     Mean,
     Median,
+    PowerBounds,
     Quantiles,
     Release,
     Statistic,
@@ -75,7 +75,7 @@ def _lengths(counts: Any) -> Any:
 
 
 RELEASES: list[Release] = [
-    Bounds(epsilon=0.5),
+    PowerBounds(epsilon=0.5),
     Count(epsilon=0.5),
     Count(epsilon=0.5, delta=DELTA),
     *(Histogram(domain=Bins([0, 1, 5]), epsilon=1.0, neighbours=neighbours) for neighbours in NEIGHBOURS),  # type: ignore[arg-type]
@@ -216,7 +216,7 @@ def test_sums_of_groups_that_nobody_declared_have_the_same_outcome_for_all_data(
 
 
 def test_the_guide_to_bounds_has_the_same_outcome_for_all_data() -> None:
-    guide = BoundsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b"]})
+    guide = LimitsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b"]})
     tables = [{"user": users, "zone": ["a"] * len(users)} for users in ([], [1], [1] * 500, list(range(300)))]
 
     def publish(table: Any, ledger: Any) -> Any:
@@ -262,7 +262,7 @@ def test_everything_public_that_spends_is_among_those_that_are_checked() -> None
     takers = {item for item in public for method in vars(item).values() if "ledger" in _parameters(method)}
     assert {item.__name__ for item in takers - spends} == {
         "AboveThreshold",
-        "BoundsGuide",
+        "LimitsGuide",
         "ContinualCount",
         "ContinualSeries",
         "LocalPrivatizer",

@@ -394,7 +394,7 @@ def _of_releases() -> Iterator[tuple[str, Verb, list[Any]]]:
     for kind in (releases.Sum, releases.Mean, releases.Variance, releases.Median):
         statistic = kind("x", **bounded)
         yield f"a {statistic.name}", lambda column, s=statistic: releases.release({"x": column}, s), NUMBERS
-    yield "bounds", lambda column: releases.release({"x": column}, releases.Bounds("x", epsilon=1.0)), NUMBERS
+    yield "bounds", lambda column: releases.release({"x": column}, releases.PowerBounds("x", epsilon=1.0)), NUMBERS
     weights: dict[str, Any] = {"weight": "x", "bounds": (0, 1), "weight_bounds": (0, 1), "epsilon": 1.0}
     weighted = releases.WeightedMean("x", **weights)
     yield "a weighted mean", lambda column: releases.release({"x": column}, weighted), NUMBERS

@@ -26,7 +26,7 @@ from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.learning import _base as models
 from bruit.oracles import Memory
 from bruit.oracles import memory as memories
-from bruit.releases import BoundsGuide, Count, Person, Release, Sum
+from bruit.releases import Count, LimitsGuide, Person, Release, Sum
 from bruit.releases.person import repeated_identifier
 
 #: The column of the person, by a name that looks like one of an identifier.
@@ -267,7 +267,7 @@ CONSUMERS: dict[str, list[Callable[[Any, Path], Any]]] = {
         _folded(Release([Count(epsilon=1.0, delta=1e-3), Sum("x", bounds=(0, 1), epsilon=1.0)], "zone", IN_GROUPS)),
         _united,
     ],
-    "releases/bounds_guide": [_folded(BoundsGuide(Count(epsilon=1.0), WHO, most=4))],
+    "releases/limits": [_folded(LimitsGuide(Count(epsilon=1.0), WHO, most=4))],
     "releases/person": [_bounded, lambda source, folder: repeated_identifier(source)],
     "learning/_base": [_model(model) for model in MODELS],
     "collection/rounds": [_memory],

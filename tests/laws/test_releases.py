@@ -10,13 +10,13 @@ import pytest
 from bruit import releases, testing
 from bruit.domains import Grid
 from bruit.releases import (
-    Bounds,
     Count,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
     Mean,
     Median,
+    PowerBounds,
     Quantiles,
     Release,
     Statistic,
@@ -30,7 +30,7 @@ from bruit.releases.lengths import MeanLength
 
 #: One design of every class; more of each stand in the tests of its own module.
 RELEASES: list[Statistic] = [
-    Bounds(epsilon=0.5),
+    PowerBounds(epsilon=0.5),
     Count(epsilon=0.5),
     Histogram(domain=["a", "b", "c"], epsilon=1.0, neighbours="replace"),
     Sum(bounds=(-1, 5), epsilon=0.3),

@@ -119,7 +119,7 @@ ROUND_MEMOS = ROUNDS.panel.memoize(TABLE)
 
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
 PEOPLE = Release(releases.Histogram("zone", domain=list(range(5)), epsilon=1.0), person=releases.Person("user", rows=1))
-GUIDE = releases.BoundsGuide(releases.Count(epsilon=1.0), "user", {"zone": range(5)})
+GUIDE = releases.LimitsGuide(releases.Count(epsilon=1.0), "user", {"zone": range(5)})
 DAYS = releases.ContinualCount(steps=4, epsilon=1.0, delta=0.01)
 IN_ZONES = releases.Person("user", groups=1, rows_per_group=1)
 NAMED = releases.Count(epsilon=1.0, delta=0.01)
@@ -186,10 +186,10 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.person.Person.bounded": lambda e: releases.Person("user", rows=1).bounded(VISITS, rng=e)["zone"],
     "releases.release.Release.fold": lambda e: PEOPLE.fold(VISITS, e).reveal(design=PEOPLE.digest),
     "publications.publishing.publish": published,
-    "releases.bounds_guide.BoundsGuide.fold": lambda e: GUIDE.fold(VISITS, e).reveal(design=GUIDE.digest),
-    "releases.bounds_guide.BoundsGuide.publish": lambda e: GUIDE.publish(GUIDE.fold(VISITS, 1), rng=e).errors,
-    "releases.bounds_guide.choose_bounds": lambda e: (
-        releases.choose_bounds(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
+    "releases.limits.LimitsGuide.fold": lambda e: GUIDE.fold(VISITS, e).reveal(design=GUIDE.digest),
+    "releases.limits.LimitsGuide.publish": lambda e: GUIDE.publish(GUIDE.fold(VISITS, 1), rng=e).errors,
+    "releases.limits.choose_limits": lambda e: (
+        releases.choose_limits(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
     ),
     "releases.once.publish_once": lambda e: kept(e).result["count"].values,
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,

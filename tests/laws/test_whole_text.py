@@ -27,7 +27,7 @@ from bruit.errors import BruitError
 from bruit.learning import NaiveBayes
 from bruit.oracles import Memory
 from bruit.privacy import Guarantee, Ledger
-from bruit.releases import BoundsGuide, Count, Histogram, Person, Release, Sum
+from bruit.releases import Count, Histogram, LimitsGuide, Person, Release, Sum
 
 #: Half of a surrogate pair, and a byte that is no text as Python passes it on.
 HALVES = ["secret\ud83d", "secret\udcff"]
@@ -117,7 +117,7 @@ READERS: dict[str, Callable[[Any, Ledger, Path], Any]] = {
         table, Histogram("v", domain=["a", ...], epsilon=1.0), ledger=ledger
     ),
     "people": _people,
-    "the guide": lambda table, ledger, folder: BoundsGuide(Count(epsilon=1.0), "v", most=2).fold(table),
+    "the guide": lambda table, ledger, folder: LimitsGuide(Count(epsilon=1.0), "v", most=2).fold(table),
     "bounded rows": lambda table, ledger, folder: Person("v", rows=1).bounded(table),
     "a panel": _panel,
     "answers": lambda table, ledger, folder: Plan({"v": ["a", "b", ...]}, 1.0).privatize(table),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bruit.errors import ParameterError, ParameterTypeError
-from bruit.releases import Bounds, Count, Histogram, Mean, Median, Quantiles, Statistic, Sum, Tables, Variance
+from bruit.releases import Count, Histogram, Mean, Median, PowerBounds, Quantiles, Statistic, Sum, Tables, Variance
 from bruit.releases.declared import Declaration, read_declaration, statistic_kind
 
 READ = {
@@ -43,7 +43,7 @@ def test_a_text_is_read_as_kind_questions_and_options(text: str) -> None:
         ("mean: age=0..120", Mean("age", bounds=(0, 120), epsilon=1.0)),
         ("variance: age=0..120:1", Variance("age", bounds=(0, 120), step=1.0, epsilon=1.0)),
         ("histogram: sex=F,M", Histogram("sex", domain=["F", "M"], epsilon=1.0)),
-        ("bounds: income", Bounds("income", epsilon=1.0)),
+        ("bounds: income", PowerBounds("income", epsilon=1.0)),
         ("median: age=0..120", Median("age", bounds=(0, 120), epsilon=1.0)),
         ("quantiles: x=0..9 at=1/4,3/4", Quantiles("x", quantiles=(0.25, 0.75), bounds=(0, 9), epsilon=1.0)),
         ("tables: a=0,1 & b=0,1", Tables({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=1.0)),

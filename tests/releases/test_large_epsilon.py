@@ -11,15 +11,15 @@ from bruit.errors import LimitError, WeakPrivacyWarning
 from bruit.learning import KMeans, LinearRegression, NaiveBayes
 from bruit.releases import (
     AboveThreshold,
-    Bounds,
-    BoundsGuide,
     ContinualCount,
     Count,
     Histogram,
     HistogramQuantiles,
     InverseSensitivity,
+    LimitsGuide,
     Mean,
     Median,
+    PowerBounds,
     Quantiles,
     Release,
     Sum,
@@ -33,7 +33,7 @@ from bruit.releases.statistic import Statistic
 UNIT = {"bounds": (0, 1)}
 WEIGHTED = {**UNIT, "weight": "w", "weight_bounds": (0, 1)}
 STATISTICS = {
-    "bounds": lambda e: Bounds("x", epsilon=e),
+    "bounds": lambda e: PowerBounds("x", epsilon=e),
     "count": lambda e: Count(epsilon=e),
     "histogram": lambda e: Histogram("x", domain=["a", "b"], epsilon=e),
     "inverse sensitivity": lambda e: InverseSensitivity("x", statistic="median", bounds=Grid(0, 9), epsilon=e),
@@ -56,7 +56,7 @@ SPENDERS = {
     "statistics of groups": lambda e: Release([Count(epsilon=e / 2, delta=1e-6), Sum("x", **UNIT, epsilon=e / 2)], "g"),
     "above threshold": lambda e: AboveThreshold(threshold=10, epsilon=e),
     "continual": lambda e: ContinualCount(steps=8, epsilon=e, delta=1e-6),
-    "guide": lambda e: BoundsGuide(Count(epsilon=1.0), "id", epsilon=e),
+    "guide": lambda e: LimitsGuide(Count(epsilon=1.0), "id", epsilon=e),
     "regression": lambda e: LinearRegression(e, **UNIT, target_bounds=(0, 1), rng=1).fit(ROWS, ROWS[:, 0]),
     "k-means": lambda e: KMeans(2, epsilon=e, **UNIT, rng=1).fit(ROWS),
     "naive Bayes": lambda e: NaiveBayes(e, **UNIT, classes=[0, 1], rng=1).fit(ROWS, CLASSES),

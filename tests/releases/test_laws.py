@@ -15,7 +15,6 @@ from bruit.domains import Grid
 from bruit.errors import ParameterError
 from bruit.releases import (
     AboveThreshold,
-    Bounds,
     ChoiceLaw,
     Count,
     FirstAboveLaw,
@@ -25,6 +24,7 @@ from bruit.releases import (
     Mean,
     Median,
     Person,
+    PowerBounds,
     Quantiles,
     Release,
     Statistic,
@@ -50,7 +50,7 @@ STATISTICS: dict[str, Any] = {
     "median": Median(bounds=GRID, epsilon=0.5),
     "quantiles by histogram": HistogramQuantiles(quantiles=[0.2, 0.7], bounds=(0, 4), cells=5, epsilon=0.5),
     "inverse sensitivity": InverseSensitivity(statistic="median", bounds=GRID, epsilon=0.5),
-    "bounds": Bounds(epsilon=0.5),
+    "bounds": PowerBounds(epsilon=0.5),
 }
 #: Statistics of several columns.
 WIDE: dict[str, Any] = {

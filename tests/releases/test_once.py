@@ -6,7 +6,7 @@ import pytest
 
 from bruit.errors import BudgetError, FormatError, LedgerError
 from bruit.privacy import Ledger
-from bruit.releases import BoundsGuide, Count, Kept, Release, Sum, publish_once
+from bruit.releases import Count, Kept, LimitsGuide, Release, Sum, publish_once
 from bruit.releases.once import KeptRelease, Once, read_result
 
 AGES = [31, 40, 22, 57]
@@ -122,7 +122,7 @@ def test_several_statistics_and_a_guide_are_kept_as_they_were_drawn(ledger: Ledg
     kept = [publish_once(both, {"fare": table["fare"]}, ledger) for _ in range(2)]
     assert [list(item.result) for item in kept] == [["people", "fares"]] * 2
     people = Ledger.open(Path(str(ledger.path)).with_name("riders.ledger"), 1.0, neighbours="person-add-remove")
-    guide = BoundsGuide(Count(epsilon=1.0), "rider", most=3)
+    guide = LimitsGuide(Count(epsilon=1.0), "rider", most=3)
     first, second = (publish_once(guide, table, people) for _ in range(2))
     assert isinstance(first, Kept)
     assert first.result.to_json() == second.result.to_json()

@@ -17,7 +17,7 @@ from bruit.cli.release import _check_idle, _remark
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bruit.releases import BoundsChoice
+    from bruit.releases import LimitsChoice
 
 #: How many bounds are shown, around the best.
 _SHOWN = 9
@@ -63,7 +63,7 @@ def limits(
     it again, and so does `bruit result`; --again pays for a new one. The last lines have the options for bruit release.
     """
     from bruit.domains import declare
-    from bruit.releases import BoundsGuide, Count
+    from bruit.releases import Count, LimitsGuide
 
     text = _engine.options(csv)
     _engine.is_spark(engine)
@@ -79,7 +79,7 @@ def limits(
     _checks.positive(**{"--spend": spend})
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
     _checks.one_of(("refuse", "drop"), **{"--missing": missing})
-    guide = BoundsGuide(count, person, groups or None, spend, most, missing)
+    guide = LimitsGuide(count, person, groups or None, spend, most, missing)
     _check_idle(ledger, None, again=again, dry_run=False)
     started = _options.budget(budget, ledger)
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
@@ -95,7 +95,7 @@ def limits(
     def draw() -> Any:
         return guide.publish(raw, None, seed) if once is None else kept or once.publish(raw, seed, again=again)
 
-    def show_whole(choice: BoundsChoice) -> None:
+    def show_whole(choice: LimitsChoice) -> None:
         console.print_json(choice.to_json()) if as_json else tell_choice(choice, 0)
 
     shown = _kept.drawn_once(once, draw, output, lambda choice: choice.to_json().encode() + b"\n", show_whole)
@@ -108,7 +108,7 @@ def limits(
         console.note(f"result: {_kept.near(path)}")
 
 
-def tell_choice(choice: BoundsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:
+def tell_choice(choice: LimitsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:
     """Show so many bounds around the best, or all if `rows` is 0, and the options that take the best."""
     table = choice.table(rows or len(choice.errors))
     hint = "the next command shows all, and spends nothing" if again else "all: --json"

@@ -15,7 +15,7 @@ from bruit.cli.limits import tell_choice
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.releases import BoundsChoice, Results
+    from bruit.releases import LimitsChoice, Results
 
 
 def result(
@@ -42,7 +42,7 @@ def result(
 
     Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
     """
-    from bruit.releases import BoundsChoice
+    from bruit.releases import LimitsChoice
     from bruit.releases.once import document
 
     _options.check_whole(entry=entry, show=rows)
@@ -55,7 +55,7 @@ def result(
     saved = _load(path)
     if target is not None:
         _write(saved, target, level)
-    elif isinstance(saved, BoundsChoice):
+    elif isinstance(saved, LimitsChoice):
         console.print_json(saved.to_json()) if as_json else tell_choice(saved, rows)
     elif as_json:
         console.print_json(document(saved, level))
@@ -64,11 +64,11 @@ def result(
         _kept.tell(saved, rows, level, again=again)
 
 
-def _write(saved: Results | BoundsChoice, path: Path, level: float) -> None:
+def _write(saved: Results | LimitsChoice, path: Path, level: float) -> None:
     """The result in a file, whole or not at all."""
-    from bruit.releases import BoundsChoice
+    from bruit.releases import LimitsChoice
 
-    if isinstance(saved, BoundsChoice):
+    if isinstance(saved, LimitsChoice):
         _options.check_file(path, "--output", (".json",))
         content = saved.to_json().encode() + b"\n"
     else:
@@ -78,7 +78,7 @@ def _write(saved: Results | BoundsChoice, path: Path, level: float) -> None:
     console.note(f"result: {_kept.near(path)}")
 
 
-def _load(path: Path) -> Results | BoundsChoice:
+def _load(path: Path) -> Results | LimitsChoice:
     from bruit.privacy.ledger.storage import FORMAT
     from bruit.releases.once import read_result
 

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from bruit._renamed import answering
 from bruit.releases.above_threshold import AboveThreshold, AboveThresholdSession
-from bruit.releases.bounds import Bounds
-from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide, choose_bounds
 from bruit.releases.continual import ContinualCount, ContinualSeries
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.declared import Declaration
@@ -14,10 +12,12 @@ from bruit.releases.groups import DeclaredGroups, NoGroups, SelectedGroups
 from bruit.releases.inverse_sensitivity import InverseSensitivity
 from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
 from bruit.releases.lengths import LengthFunction
+from bruit.releases.limits import LimitsChoice, LimitsGuide, choose_limits
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from bruit.releases.once import Kept, publish_once
 from bruit.releases.person import PeopleWarning, Person
+from bruit.releases.power_bounds import PowerBounds
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles
 from bruit.releases.release import Release, release
 from bruit.releases.result import Result, Results
@@ -31,9 +31,6 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdSession",
     "AdditiveStatistic",
-    "Bounds",
-    "BoundsChoice",
-    "BoundsGuide",
     "ChoiceLaw",
     "ContinualCount",
     "ContinualSeries",
@@ -49,6 +46,8 @@ __all__ = [
     "InverseSensitivity",
     "Kept",
     "LengthFunction",
+    "LimitsChoice",
+    "LimitsGuide",
     "Mean",
     "Median",
     "NamedLaw",
@@ -57,6 +56,7 @@ __all__ = [
     "OutcomeLaw",
     "PeopleWarning",
     "Person",
+    "PowerBounds",
     "Quantiles",
     "Release",
     "Result",
@@ -74,7 +74,7 @@ __all__ = [
     "Variance",
     "WeightedMean",
     "WeightedSum",
-    "choose_bounds",
+    "choose_limits",
     "publish_once",
     "release",
 ]

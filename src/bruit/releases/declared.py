@@ -14,10 +14,10 @@ from typing import Any
 from bruit import _checks
 from bruit.domains.declare import column_name
 from bruit.errors import ParameterError
-from bruit.releases.bounds import Bounds
 from bruit.releases.counts import Count, Histogram
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.person import Person
+from bruit.releases.power_bounds import PowerBounds
 from bruit.releases.quantiles import Median, Quantiles
 from bruit.releases.release import Release
 from bruit.releases.statistic import Statistic
@@ -42,7 +42,7 @@ for _kind, _meaning in (
     (Variance, "the variance of a number"),
     (Median, "the median of a number or date"),
     (Quantiles, "quantiles of a number or date"),
-    (Bounds, "powers of two between which a number lies"),
+    (PowerBounds, "powers of two between which a number lies"),
     (Tables, "counts of every two columns"),
 ):
     Statistic.kinds.add(_kind.kind, _kind, _meaning)

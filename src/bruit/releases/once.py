@@ -33,7 +33,7 @@ from bruit.errors import BruitError, FormatError, LedgerError
 from bruit.privacy import Entry, Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
-from bruit.releases.bounds_guide import BoundsChoice, BoundsGuide
+from bruit.releases.limits import LimitsChoice, LimitsGuide
 from bruit.releases.person import warn_of_people
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results
@@ -230,7 +230,7 @@ class Kept:
     Parameters
     ----------
     result
-        The results by name, or the `BoundsChoice` of a guide.
+        The results by name, or the `LimitsChoice` of a guide.
     path
         The file that has it.
     entry
@@ -254,7 +254,7 @@ class KeptRelease:
     Parameters
     ----------
     release
-        A `Release`, or another value that folds and publishes, such as a `BoundsGuide`.
+        A `Release`, or another value that folds and publishes, such as a `LimitsGuide`.
     ledger
         The ledger in a file.
     source
@@ -368,7 +368,7 @@ class KeptRelease:
 
 
 def publish_once(
-    release: Release | BoundsGuide,
+    release: Release | LimitsGuide,
     source: SourceLike | engines.Source,
     ledger: Ledger,
     rng: Randomness = None,
@@ -425,12 +425,12 @@ def document(result: Any, level: float = 0.95) -> str:
     return (next(iter(result.values())) if len(result) == 1 else result).to_json(level)
 
 
-def read_result(text: bytes) -> Results | BoundsChoice:
+def read_result(text: bytes) -> Results | LimitsChoice:
     """The inverse of `document`."""
     if Results.FORMAT.encode() in text[:100]:
         return Results.from_json(text)
     if b'"guide": {' in text[:1000]:
-        return BoundsChoice.from_json(text)
+        return LimitsChoice.from_json(text)
     result = Result.from_json(text)
     return Results({result.name: result})
 

@@ -242,7 +242,7 @@ def warn_of_people(source: Any) -> None:
     if name is not None:
         warnings.warn(
             f"Column {name!r} looks like an identifier, and occurs several times: this protects a row, and not a "
-            f"person with all their rows. Say person={name!r} and rows=10 (choose_bounds says how many are best), "
+            f"person with all their rows. Say person={name!r} and rows=10 (choose_limits says how many are best), "
             "or filter this warning if a row is all that a person has.",
             PeopleWarning,
             stacklevel=_callers_level(),

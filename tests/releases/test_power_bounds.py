@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bruit.errors import MissingError, ParameterError
-from bruit.releases import Bounds, Mean, Person, Release, release
+from bruit.releases import Mean, Person, PowerBounds, Release, release
 from bruit.releases.statistic import Statistic
 
-DESIGN = Bounds("x", epsilon=0.5)
+DESIGN = PowerBounds("x", epsilon=0.5)
 
 
 def cell(number: float) -> int:
@@ -70,12 +70,12 @@ def test_gaps_are_refused_or_dropped_and_a_zero_is_a_bound() -> None:
     gaps = {"x": np.array([0.0, np.nan] * 300 + [100.0] * 300)}
     with pytest.raises(MissingError, match="Column 'x'"):
         DESIGN.fold(gaps)
-    dropped = Bounds("x", epsilon=0.5, missing="drop")
+    dropped = PowerBounds("x", epsilon=0.5, missing="drop")
     assert list(release(gaps, dropped, rng=1)) == [0.0, 128.0]
 
 
 def test_for_people_with_several_rows_the_threshold_grows_with_their_rows() -> None:
-    people = Release(Bounds("x", epsilon=0.5), person=Person("id", rows=4))
+    people = Release(PowerBounds("x", epsilon=0.5), person=Person("id", rows=4))
     (drawn,) = people.drawn.values()
-    assert isinstance(drawn, Bounds)
+    assert isinstance(drawn, PowerBounds)
     assert 3.5 * DESIGN.threshold < drawn.threshold < 4.5 * DESIGN.threshold

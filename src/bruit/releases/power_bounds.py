@@ -27,7 +27,7 @@ from bruit.releases.result import Result
 from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, histogram_of
 from bruit.tables import counted
 
-__all__ = ["Bounds"]
+__all__ = ["PowerBounds"]
 
 #: Numbers are told apart by size from 2 to the first power to 2 to the second.
 EXPONENTS = (-20, 60)
@@ -36,7 +36,7 @@ _BETA = 0.01
 
 
 @dataclass(frozen=True)
-class Bounds(AdditiveStatistic):
+class PowerBounds(AdditiveStatistic):
     """The powers of two between which a number lies, for releases whose bounds nobody knows.
 
     Parameters
@@ -65,7 +65,7 @@ class Bounds(AdditiveStatistic):
     Examples
     --------
     >>> from bruit.releases import release
-    >>> bounds = release({"income": [900.0, 1500.0, 2100.0] * 200}, Bounds("income", epsilon=0.5), rng=7)
+    >>> bounds = release({"income": [900.0, 1500.0, 2100.0] * 200}, PowerBounds("income", epsilon=0.5), rng=7)
     >>> bounds["lower"], bounds["upper"]
     (512.0, 4096.0)
     """

@@ -4,7 +4,7 @@ Few rows of a person lose what people have beyond them; many need more noise. Wh
 rows people have, which is itself a secret. So a small part of the budget buys a profile: how many people have 1, 2, 3,
 … 9–10, … rows, or groups; and, where there are groups, how unevenly people are spread over them. What the profile may
 be without its noise (`noisy_profile`) says what is lost under each bound, and the noise is computed. See
-``bounds_guide.proof.md``.
+``limits.proof.md``.
 
 Rejected: the share of people below a bound as the criterion (the few beyond have most of the rows); a quantile of rows
 per person (it does not know the noise).
@@ -40,7 +40,7 @@ from bruit.releases.release import Release
 from bruit.tables import SHOWN_ROWS, Column, Table, Tabular, counted, percent
 from bruit.typing import SourceLike
 
-__all__ = ["BoundsChoice", "BoundsGuide", "choose_bounds"]
+__all__ = ["LimitsChoice", "LimitsGuide", "choose_limits"]
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class ExpectedError(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BoundsGuide:
+class LimitsGuide:
     """A private profile of rows or groups per person, for choosing how many of them count.
 
     Parameters
@@ -101,7 +101,7 @@ class BoundsGuide:
     Examples
     --------
     >>> views = {"visitor": [1] * 40 + list(range(2, 900)), "page": ["a", "b"] * 469}
-    >>> guide = BoundsGuide(Count(epsilon=1.0), "visitor", by={"page": ["a", "b"]}, epsilon=0.5)
+    >>> guide = LimitsGuide(Count(epsilon=1.0), "visitor", by={"page": ["a", "b"]}, epsilon=0.5)
     >>> guide.publish(guide.fold(views, 7), rng=7).person.groups
     1
     """
@@ -199,7 +199,7 @@ class BoundsGuide:
 
     def publish(
         self, raw: RawTally, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
-    ) -> BoundsChoice:
+    ) -> LimitsChoice:
         """The expected errors, from the profile with noise, booked before that is drawn; as `Release.publish`."""
         self.check(raw)
         words = booked(self, ledger, rng, label)
@@ -221,7 +221,7 @@ class BoundsGuide:
         """How many people with equally many rows noise may hide, and so a few with many more rows than others."""
         return math.ceil(visible(len(self.candidates)) * float(self.noise.scale))
 
-    def _choice(self, noisy: Floats, simulated: bool) -> BoundsChoice:
+    def _choice(self, noisy: Floats, simulated: bool) -> LimitsChoice:
         """The expected errors of all bounds, from the noisy profile."""
         cells = len(self.candidates)
         profiles, weights = read_profile(noisy[:cells], float(self.noise.scale), self.candidates)
@@ -237,7 +237,7 @@ class BoundsGuide:
             # The geometric mean of the errors, hypot(lost, noise), less the noise.
             truncation = noise * math.sqrt(math.expm1(float(weights @ np.log1p(squares / noise**2))))
             errors.append(ExpectedError(bound, float(weights @ (profiles @ beyond / rows)), truncation, noise))
-        return BoundsChoice(self, tuple(errors), simulated, bool((weights @ profiles).any()))
+        return LimitsChoice(self, tuple(errors), simulated, bool((weights @ profiles).any()))
 
     @cached_property
     def _middles(self) -> Floats:
@@ -259,7 +259,7 @@ class BoundsGuide:
         return {"kind": "bounds-guide", "single": self._single.to_dict(), "epsilon": self.epsilon, "most": self.most}
 
     @classmethod
-    def from_dict(cls, body: Any) -> BoundsGuide:
+    def from_dict(cls, body: Any) -> LimitsGuide:
         """The inverse of `to_dict`."""
         rule = "A guide to bounds must have one count with a person, epsilon and most."
         with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
@@ -274,8 +274,8 @@ class BoundsGuide:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundsChoice(Tabular):
-    """What each bound is expected to cost, and the bound of the least error; from `BoundsGuide.publish`.
+class LimitsChoice(Tabular):
+    """What each bound is expected to cost, and the bound of the least error; from `LimitsGuide.publish`.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class BoundsChoice(Tabular):
         Whether the profile shows anybody. If not, there are too few people for its ε, and its advice is worth nothing.
     """
 
-    guide: BoundsGuide
+    guide: LimitsGuide
     errors: tuple[ExpectedError, ...]
     simulated: bool
     seen: bool
@@ -346,17 +346,17 @@ class BoundsChoice(Tabular):
         return Table(title, columns, notes, facts, order=[*near, *others])
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> BoundsChoice:
+    def from_json(cls, text: str | bytes) -> LimitsChoice:
         """The inverse of `to_json`: what a profile said, shown again. It spends nothing.
 
-        >>> choice = choose_bounds({"visitor": [1, 1, 2]}, Count(epsilon=1.0), person="visitor", most=3, rng=7)
-        >>> BoundsChoice.from_json(choice.to_json()).to_json() == choice.to_json()
+        >>> choice = choose_limits({"visitor": [1, 1, 2]}, Count(epsilon=1.0), person="visitor", most=3, rng=7)
+        >>> LimitsChoice.from_json(choice.to_json()).to_json() == choice.to_json()
         True
         """
         body = documents.unseal(text, Table.FORMAT)
         kinds = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BruitError)
         with translated(kinds, lambda _: FormatError("This is not the result of bruit limits: a field is wrong.")):
-            guide = BoundsGuide.from_dict(body["guide"])
+            guide = LimitsGuide.from_dict(body["guide"])
             about = "groups" if guide.groups else "rows"
             errors = [
                 ExpectedError(row[about], *(float(row[name]) for name in ("lost", "truncation", "noise")))
@@ -371,7 +371,7 @@ def _rounded(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
-def choose_bounds(
+def choose_limits(
     source: SourceLike | Source,
     count: Count,
     *,
@@ -383,7 +383,7 @@ def choose_bounds(
     ledger: LedgerLike | None = None,
     rng: Randomness = None,
     label: str | None = None,
-) -> BoundsChoice:
+) -> LimitsChoice:
     """How many rows, or groups, of a person should count: the error to expect of each bound, from a private profile.
 
     Parameters
@@ -391,17 +391,17 @@ def choose_bounds(
     source
         A table, as in `Release.fold`.
     count, person, by, epsilon, most, missing
-        As in `BoundsGuide`: `epsilon` is what the profile spends, besides the count that is planned.
+        As in `LimitsGuide`: `epsilon` is what the profile spends, besides the count that is planned.
     ledger, rng, label
         As in `Release.publish`.
 
     Examples
     --------
     >>> views = {"visitor": list(range(3000)) * 4}
-    >>> choose_bounds(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7).person.rows
+    >>> choose_limits(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7).person.rows
     4
     """
-    guide = BoundsGuide(count, person, by, epsilon, most, missing)
+    guide = LimitsGuide(count, person, by, epsilon, most, missing)
     return guide.publish(guide.fold(source, rng), ledger, rng, label=label)
 
 

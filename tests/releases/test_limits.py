@@ -10,7 +10,7 @@ import pytest
 from bruit import Ledger
 from bruit.errors import DesignError, LedgerError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import RawTally
-from bruit.releases import BoundsGuide, Count, Person, Release, choose_bounds
+from bruit.releases import Count, LimitsGuide, Person, Release, choose_limits
 
 ZONES = 265
 BY = {"zone": list(range(ZONES))}
@@ -26,7 +26,7 @@ def heavy_tail(people: int = 20_000) -> dict[str, Any]:
     return {"user": np.repeat(np.arange(people), many), "zone": places[first]}
 
 
-def errors(table: dict[str, Any], guide: BoundsGuide) -> dict[int, float]:
+def errors(table: dict[str, Any], guide: LimitsGuide) -> dict[int, float]:
     """The root mean square error of the counts under each bound."""
     truth = np.bincount(table["zone"], minlength=ZONES)
     out = {}
@@ -38,15 +38,15 @@ def errors(table: dict[str, Any], guide: BoundsGuide) -> dict[int, float]:
     return out
 
 
-def profile(guide: BoundsGuide, sizes: np.ndarray) -> RawTally:
-    """The raw profile of people with so many rows, as `BoundsGuide.fold` counts it."""
+def profile(guide: LimitsGuide, sizes: np.ndarray) -> RawTally:
+    """The raw profile of people with so many rows, as `LimitsGuide.fold` counts it."""
     cells = np.searchsorted(guide.candidates, np.minimum(sizes, guide.candidates[-1]))
     return RawTally(design=guide.digest, counts=np.bincount(cells, minlength=len(guide.candidates)))
 
 
 def shares_near_the_best(sizes: np.ndarray, spend: float, epsilon: float, runs: int) -> float:
     """How often the error of the advised bound is within a fifth of the least of any bound up to 1,000."""
-    guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+    guide = LimitsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
     size, people = np.unique(sizes, return_counts=True)
 
     def error(bound: int) -> float:
@@ -71,7 +71,7 @@ ROWS = {
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize("people", [1_000, 20_000])
 def test_where_everybody_has_3_rows_3_or_4_are_advised(people: int, epsilon: float, spend: float) -> None:
-    guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+    guide = LimitsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
     raw = profile(guide, np.full(people, 3))
     advised = [guide.publish(raw, rng=seed).best.bound for seed in range(200)]
     assert sum(bound in (3, 4) for bound in advised) >= 198
@@ -89,7 +89,7 @@ def test_the_rows_that_are_advised_are_near_the_best_on_other_tables(kind: str, 
 
 def test_noise_in_the_tail_is_not_read_as_rows() -> None:
     for epsilon, spend in ((1.0, 0.1), (0.1, 1.0)):
-        guide = BoundsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
+        guide = LimitsGuide(Count(epsilon=epsilon), "user", epsilon=spend)
         raw = profile(guide, np.full(1_000, 3))
         assert {guide.publish(raw, rng=seed).best.bound for seed in range(3)} <= {3, 4}
     # The control: what the noisy cells say as they are.
@@ -98,7 +98,7 @@ def test_noise_in_the_tail_is_not_read_as_rows() -> None:
 
 
 def test_people_who_do_not_show_are_said_and_no_bound_is_advised_of_nobody() -> None:
-    guide = BoundsGuide(Count(epsilon=1.0), "user", epsilon=0.1)
+    guide = LimitsGuide(Count(epsilon=1.0), "user", epsilon=0.1)
     choice = guide.publish(profile(guide, np.array([1, 2, 5])), rng=1)
     assert not choice.seen
     assert "no bound can be advised" in " ".join(str(choice).split())
@@ -115,7 +115,7 @@ def test_people_who_do_not_show_are_said_and_no_bound_is_advised_of_nobody() -> 
 @pytest.mark.parametrize(("delta", "epsilon"), [(0.0, 0.1), (1e-6, 0.2)])
 def test_on_a_heavy_tail_the_bound_of_the_guide_is_within_a_fifth_of_the_best(delta: float, epsilon: float) -> None:
     table = heavy_tail()
-    guide = BoundsGuide(Count(epsilon=1.0, delta=delta), "user", BY, epsilon=epsilon)
+    guide = LimitsGuide(Count(epsilon=1.0, delta=delta), "user", BY, epsilon=epsilon)
     real, raw = errors(table, guide), guide.fold(table, 1)
     best = min(real.values())
     ratios = [real[guide.publish(raw, rng=seed).best.bound] / best for seed in range(100)]
@@ -126,14 +126,14 @@ def test_on_a_heavy_tail_the_bound_of_the_guide_is_within_a_fifth_of_the_best(de
 
 def test_the_least_error_is_found_among_few_people_too() -> None:
     table = heavy_tail(2_000)
-    guide = BoundsGuide(Count(epsilon=1.0), "user", BY, epsilon=1.0)
+    guide = LimitsGuide(Count(epsilon=1.0), "user", BY, epsilon=1.0)
     real, raw = errors(table, guide), guide.fold(table, 1)
     chosen = [guide.publish(raw, rng=seed).best.bound for seed in range(5)]
     assert max(real[bound] for bound in chosen) <= 1.2 * min(real.values())
 
 
 def test_a_person_is_in_one_cell_of_the_profile_and_in_one_group() -> None:
-    guide = BoundsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b", "c", "d"]}, epsilon=1.0)
+    guide = LimitsGuide(Count(epsilon=1.0), "user", {"zone": ["a", "b", "c", "d"]}, epsilon=1.0)
     assert guide.candidates == (1, 2, 3, 4)
     table = {"user": [1, 1, 1, 2, 3, 3], "zone": ["a", "a", "b", "c", "a", "d"]}
     without = {name: [column[place] for place in (3,)] for name, column in table.items()}
@@ -145,7 +145,7 @@ def test_a_person_is_in_one_cell_of_the_profile_and_in_one_group() -> None:
     change = np.abs(counts - fewer)
     assert (change[:4].sum(), change[4:].sum()) == (2, 2)
     assert guide.noise.loss(1) + guide._group_noise.loss(1) <= 1
-    rows = BoundsGuide(Count(epsilon=1.0), "user", epsilon=1.0, most=2)
+    rows = LimitsGuide(Count(epsilon=1.0), "user", epsilon=1.0, most=2)
     assert rows.fold(table, 1).reveal(design=rows.digest).tolist() == [1, 2]
     assert rows.noise.loss(1) <= 1 < rows.noise.loss(1) * (1 + 1e-6)
 
@@ -153,27 +153,27 @@ def test_a_person_is_in_one_cell_of_the_profile_and_in_one_group() -> None:
 def test_it_is_booked_before_noise_is_drawn_and_refused_by_a_ledger_of_rows() -> None:
     table = {"user": [1, 1, 2], "zone": [0, 1, 0]}
     books = Ledger(epsilon=0.3, neighbours="person-add-remove")
-    choice = choose_bounds(table, Count(epsilon=1.0), person="user", epsilon=0.25, ledger=books, rng=1, most=9)
+    choice = choose_limits(table, Count(epsilon=1.0), person="user", epsilon=0.25, ledger=books, rng=1, most=9)
     assert books.spent.epsilon == 0.25
     assert books.entries[0].label == "profile of rows per user"
     assert choice.guarantee.neighbours == "person-add-remove"
     assert choice.person == Person("user", rows=choice.best.bound)
     with pytest.raises(LedgerError):
-        choose_bounds(table, Count(epsilon=1.0), person="user", ledger=Ledger(epsilon=1.0))
+        choose_limits(table, Count(epsilon=1.0), person="user", ledger=Ledger(epsilon=1.0))
     with pytest.raises(DesignError):
-        BoundsGuide(Count(epsilon=1.0), "user").publish(BoundsGuide(Count(epsilon=1.0), "user", most=3).fold(table))
+        LimitsGuide(Count(epsilon=1.0), "user").publish(LimitsGuide(Count(epsilon=1.0), "user", most=3).fold(table))
     with pytest.raises(ParameterTypeError, match="planned"):
-        BoundsGuide(1.0, "user")  # type: ignore[arg-type]
+        LimitsGuide(1.0, "user")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="epsilon"):
-        BoundsGuide(Count(epsilon=1.0), "user", epsilon=0)
+        LimitsGuide(Count(epsilon=1.0), "user", epsilon=0)
 
 
 def test_the_table_shows_the_best_bound_once() -> None:
-    choice = choose_bounds({"user": list(range(50)) * 4}, Count(epsilon=1.0), person="user", epsilon=5.0, most=8, rng=3)
+    choice = choose_limits({"user": list(range(50)) * 4}, Count(epsilon=1.0), person="user", epsilon=5.0, most=8, rng=3)
     assert str(choice).count("least") == 2  # the row, and the note
     assert choice.best.bound == 4
     assert "least with 4 rows of each 'user'" in " ".join(str(choice).split())
-    long = BoundsGuide(Count(epsilon=1.0), "user", epsilon=1.0)
+    long = LimitsGuide(Count(epsilon=1.0), "user", epsilon=1.0)
     shown = str(long.publish(profile(long, np.full(900, 300)), rng=1))
     assert "← least" in shown
     assert "and 16 more rows" in shown  # the bounds around the best are shown
