@@ -148,7 +148,7 @@ class AboveThreshold:
         """The part of ε for the answers: a half for one answer above, more for several."""
         if self.answers_above == 1:
             return self.epsilon / 2
-        ratio = (self.answers_above * self._gap / self._change) ** (2 / 3)
+        ratio: float = (self.answers_above * self._gap / self._change) ** (2 / 3)
         return self.epsilon * max(0.5, ratio / (1 + ratio))
 
     @property
