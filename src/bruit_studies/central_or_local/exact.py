@@ -417,16 +417,16 @@ def convergence(_: Results) -> Verdict:
     if loss > epsilon + 1e-9:
         return refuted(f"Over all sequences of counts the loss is {loss:.3f} ε.", loss=loss)
     points = (0.0, 0.01, 0.02, 0.48, 1.0)
-    one, other = turns(points, (0.0, 1.0)), turns((*points, 0.52), (0.0, 1.0))
+    before, after = turns(points, (0.0, 1.0)), turns((*points, 0.52), (0.0, 1.0))
     return confirmed(
         f"Read as convergence of what is published, the noisy centres: over all sequences of noisy counts in {steps} "
         f"steps that end at the first repetition the loss is {loss:.6f} ε, no more than that of all t steps. With "
         "noise they hardly ever repeat, so that t steps are the rule. Stable groups of the records themselves must not "
-        f"decide: with one record more it takes {other} assignments instead of {one}: their number tells two "
+        f"decide: with one record more it takes {after} assignments instead of {before}: their number tells two "
         "tables apart for sure.",
         loss=loss,
-        one=one,
-        other=other,
+        before=before,
+        after=after,
     )
 
 

@@ -271,8 +271,8 @@ def caption(study: Study, plot: Plot, results: Results, figure: Any) -> str:
 
     how = f"{study.name}: {counted(results.trials, 'trial')}, {results.size} size, seed {results.seed}."
     rows = recorded.about(study.name)
-    made = f"{how} Recorded before: {rows}." if rows else how
-    return "\n\n".join(typeset(text) for text in (plot.caption, style.description(figure), made)) + "\n"
+    origin = f"{how} Recorded before: {rows}." if rows else how
+    return "\n\n".join(typeset(text) for text in (plot.caption, style.description(figure), origin)) + "\n"
 
 
 def _facts(study: Study) -> dict[str, Any]:
