@@ -79,11 +79,11 @@ _REPORT, _LEARNING = "internship report", "learning slides"
 
 ITEMS: tuple[Item, ...] = (
     Item(_LDP, "slide “En images”", "DP and LDP in pictures", ("docs/guides/course.md",)),
-    Item(_LDP, "slide “Définition 1 et propriétés”", "ε-LDP", ("bruit.privacy.Guarantee", "bruit.audit.exact")),
-    Item(_LDP, "slide “Définition 1 et propriétés”", "robustness to post-processing", ("docs/guides/course.md",)),
+    Item(_LDP, "slide “Définition et propriétés”", "ε-LDP", ("bruit.privacy.Guarantee", "bruit.audit.exact")),
+    Item(_LDP, "slide “Définition et propriétés”", "robustness to post-processing", ("docs/guides/course.md",)),
     Item(_LDP, "slide “Motivation : données embarrassante à nettoyer”", "Warner's survey with two coins",
          ("bruit.oracles.RandomizedResponse.two_coins", "study:warner", "figure:warner/estimates")),
-    Item(_LDP, "slide “Définition 1 et propriétés”, reference 1", "Duchi's rates of local privacy",
+    Item(_LDP, "slide “Définition et propriétés”, reference 1", "Duchi's rates of local privacy",
          ("bruit.numbers.Duchi", "docs/numbers.md"),
          "the lower bounds themselves: they hold up to constants, and exact variances stand in their place"),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "Warner's tree of probabilities",

@@ -207,6 +207,6 @@ CLAIMS = (
           "reading of the listing).", _SLIDES,
           "listing “Nettoyage avec stairCase et GRR”, lines 3 to 8, addBoundedStaircaseNoise", _staircase),
     Claim("ldp-composition", "The combination of two LDP mechanisms is LDP.", _SLIDES,
-          "slide “Définition 1 et propriétés”, last line, and listing -3, line 2, “valeur du eps global ?”",
+          "slide “Définition et propriétés”, last line, and listing -3, line 2, “valeur du eps global ?”",
           _composition),
 )  # fmt: skip
