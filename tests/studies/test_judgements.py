@@ -49,6 +49,12 @@ def test_every_label_of_the_page_is_that_of_the_page_of_claims():
     assert {label for _, label in (*CHANGED, *NEW)} <= set(KINDS)
 
 
+def test_the_counts_of_today_are_those_of_the_page_of_claims():
+    labels = list(_labels().values())
+    counts = ", ".join(f"{labels.count(kind)} {kind}" for kind in KINDS if kind in labels)
+    assert f"Now, of {len(labels)} [claims](claims.md): {counts}.\n" in PAGE
+
+
 def test_a_label_that_disagrees_is_caught():
     assert [name for name, label in [("warner-ratio", "refuted")] if _labels()[name] != label] == ["warner-ratio"]
 
