@@ -347,8 +347,9 @@ def _draw_models(results: Results) -> Any:
                       y="people found out (%)")  # fmt: skip
         rows = results.where(attacker="xgboost", data="acs", method=method, fakes="plan")
         curves = {model: parts.curve(part) for model, part in _by_model(rows)}
+        least = min(2, max(curve.x.size for curve in curves.values()))  # what was tried at one ε is left to the table
         for model in (NK[0], NK[-1], *PK, HM[0], HM[-1]):
-            if model in curves and curves[model].x.size > 1:  # what was tried at one ε is left to the table
+            if model in curves and curves[model].x.size >= least:
                 kind = ("none", "partial", "hybrid").index(model.knowledge)
                 place = (0 if kind == 0 else 2 + PK.index(model) if kind == 1 else 5) % 6
                 strongest = model in (NK[-1], HM[-1])
