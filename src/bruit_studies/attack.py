@@ -362,8 +362,8 @@ STUDY = Study(
         Plot("rates", "Per cent of people found out, ours and published. GRR, “used everywhere” on the slides, is the "
              "kinder of the two: fakes of SUE-z are empty, and with large ε everybody sees it.", _draw_rates),
         Plot("profiles", "The slide's curves: RS+FD[GRR], and 1n to 5n synthetic profiles. More of them help a little. "
-             "Means of 20 runs at ε = 1, 5 and 10 and of one at most others (the table has the numbers); the band is "
-             "the 95 % interval of the mean at every ε.",
+             "1n and 5n are means of 20 runs at ε = 1, 5 and 10, all else is one run; the band is the 95 % interval of "
+             "the mean at every ε.",
              _draw_profiles),
         Plot("protocols", "XGBoost against all five protocols of RS+FD: fakes that are noise of zeros (z) give the "
              "attribute away, fakes that are noise of random values (r) hide it better. The band is the 95 % interval "
