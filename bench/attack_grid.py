@@ -2,22 +2,25 @@
 
     nice -n 19 python bench/attack_grid.py --hours 3      goes on where it stopped; Ctrl-C loses one fit at most
 
-A fit takes 2 to 25 seconds on one core. What matters most comes first: five runs where published rates are compared
-(GRR and SUE-z at 1n and 5n, ε = 1 and 5), then every protocol once at 1n and 5n and all ε, then GRR, which the slides
-use, at 2n, 3n and 4n, then the models of knowledge once at three ε, then the others at 2n, 4n and 3n, then more
-runs, GRR before others. Every trial is that of ``bruit study run --full`` with seed 0, draw for draw; the rows go to
-``src/bruit_studies/_recorded``.
+A fit takes 2 to 25 seconds on one core, nearly all of it inside XGBoost. What matters most comes first: twenty runs at
+ε = 1, 5 and 10 of RS+FD[GRR] and RS+RFD[GRR] with 1n and 5n made-up people, then of what compares made-up people with
+known ones, then of RS+FD[GRR] with 3n, 2n and 4n, then of SUE-z; after that every protocol once, the models of
+knowledge once, and more runs of all, GRR before others. Every trial is that of ``bruit study run --full`` with seed 0,
+draw for draw; the rows go to ``src/bruit_studies/_recorded``, and the first line of each file says with which versions.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import time
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xgboost
 
 from bruit_studies import attack, attacker_knowledge, countermeasure, recorded
@@ -29,31 +32,50 @@ Key = tuple[str, str, int]
 Job = tuple[Study, dict[str, Any], int]
 
 
+#: What twenty runs are made of before anything else is tried more than a few times: the slides' protocol at three ε.
+FEW = attacker_knowledge.SOME_EPSILONS
+RUNS = 20
+
+
 def jobs() -> Iterator[Job]:
     """Every trial, the most wanted first; some more than once."""
-    for run in range(5):
-        for method in attack.METHODS:
-            yield from (_learnt(method, size, epsilon, run) for size in (1, 5) for epsilon in (1.0, 5.0))
-    yield from (
-        _fakes(fakes, epsilon, run) for run in range(5) for fakes in ("uniform", "plan") for epsilon in (1.0, 5.0)
-    )
-    yield from (
-        _learnt(m, size, epsilon, 0) for size in (1, 5) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS
-    )
-    yield from (_learnt(attack.METHODS[0], size, epsilon, 0) for size in (2, 3, 4) for epsilon in attack.EPSILONS)
-    for epsilons in ((1.0, 10.0), attacker_knowledge.SOME_EPSILONS):
+    grr, uniform = attack.METHODS[0], ("uniform", "plan")
+    yield from (_learnt(grr, size, epsilon, run) for size in (1, 5) for run in range(RUNS) for epsilon in FEW)
+    none, half = attacker_knowledge.NK, attacker_knowledge.PK[-1]
+    realistic = attacker_knowledge.REALISTIC
+    yield from _known([realistic], FEW, (none[-1],), range(1))  # so that no setting is left without a run
+    yield from (_fakes(fakes, epsilon, run) for run in range(RUNS) for fakes in uniform for epsilon in FEW)
+    yield from _known([realistic], FEW, (none[0], half, none[-1]), range(RUNS))
+    yield from _known([grr], FEW, (none[0], half, none[-1]), range(RUNS))
+    yield from _known(["RS+FD[SUE-z]", "RS+FD[OUE-z]"], (1.0, 10.0), (none[0], half), range(RUNS))
+    yield from _known([grr], FEW, (none[1],), range(RUNS))
+    yield from (_learnt(grr, size, epsilon, run) for size in (3, 2, 4) for run in range(RUNS) for epsilon in FEW)
+    for run in range(RUNS):
+        yield from (_learnt(attack.METHODS[1], size, epsilon, run) for size in (1, 5) for epsilon in FEW)
+    for size in (1, 5):
+        yield from (_learnt(m, size, epsilon, 0) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
+    for epsilons in ((1.0, 10.0), FEW):
         for sizes in ((0, 1), (5,)):
             yield from _knowledge(epsilons, sizes, 0)
     for size in (2, 4, 3):
         yield from (_learnt(m, size, epsilon, 0) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
-    for run in range(20):
-        yield from (_fakes(fakes, epsilon, run) for fakes in ("uniform", "plan") for epsilon in attack.EPSILONS)
+    for run in range(RUNS):
+        yield from (_fakes(fakes, epsilon, run) for fakes in uniform for epsilon in attack.EPSILONS)
         for size in (1, 2, 3, 4, 5):
-            yield from (_learnt(attack.METHODS[0], size, epsilon, run) for epsilon in attack.EPSILONS)
-    for run in range(20):
+            yield from (_learnt(grr, size, epsilon, run) for epsilon in attack.EPSILONS)
+    for run in range(RUNS):
         yield from _knowledge(attacker_knowledge.EPSILONS, (0, 1, 3, 5), run)
         for size in (1, 2, 3, 4, 5):
             yield from (_learnt(m, size, epsilon, run) for m in attack.PROTOCOLS for epsilon in attack.EPSILONS)
+
+
+def _known(
+    methods: Iterable[str], epsilons: Iterable[float], models: Iterable[attacker_knowledge.Model], runs: Iterable[int]
+) -> Iterator[Job]:
+    """Some attackers of the study of knowledge, on ACSEmployment, run by run."""
+    for run, method, epsilon, model in product(runs, methods, epsilons, models):
+        factors = {"attacker": "xgboost", "data": "acs", "method": method, "epsilon": epsilon, "people": 0}
+        yield attacker_knowledge.STUDY, {**factors, **model._asdict()}, run
 
 
 def _learnt(method: str, synthetic: int, epsilon: float, run: int) -> Job:
@@ -110,7 +132,8 @@ def write(study: Study, rows: list[dict[str, Any]]) -> None:
     counts = sorted(settings.values())
     often = f"{counts[0]} to {counts[-1]}" if counts[0] < counts[-1] else f"{counts[0]}"
     how = (
-        f"XGBoost {xgboost.__version__}, by bench/attack_grid.py, seed 0: {len(rows)} fits, {often} of each of "
+        f"XGBoost {xgboost.__version__} with NumPy {np.__version__} and Python {platform.python_version()}, by "
+        f"bench/attack_grid.py, version {study.version} of the study, seed 0: {len(rows)} fits, {often} of each of "
         f"{len(settings)} settings"
     )
     recorded.write(FOLDER / f"{study.name}.csv", how, rows)

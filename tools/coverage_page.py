@@ -42,7 +42,7 @@ class Item:
         Public names (``bruit.oracles.RandomizedResponse``), studies (``study:krr``), their figures and claims
         (``figure:krr/dispersion``, ``claim:krr-ldp``), or pages and files of the repository (``docs/oracles.md``).
     missing
-        What is not there yet; nothing where all is.
+        What is not there, and why, or that it is planned; nothing where all is.
     """
 
     document: str
@@ -79,10 +79,15 @@ _REPORT, _LEARNING = "internship report", "learning slides"
 
 ITEMS: tuple[Item, ...] = (
     Item(_LDP, "slide “En images”", "DP and LDP in pictures", ("docs/guides/course.md",)),
-    Item(_LDP, "slide “Définition 1 et propriétés”", "ε-LDP", ("bruit.privacy.Guarantee", "bruit.audit.exact")),
-    Item(_LDP, "slide “Définition 1 et propriétés”", "robustness to post-processing", ("docs/guides/course.md",)),
+    Item(_LDP, "slide “Définition et propriétés”", "ε-LDP", ("bruit.privacy.Guarantee", "bruit.audit.exact")),
+    Item(_LDP, "slide “Définition et propriétés”", "robustness to post-processing", ("docs/guides/course.md",)),
     Item(_LDP, "slide “Motivation : données embarrassante à nettoyer”", "Warner's survey with two coins",
          ("bruit.oracles.RandomizedResponse.two_coins", "study:warner", "figure:warner/estimates")),
+    Item(_LDP, "slide “Définition et propriétés”, reference 1", "Duchi's rates of local privacy",
+         ("bruit.numbers.Duchi", "docs/numbers.md"),
+         "the lower bounds themselves: they hold up to constants, and exact variances stand in their place"),
+    Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "Warner's tree of probabilities",
+         ("claim:warner-observed", "bruit_studies.warner.Coins")),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: the first one",
          ("figure:warner/coins",)),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: both",
@@ -99,6 +104,8 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.numbers.Staircase.as_printed", "figure:numeric-cleaning/leak")),
     Item(_LDP, "slide “Utilité de mécanismes v.-à-v. du GNB”", "accuracy against ε, mean and standard deviation",
          ("figure:numeric-cleaning/spread", "figure:numeric-cleaning/printed", "figure:numeric-cleaning/honest")),
+    Item(_SEVERAL, "slide “Analyses multidimeelles respectueuses : exemples”", "deployments: Flux Vision, large firms",
+         (), "a page on who used what, and with which real ε: planned, with the protocols by their names"),
     Item(_SEVERAL, "slide “Ex. de requêtes sur des bases voisines”", "the salary that a difference gives away",
          ("docs/guides/course.md",)),
     Item(_SEVERAL, "slide “Formalisation de la DP”", "ε-DP", ("bruit.privacy.Guarantee",)),
@@ -111,6 +118,12 @@ ITEMS: tuple[Item, ...] = (
          ("docs/guides/course.md", "claim:averaging", "docs/panels.md")),
     Item(_SEVERAL, "slide “M_SUE”", "SUE, and “M_GRR” where M_SUE is meant",
          ("bruit.oracles.UnaryEncoding", "docs/guides/course.md")),
+    Item(_SEVERAL, "slide “M_SUE”, reference 8", "RAPPOR",
+         ("bruit.oracles.UnaryEncoding", "bruit.oracles.Repeated", "docs/panels.md"),
+         "cohorts and Bloom filters for open answers: planned, with the protocols by their names"),
+    Item(_SEVERAL, "slide “Autres mécanismes avec même estimateur/variance”, reference 9", "SHE and THE",
+         ("bruit.oracles.UnaryEncoding.with_probabilities",),
+         "SHE is not built: SUE has half its variance. THE under its name: planned, with the protocols by their names"),
     Item(_SEVERAL, "slide “Autres mécanismes avec même estimateur/variance”", "OUE and BLH",
          ("bruit.oracles.UnaryEncoding", "bruit.oracles.LocalHashing", "docs/guides/course.md")),
     Item(_SEVERAL, "slide “Choisir un mécanisme pour un attribut”", "Var* of the mechanisms, N = 10⁵, k = 128",
@@ -132,14 +145,17 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.attacks.sampled_attribute", "study:attack")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+FD”", "curves over 1n … 5n and ε = 1 … 10",
          ("figure:attack/profiles", "figure:attack/rates", "figure:attack/protocols", "bench/attack_grid.py"),
-         "20 runs: the full size has them, recorded are 1 to 5; of 4n five ε"),
+         "20 runs of 2n to 4n, and at ε other than 1, 5 and 10: of these one run is recorded, of 4n at five ε"),
     Item(_SEVERAL, "slide “Une contremesure parfois possible”", "RS+RFD",
          ("bruit.collection.Plan", "bruit.collection.learnt_prior", "study:countermeasure")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+ Realistic FD”", "its curves",
-         ("figure:countermeasure/attackers", "bench/attack_grid.py"),
-         "2n to 5n; and 20 runs, which the full size has: recorded are 1 to 5"),
+         ("figure:countermeasure/attackers", "figure:attacker-knowledge/models", "bench/attack_grid.py"),
+         "2n to 4n; 20 runs of 5n, of which one is recorded at ε = 1, 5 and 10 (1n has 20 there, and one elsewhere)"),
     Item(_SEVERAL, "slide “Résumé, perspectives et références”", "utility against re-identification",
          ("bruit.attacks.reidentification", "figure:attributes-under-attack/trade-off")),
+    Item(_SEVERAL, "slide “Résumé, perspectives et références”, “Perspectives”", "few people (N petits)",
+         ("claim:one-over-n", "bruit.oracles.choose"),
+         "a study over n = 20 … 2,000 and balanced assignment: planned, with the protocols by their names"),
     Item("PVLDB 2023", "attacks with no, partial and both kinds of knowledge", "NK, PK and HM",
          ("bruit.attacks.sampled_attribute", "study:attacker-knowledge", "figure:attacker-knowledge/models")),
     Item(_PROJECT, "§1, equations (1) and (2)", "kRR", ("bruit.oracles.RandomizedResponse",)),
@@ -156,6 +172,8 @@ ITEMS: tuple[Item, ...] = (
     Item(_PROJECT, "exercise 3.3", "accuracy over ε, mean and dispersion",
          ("figure:krr-learning/accuracy", _NOTEBOOK)),
     Item(_REPORT, "§2.1, listing", "AboveThreshold", ("bruit.releases.AboveThreshold",)),
+    Item(_REPORT, "§2.1, first paragraph", "paying only for the questions above the threshold, one or several",
+         ("bruit.releases.AboveThreshold", "docs/releases.md", "src/bruit/releases/above_threshold.proof.md")),
     Item(_REPORT, "§2.1, proof of theorem 2.1.0.1", "the proof, and its slips one by one",
          ("docs/releases.md", "src/bruit/releases/above_threshold.proof.md")),
     Item(_REPORT, "§2.2.1, listing", "HistogramMethod, as printed and mended",
@@ -192,6 +210,9 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.learning.LinearRegression", "claim:least-squares-example")),
     Item(_LEARNING, "slide “Algorithme ε-DP” (linear regression)", "the functional mechanism",
          ("bruit.learning.LinearRegression",)),
+    Item(_LEARNING, "slide “Algorithme ε-DP” (linear regression), reference 7", "logistic regression, as printed",
+         ("bruit_studies.as_printed.FunctionalLogisticAsPrinted", "figure:central-or-local/logistic",
+          "claim:functional-logistic")),
     Item(_LEARNING, "slide “LR vs M_Stair + LR vs DP-LR”", "accuracy over ε",
          ("figure:central-or-local/regression", "figure:central-or-local/regression-diffprivlib",
           "figure:central-or-local/dispersion")),

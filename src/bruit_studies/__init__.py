@@ -20,6 +20,7 @@ from bruit_studies.claim import (
     not_judged,
     open_question,
     refuted,
+    slip,
 )
 from bruit_studies.results import Curve, NoData, Results, Summary
 from bruit_studies.runner import read, run
@@ -48,6 +49,7 @@ __all__ = [
     "read",
     "refuted",
     "run",
+    "slip",
 ]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit_studies import Results
+from bruit_studies import Curve, Results
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -150,6 +150,28 @@ def error(rows: Results, metric: str = "rate") -> float:
     share = float(np.clip(rows.mean(metric) / 100, 1e-6, 1 - 1e-6))
     coins = 100 * math.sqrt(share * (1 - share) / (rows.mean("n") * len(rows)))
     return float(np.nanmax([coins, rows.summary(metric).error]))
+
+
+def curve(rows: Results) -> Curve:
+    """Mean rates against ε with 95 % bands at every ε, also where there is one run.
+
+    A standard error is that of tossing coins, and no less than the dispersion of a run gives, which is pooled over
+    those ε that have several.
+    """
+    means = rows.curve("rate", "epsilon")
+    several = means.count > 1
+    pooled = math.sqrt(float(np.mean(means.sd[several] ** 2))) if several.any() else 0.0
+    people = np.array([part.mean("n") for _, part in sorted(rows.by("epsilon"), key=lambda item: item[0])])
+    share = np.clip(means.mean / 100, 1e-6, 1 - 1e-6)
+    coins = 100 * np.sqrt(share * (1 - share) / (people * means.count))
+    error = np.maximum(coins, pooled / np.sqrt(means.count))
+    return replace(means, error=error, low=means.mean - 1.96 * error, high=means.mean + 1.96 * error)
+
+
+def runs_of(rows: Results) -> str:
+    """How many runs each ε has, in words for a caption."""
+    counts = rows.curve("rate", "epsilon").count.astype(int).tolist()
+    return f"{min(counts)} to {max(counts)} runs" if min(counts) < max(counts) else f"{counts[0]} runs"
 
 
 def published(method: str, synthetic: int, epsilon: float) -> float:

@@ -1,7 +1,7 @@
 """Algorithms of the documents as they were printed, mistakes included; for study, not for use.
 
 The right versions are `bruit.releases.HistogramQuantiles`, `bruit.releases.quantiles.accuracy` and
-`bruit.learning.NaiveBayes`.
+`bruit.learning.NaiveBayes`. The functional mechanism for logistic regression is right as printed.
 """
 
 from __future__ import annotations
@@ -144,3 +144,69 @@ class VaidyaAsPrinted:
         [0.49, 4.99, 49.99]
         """
         return distance * self.share - math.log((n + 2) / (n + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionalLogisticAsPrinted:
+    """Logistic regression by the functional mechanism, as Zhang et al. (2012), whom the course cites, print it.
+
+    Each number is brought to 0 … 1/√d by the declared bounds, so that a row has norm 1 at most; there is no intercept.
+    The cost ln(1 + e^(xω)) − y·xω of a record is cut after its second order, ln 2 + xω/2 + (xω)²/8 − y·xω. Every
+    coefficient of the sum gets Laplace noise for Δ = d²/4 + 3d. Four times the standard deviation of that noise is
+    added to the diagonal, and directions in which the noisy function still does not rise are left out.
+
+    Guarantee
+    ---------
+    ε for one record that is replaced: `worst_change` is what a record can add, and twice that is at most Δ.
+    """
+
+    epsilon: float
+    bounds: tuple[tuple[float, ...], tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        _checks.positive(epsilon=self.epsilon)
+
+    @property
+    def sensitivity(self) -> float:
+        """The printed Δ."""
+        d = len(self.bounds[0])
+        return d**2 / 4 + 3 * d
+
+    def rows(self, X: Any) -> Floats:
+        """Records as rows of norm 1 at most."""
+        low, high = (np.asarray(bound, float) for bound in self.bounds)
+        shares = (np.clip(np.asarray(X, float), low, high) - low) / (high - low)
+        return np.asarray(shares / math.sqrt(len(low)))
+
+    def coefficients(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+        """The linear and the quadratic coefficients, the latter as a symmetric matrix, summed over records."""
+        rows, labels = self.rows(X), np.asarray(y, float)
+        return rows.T @ (0.5 - labels), rows.T @ rows / 8
+
+    def fit(self, X: Any, y: Any, rng: Entropy) -> Floats:
+        """The noisy ω."""
+        linear, square = self.coefficients(X, y)
+        draw, scale, d = rng.generator(), self.sensitivity / self.epsilon, linear.size
+        linear = linear + draw.laplace(0, scale, d)
+        # Σ a_jk ω_j ω_k has one coefficient for each pair j ≤ k: the noise of a pair is halved over both places.
+        noise = np.triu(draw.laplace(0, scale, (d, d)))
+        square = square + (noise + noise.T) / 2 + 4 * math.sqrt(2) * scale * np.eye(d)
+        values, vectors = np.linalg.eigh(square)
+        kept = vectors[:, values > 0]
+        if not kept.size:
+            return np.zeros(d)
+        return np.asarray(-kept @ np.linalg.solve(2 * kept.T @ square @ kept, kept.T @ linear))
+
+    def predict(self, weights: Floats, X: Any) -> NDArray[np.int64]:
+        """1 where the score is above 0."""
+        return np.asarray(self.rows(X) @ weights > 0, np.int64)
+
+
+def worst_change(row: Any) -> float:
+    """The L1 norm of what a record with this row, of norm 1 at most, adds to the coefficients of the cut cost.
+
+    >>> worst_change([1.0])
+    0.625
+    """
+    size = float(np.abs(np.asarray(row, float)).sum())
+    return size / 2 + size**2 / 8

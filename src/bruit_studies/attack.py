@@ -155,7 +155,8 @@ def _equitable(results: Results) -> Verdict:
     if apart < reach:
         return confirmed(f"{evidence}: alike.", most=shares[most].mean, least=shares[least].mean)
     return corrected(
-        f"{evidence}: fakes hide well where values are near uniform, and badly where one of several values is common.",
+        f"{evidence}: fakes hide well where values are near uniform, and badly where one of several values is common. "
+        "The slides raise it themselves, from “Retrouver l'attribut non fictif ?” on, and answer with realistic fakes.",
         most=shares[most].mean,
         least=shares[least].mean,
     )
@@ -192,8 +193,9 @@ def _draw_rates(results: Results) -> Any:
     shown = drawing.panels(2, height=3.5)
     notes = []
     for ax, method, top in zip(shown, METHODS, (30, 100), strict=True):
-        drawing.dress(ax, f"Sampled attribute of {method} found", x="ε, papers' calibration", y="people found out (%)")
-        closed = _bayes(results).where(method=method).curve("rate", "epsilon")
+        drawing.dress(ax, f"{method}, n = {_n(results)}: sampled attribute found", x="ε, papers' calibration",
+                      y="people found out (%)")  # fmt: skip
+        closed = parts.curve(_bayes(results).where(method=method))
         drawing.curve(ax, closed, "closed form", 0)
         for place, synthetic in enumerate((5, 1)):
             if (method, synthetic) in parts.PUBLISHED:
@@ -223,17 +225,23 @@ def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
     except NoData:
         return []
     sizes = sorted({min(rows.values("synthetic")), max(rows.values("synthetic"))})
-    return [(size, rows.where(synthetic=size).curve("rate", "epsilon")) for size in sizes]
+    return [(size, parts.curve(rows.where(synthetic=size))) for size in sizes]
+
+
+def _n(results: Results) -> str:
+    """How many people there are, for a title."""
+    return f"{results.where(part='rate').mean('n'):,.0f}"
 
 
 def _draw_protocols(results: Results) -> Any:
     shown = drawing.panels(2, height=3.8)
     notes = []
     for ax, synthetic in zip(shown, (1, 5), strict=True):
-        drawing.dress(ax, f"XGBoost, {synthetic}n profiles", x="ε, papers' calibration", y="people found out (%)")
+        drawing.dress(ax, f"XGBoost, {synthetic}n profiles, n = {_n(results)}", x="ε, papers' calibration",
+                      y="people found out (%)")  # fmt: skip
         rows = _xgboost(results).where(synthetic=synthetic)
-        curves = {method: part.curve("rate", "epsilon") for method, part in rows.by("method")}
-        drawing.curves(ax, {method.removeprefix("RS+FD"): curves[method] for method in PROTOCOLS if method in curves})
+        curves = {method: parts.curve(part) for method, part in rows.by("method")}
+        drawing.methods(ax, {method: curves[method] for method in PROTOCOLS if method in curves}, short="RS+FD")
         drawing.reference(ax, 100 / 18, "chance, 1/18")
         ax.set(ylim=(0, 100), xlim=(0.7, 10.3))
         drawing.ticks(ax, EPSILONS)
@@ -244,16 +252,19 @@ def _draw_protocols(results: Results) -> Any:
 
 def _draw_profiles(results: Results) -> Any:
     rows = _xgboost(results).where(method=METHODS[0])
-    ax = drawing.axes(f"XGBoost against {METHODS[0]}, by profiles", x="ε, papers' calibration",
+    ax = drawing.axes(f"XGBoost against {METHODS[0]}, n = {_n(results)}", x="ε, papers' calibration",
                       y="people found out (%)", height=4.2)  # fmt: skip
-    curves = {f"{size:g}n": rows.where(synthetic=size).curve("rate", "epsilon")
+    curves = {f"{size:g}n": parts.curve(rows.where(synthetic=size))
               for size in sorted(rows.values("synthetic"), reverse=True)}  # fmt: skip
     whole = {name: curve for name, curve in curves.items() if curve.x.size == len(EPSILONS)} or curves
     drawing.curves(ax, whole)
     notes = "; ".join(f"{name} {curve.ends(unit=' %')}" for name, curve in whole.items())
     ax.set_xlim(0.7, 10.3)
+    drawing.note(ax, "below: chance, 1/18 = 5.6 %")
     return drawing.finish(
-        ax, f"Per cent found out by XGBoost with made-up people, by their number: {notes}.", x=EPSILONS
+        ax,
+        f"Per cent found out by XGBoost with made-up people, by their number: {notes}. Chance is 5.6 %.",
+        x=EPSILONS,
     )
 
 
@@ -261,7 +272,7 @@ def _draw_who(results: Results) -> Any:
     from bruit.figures import style
 
     rows = results.where(part="who", epsilon=1.0)
-    ax = drawing.axes("Who is found out at ε = 1", x="of those who told it truly, found out (%)",
+    ax = drawing.axes(f"Who is found out at ε = 1, n = {_n(results)}", x="of those who told it truly, found out (%)",
                       y="attribute (number of values)", height=5.6)  # fmt: skip
     first = {name: part.mean("found") for name, part in rows.where(method=METHODS[0]).by("attribute")}
     order = sorted(first, key=lambda name: first[name])
@@ -340,7 +351,8 @@ STUDY = Study(
         Claim("attack-xgboost", "The classifier to take is XGBoost, the state of the art for tabular data.", _SLIDES,
               "slide “Attaque avec connaissances minimales (ε)”, step 4", _state_of_the_art),
         Claim("attack-equitable", "One attribute at random, the others fake, solves the unfair choice of the attribute "
-              "that is disclosed.", _SLIDES, "slide “Choix inéquitable de l'attribut partagé : une solution”",
+              "that is disclosed.", _SLIDES, "slide “Choix inéquitable de l'attribut partagé : une solution”, with "
+              "“Retrouver l'attribut non fictif ?” to “Résultats de l'attaque de RS+ Realistic FD”, which question it",
               _equitable),
         Claim("attack-published", "XGBoost finds 19 to 25 % for RS+FD[GRR] and 26 to 96 % for RS+FD[SUE-z].",
               "PVLDB 2023", "figures of the sampled-attribute attack without knowledge, ACSEmployment, 1n and 5n",
@@ -350,11 +362,12 @@ STUDY = Study(
         Plot("rates", "Per cent of people found out, ours and published. GRR, “used everywhere” on the slides, is the "
              "kinder of the two: fakes of SUE-z are empty, and with large ε everybody sees it.", _draw_rates),
         Plot("profiles", "The slide's curves: RS+FD[GRR], and 1n to 5n synthetic profiles. More of them help a little. "
-             "Means of as many runs as the lines above and the table say; those of one run vary by 0.4 points.",
+             "1n and 5n are means of 20 runs at ε = 1, 5 and 10, all else is one run; the band is the 95 % interval of "
+             "the mean at every ε.",
              _draw_profiles),
         Plot("protocols", "XGBoost against all five protocols of RS+FD: fakes that are noise of zeros (z) give the "
-             "attribute away, fakes that are noise of random values (r) hide it better. The band is that of the mean "
-             "where there are several runs.", _draw_protocols),
+             "attribute away, fakes that are noise of random values (r) hide it better. The band is the 95 % interval "
+             "of the mean at every ε.", _draw_protocols),
         Plot("who", "How well people are hidden depends on which attribute they told: the bar is the 95 % interval of "
              "the mean.", _draw_who),
     ],

@@ -52,6 +52,8 @@ SURE = 4.5
 ABOUT = 5.0
 #: Less than this times the rate of chance is no meaningful gain.
 MEANINGFUL = 1.25
+#: The people of ACSEmployment.
+_N = 10_336
 _PAPER = "PVLDB 2023"
 
 
@@ -340,12 +342,13 @@ def _draw_models(results: Results) -> Any:
     shown = drawing.panels(3, height=3.6)
     notes = []
     for ax, (method, top) in zip(shown, (("RS+FD[GRR]", 30), ("RS+FD[SUE-z]", 100), (REALISTIC, 20)), strict=True):
-        drawing.dress(ax, f"XGBoost against {method}", x="ε, papers' calibration", y="people found out (%)")
+        drawing.dress(ax, f"XGBoost against {method}, n = {_N:,}", x="ε, papers' calibration",
+                      y="people found out (%)")  # fmt: skip
         rows = results.where(attacker="xgboost", data="acs", method=method, fakes="plan")
-        curves = {model: part.curve("rate", "epsilon") for model, part in _by_model(rows)}
-        most = max(curve.x.size for curve in curves.values())  # what was tried at fewer ε is left to the table
+        curves = {model: parts.curve(part) for model, part in _by_model(rows)}
+        least = min(2, max(curve.x.size for curve in curves.values()))  # what was tried at one ε is left to the table
         for model in (NK[0], NK[-1], *PK, HM[0], HM[-1]):
-            if model in curves and curves[model].x.size == most:
+            if model in curves and curves[model].x.size >= least:
                 kind = ("none", "partial", "hybrid").index(model.knowledge)
                 place = (0 if kind == 0 else 2 + PK.index(model) if kind == 1 else 5) % 6
                 strongest = model in (NK[-1], HM[-1])
@@ -362,17 +365,21 @@ def _draw_models(results: Results) -> Any:
 
 
 def _draw_known(results: Results) -> Any:
-    ax = drawing.axes("The closed form: what knowing people adds, ε = 1", x="share of people whose attribute is known",
-                      y="others found out (%)", height=4.2)  # fmt: skip
+    ax = drawing.axes(
+        f"Closed form, ε = 1, n = {_N:,}: what knowing adds",
+        x="share of people whose attribute is known",
+        y="others found out (%)",
+        height=4.2,
+    )
     rows = results.where(attacker="bayes", data="acs", epsilon=1.0, fakes="plan")
     notes = []
-    for place, method in enumerate((*PROTOCOLS, REALISTIC)):
+    for method in (*PROTOCOLS, REALISTIC):
         part = rows.where(method=method)
         hybrid = part.where(knowledge=["none", "hybrid"]).curve("rate", "share")
         partial = part.where(knowledge="partial").curve("rate", "share")
-        drawing.curve(ax, hybrid, method.removeprefix("RS+FD"), place)
-        ax.plot(partial.x, partial.mean, color=drawing.colour(place), linestyle=drawing.DASHES[2], linewidth=1.2,
-                marker=drawing.MARKS[place], markersize=4, markerfacecolor="none", label="_partial")  # fmt: skip
+        drawing.methods(ax, {method: hybrid}, short="RS+FD")
+        look = {**drawing.look_of(method), "linestyle": drawing.DASHES[2]}
+        ax.plot(partial.x, partial.mean, linewidth=1.2, markersize=4, markerfacecolor="none", label="_partial", **look)
         notes.append(f"{method} {hybrid.mean[0]:.1f} % with none known, {hybrid.mean[-1]:.1f} % with half, "
                      f"{partial.mean[-1]:.1f} % by those alone")  # fmt: skip
     drawing.reference(ax, 100 / 18, "chance, 1/18", below=True)

@@ -219,12 +219,12 @@ def _draw_trade_off(results: Results) -> Any:
     notes = []
     for ax, table in zip(shown, tables, strict=True):
         rows = _after(results).where(table=table)
-        title = f"{TABLES[table]}: error against re-identification"
+        title = f"{TABLES[table]}, n = {rows.mean('n'):,.0f}: error and re-identification"
         drawing.dress(ax, title, x="mean squared error, exact law (log)", y="found among ten (%, log)", log="xy")
-        for place, method in enumerate(PERSON):
-            _path(ax, rows.where(method=method, unit="person"), method, place)
+        for method in PERSON:
+            _path(ax, rows.where(method=method, unit="person"), method)
             if method in PAPERS:
-                _path(ax, rows.where(method=method, unit="papers"), "", place, papers=True)
+                _path(ax, rows.where(method=method, unit="papers"), method, papers=True)
         drawing.reference(ax, rows.mean("chance"), "chance", left=True)
         best = rows.where(unit="person", method="SMP[GRR]", epsilon=max(rows.values("epsilon")))
         notes.append(f"{TABLES[table]} {best.mean('ten'):.0f} % with an error of {best.mean('variance'):.1e}")
@@ -240,23 +240,23 @@ def _draw_trade_off(results: Results) -> Any:
     )
 
 
-def _path(ax: Any, rows: Results, label: str, place: int, *, papers: bool = False) -> None:
+def _path(ax: Any, rows: Results, method: str, *, papers: bool = False) -> None:
     """A method's way through error and rate as ε grows."""
     from bruit.figures import style
 
     x, y = rows.curve("variance", "epsilon").mean, rows.curve("ten", "epsilon").mean
-    look = {"markerfacecolor": style.PAPER, "linestyle": ""} if papers else {"linestyle": "-", "label": label}
-    colour, mark = style.PALETTE[place], drawing.MARKS[place]
-    ax.plot(x, np.maximum(y, 0.2), marker=mark, color=colour, linewidth=1.5, markersize=5, **look)
+    look = drawing.look_of(method)
+    look |= {"markerfacecolor": style.PAPER, "linestyle": ""} if papers else {"label": method}
+    ax.plot(x, np.maximum(y, 0.2), linewidth=1.5, markersize=5, **look)
 
 
 def _draw_guess(results: Results) -> Any:
     table = results.values("table")[0]
     rows = results.where(table=table, unit="person")
-    ax = drawing.axes(f"{TABLES[table]}: a value guessed from one survey", x="ε for a person (log scale)",
+    ax = drawing.axes(f"{TABLES[table]}, n = {rows.mean('n'):,.0f}: a value guessed", x="ε for a person (log scale)",
                       y="right beyond the likeliest (points)", log="x")  # fmt: skip
     curves = {method: rows.where(method=method).curve("guess", "epsilon") for method in PERSON}
-    drawing.curves(ax, curves)
+    drawing.methods(ax, curves)
     notes = ", ".join(f"{method} {curve.mean[-1]:.1f}" for method, curve in curves.items())
     drawing.ticks(ax, rows.values("epsilon"))
     ax.set_ylim(0)
@@ -313,7 +313,7 @@ STUDY = Study(
     quick=_blocks(tuple(TABLES), (1, MANY), PEOPLE, 3),
     full=_blocks(tuple(TABLES), (1, 2, 3, 4, MANY), 5000, 10),
     claims=[
-        Claim("trade-off", "It is again utility (less variance) against robustness (precision of re-identification).",
+        Claim("trade-off", "It is again utility (less variance) against robustness (accuracy of re-identification).",
               _SLIDES, "slide “Résumé, perspectives et références”, second item", _trade_off),
         Claim("shared-attribute", "There is progress in LDP, above all about the attribute that is shared.", _SLIDES,
               "slide “Résumé, perspectives et références”, first item", _advance),

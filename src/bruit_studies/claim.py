@@ -10,7 +10,7 @@ from bruit import _checks
 from bruit.errors import ParameterError
 from bruit_studies.results import NoData, Results
 
-Kind: TypeAlias = Literal["confirmed", "improved", "corrected", "refuted", "open", "not judged"]
+Kind: TypeAlias = Literal["confirmed", "improved", "slip", "corrected", "refuted", "open", "not judged"]
 #: The kinds of verdict, in the order in which pages list them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -81,8 +81,9 @@ REFERENCES: tuple[str, ...] = (
 class Verdict:
     """What the results say of a claim: the kind, the evidence in one sentence, and its figures by name.
 
-    Made by `confirmed`, `improved` (right, and the sentence says what does better), `corrected` (the sentence gives the
-    right form), `refuted`, `open_question` (these results cannot settle it) and `not_judged` (data are missing).
+    Made by `confirmed`, `improved` (right, and the sentence says what does better), `slip` (a slip of the pen),
+    `corrected` (the sentence gives the right form), `refuted`, `open_question` (these results cannot settle it) and
+    `not_judged` (data are missing).
     """
 
     kind: Kind
@@ -104,6 +105,11 @@ def confirmed(sentence: str, **figures: float) -> Verdict:
 def improved(sentence: str, **figures: float) -> Verdict:
     """The claim holds on its own terms, and the sentence says what does better."""
     return Verdict("improved", sentence, figures)
+
+
+def slip(sentence: str, **figures: float) -> Verdict:
+    """A slip of the pen: what is meant is plain and holds; the sentence says where the pen slipped."""
+    return Verdict("slip", sentence, figures)
 
 
 def corrected(sentence: str, **figures: float) -> Verdict:
@@ -128,7 +134,7 @@ def not_judged(reason: str) -> Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a document, where it stands, and how results decide on it.
+    """A statement of a document, in our words, where it stands, and how results decide on it.
 
     Parameters
     ----------

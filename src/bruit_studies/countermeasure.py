@@ -144,8 +144,9 @@ def _published(results: Results) -> Verdict:
 
 
 def _draw_priors(results: Results) -> Any:
-    ax = drawing.axes("Which fakes hide the sampled attribute", x="ε, papers' calibration", y="people found out (%)",
-                      height=4.3)  # fmt: skip
+    ax = drawing.axes(
+        "Which fakes hide the attribute, n = 10,336", x="ε, papers' calibration", y="people found out (%)", height=4.3
+    )
     curves = {name: _bayes(results, prior).curve("rate", "epsilon") for prior, name in PRIORS.items()}
     drawing.curves(ax, curves)
     notes = "; ".join(f"{name} {curve.mean[0]:.1f} and {curve.mean[-1]:.1f} %" for name, curve in curves.items())
@@ -159,7 +160,8 @@ def _draw_priors(results: Results) -> Any:
 
 
 def _draw_attackers(results: Results) -> Any:
-    ax = drawing.axes("RS+RFD[GRR]: who attacks", x="ε, papers' calibration", y="people found out (%)", height=4.3)
+    ax = drawing.axes("RS+RFD[GRR], n = 10,336: who attacks", x="ε, papers' calibration", y="people found out (%)",
+                      height=4.3)  # fmt: skip
     notes = []
     cases = (
         ("bayes", "plan", "closed form"),
@@ -168,13 +170,15 @@ def _draw_attackers(results: Results) -> Any:
         ("xgboost", "uniform", "XGBoost, mistaken"),
     )
     for place, (attacker, fakes, name) in enumerate(cases):
-        curve = results.where(attacker=attacker, fakes=fakes, prior="values").curve("rate", "epsilon")
+        curve = parts.curve(results.where(attacker=attacker, fakes=fakes, prior="values"))
         few = curve.x.size < len(results.values("epsilon"))
         label = f"{'●■▲◆'[place]} {name}" if few else name  # single points, with their mark beside the name
         drawing.curve(ax, curve, label, place, dashes="" if few else drawing.DASHES[place % 3])
         notes.append(f"{name} {curve.mean[0]:.1f} %")
     own = np.array(parts.PUBLISHED[METHOD, 1])
     drawing.line(ax, np.array(EPSILONS), own, "published, mistaken", 4, dashes=drawing.DASHES[1])
+    drawing.reference(ax, CHANCE)  # its name would stand on curves that lie on it
+    drawing.note(ax, "dashes: chance, 1/18")
     ax.set_ylim(0)
     return drawing.finish(
         ax,

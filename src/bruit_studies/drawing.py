@@ -23,6 +23,14 @@ WIDTH, HEIGHT = 5.6, 3.9
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 #: Marks, so that curves can be told apart without colours.
 MARKS = ("o", "s", "^", "D", "v", "P")
+#: Mark and line style of each way of asking for several attributes; one attribute alone has a plain line.
+_WAYS: dict[str, tuple[str, Any]] = {
+    "": ("", "-"),
+    "SPL": ("s", DASHES[1]),
+    "SMP": ("^", (0, (7, 1.5, 1.5, 1.5))),
+    "RS+FD": ("o", "-"),
+    "RS+RFD": ("D", DASHES[2]),
+}
 
 
 def axes(title: str, *, x: str, y: str, log: str = "", width: float = WIDTH, height: float = HEIGHT) -> Axes:
@@ -73,17 +81,54 @@ def curve(ax: Axes, means: Curve, label: str, place: int, *, dashes: Any = "-") 
     band(ax, means, place)
 
 
-def spreads(ax: Axes, named: Mapping[str, Curve]) -> None:
-    """Means with bands of one standard deviation of a run, as the slides ask for; line styles in turn."""
-    for place, (name, means) in enumerate(named.items()):
+def methods(ax: Axes, named: Mapping[str, Curve], *, short: str = "") -> None:
+    """Means with their 95 % bands of methods such as ``"RS+FD[SUE-z]"``; `short` is left out of their names."""
+    for method, means in named.items():
+        look = look_of(method)
+        ax.plot(means.x, means.mean, label=method.removeprefix(short), linewidth=1.8, markersize=4.5, **look)
+        if _everywhere(means):
+            shade(ax, means.x, means.low, means.high, look["color"])
+
+
+def look_of(method: str) -> dict[str, Any]:
+    """How a method is drawn in every figure: the colour says the oracle, marks and dashes the way of asking.
+
+    >>> [look_of(name)["marker"] for name in ("RS+FD[GRR]", "SMP[GRR]", "GRR")]
+    ['o', '^', '']
+    """
+    from bruit.figures import style
+
+    way, _, base = method.removesuffix("]").rpartition("[")
+    oracle, _, fakes = base.partition("-")
+    dashes = DASHES[1] if fakes == "r" else _WAYS[way][1]
+    return {"color": style.ORACLES[oracle], "linestyle": dashes, "marker": _WAYS[way][0]}
+
+
+def spreads(ax: Axes, named: Mapping[str, Curve], *, places: Sequence[int] = ()) -> None:
+    """Means with bands of one standard deviation of a run, as the slides ask for; line styles in turn.
+
+    Colours are taken in turn, or by `places`, where figures are compared.
+    """
+    for place, (name, means) in zip(places or range(len(named)), named.items(), strict=True):
         line(ax, means.x, means.mean, name, place, dashes=DASHES[place % 3], mark=MARKS[place % len(MARKS)])
-        low, high = means.mean - means.sd, means.mean + means.sd
-        ax.fill_between(means.x, low, high, color=colour(place), alpha=0.15, linewidth=0)
+        if _everywhere(means):
+            shade(ax, means.x, means.mean - means.sd, means.mean + means.sd, colour(place), alpha=0.15)
 
 
 def band(ax: Axes, means: Curve, place: int) -> None:
-    """The 95 % intervals of means."""
-    ax.fill_between(means.x, means.low, means.high, color=colour(place), alpha=0.2, linewidth=0)
+    """The 95 % intervals of means, at every place or at none."""
+    if _everywhere(means):
+        shade(ax, means.x, means.low, means.high, colour(place))
+
+
+def shade(ax: Axes, x: NDArray[Any], low: NDArray[Any], high: NDArray[Any], colour: str, *, alpha: float = 0.2) -> None:
+    """A band between two lines."""
+    ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
+
+
+def _everywhere(means: Curve) -> bool:
+    """Whether every place has an interval: a band at some places only would mislead. One run alone has none."""
+    return bool(((means.count > 1) | (means.high > means.low)).all())
 
 
 def line(
@@ -124,6 +169,14 @@ def reference(ax: Axes, y: float, text: str = "", *, left: bool = False, below: 
         color=style.MUTED,
         fontsize=style.TEXT - 1,
     )
+
+
+def note(ax: Axes, text: str) -> None:
+    """A few words at the lower right, such as a level below what the axis shows."""
+    from bruit.figures import style
+
+    look: dict[str, Any] = {"color": style.MUTED, "fontsize": style.TEXT - 1}
+    ax.annotate(text, (0.98, 0.03), xycoords="axes fraction", ha="right", va="bottom", **look)
 
 
 def ticks(ax: Axes, marks: Sequence[float], axis: str = "x") -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted
+from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted, slip
 
 if TYPE_CHECKING:
     from bruit.releases import Statistic
@@ -136,6 +136,48 @@ def _private(_: Results) -> Verdict:
     return confirmed(f"For median, mean and variance, with ρ = 0 and 0.1, {evidence}.", loss=float(worst))
 
 
+def lengths_by_definition(records: tuple[int, ...], places: int) -> dict[int, int]:
+    """How many of some records must change for their median to be each value, by trying all records that there are."""
+    changed: dict[int, int] = {}
+    for others in itertools.product(range(places), repeat=len(records)):
+        value = sorted(others)[len(others) // 2]
+        distance = sum(x != y for x, y in zip(records, others, strict=True))
+        changed[value] = min(distance, changed.get(value, distance))
+    return changed
+
+
+def _zero_at_truth(_: Results) -> Verdict:
+    """The values at which the length is 0, over all tables of three records at five places."""
+    places, zeros = 5, set()
+    for records in itertools.product(range(places), repeat=3):
+        lengths = lengths_by_definition(records, places)
+        zeros.add(tuple(value - sorted(records)[1] for value, length in lengths.items() if length == 0))
+    if zeros != {(0,)}:
+        return refuted("There are tables with a length of zero elsewhere.", tables=len(zeros))
+    return confirmed(
+        f"By the definition it is: nothing changed leaves f(x). Counted for the median of all {places**3} tables of "
+        f"three records at {places} places. A continuous law never hits a single point, which is "
+        "why the smooth version is needed.",
+        tables=places**3,
+    )
+
+
+#: The year of the work that the sentence credits with the smooth version, and that of the one that has it.
+CREDITED, DEFINED = 2007, 2020
+
+
+def _credit(_: Results) -> Verdict:
+    """Which of the report's references has the smooth version."""
+    if CREDITED >= DEFINED:
+        return confirmed("The work that is credited has the smooth version.")
+    return slip(
+        f"The smooth version is by Asi and Duchi ({DEFINED}), [AD20], as the length that it smooths. McSherry and "
+        f"Talwar ({CREDITED}) have the exponential mechanism, for which the report credits them rightly before.",
+        credited=CREDITED,
+        defined=DEFINED,
+    )
+
+
 def _draw(results: Results) -> Any:
     from bruit.figures import style
 
@@ -145,7 +187,11 @@ def _draw(results: Results) -> Any:
         log = "x" if statistic == "median" else ""
         scale = "log scale" if log else "from 0"
         drawing.dress(
-            ax, f"{statistic.capitalize()}, ε = 1", x=f"mean error (unit of the data, {scale})", y="shape", log=log
+            ax,
+            f"{statistic.capitalize()}, ε = 1, n = 1,000",
+            x=f"mean error (unit of the data, {scale})",
+            y="shape",
+            log=log,
         )
         style.tidy(ax, grid="x")
         rows = results.where(statistic=statistic, epsilon=1.0)
@@ -170,8 +216,13 @@ def _draw_modulus(results: Results) -> Any:
     panels, epsilon = drawing.panels(len(STATISTICS), height=2.7), min(results.values("epsilon"))
     notes = []
     for ax, statistic in zip(panels, STATISTICS, strict=True):
-        drawing.dress(ax, f"{statistic.capitalize()}, ε = {epsilon:g}", x="mean error / lower bound (log scale)",
-                      y="shape", log="x")  # fmt: skip
+        drawing.dress(
+            ax,
+            f"{statistic.capitalize()}, ε = {epsilon:g}, n = 1,000",
+            x="mean error / lower bound (log scale)",
+            y="shape",
+            log="x",
+        )
         style.tidy(ax, grid="x")
         rows = results.where(statistic=statistic, epsilon=epsilon)
         for place, mechanism in ((1, "laplace"), (0, "inverse-sensitivity")):
@@ -195,10 +246,13 @@ def _draw_modulus(results: Results) -> Any:
 
 
 def _draw_epsilon(results: Results) -> Any:
-    ax = drawing.axes("The median of skewed data", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy")
+    ax = drawing.axes(
+        "The median of skewed data, n = 1,000", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy"
+    )
     rows = results.where(statistic="median", shape="skewed")
     curves = {mechanism: rows.where(mechanism=mechanism).curve("error", "epsilon") for mechanism in MECHANISMS}
-    drawing.curves(ax, curves, dashes="-")
+    for place, mechanism in ((1, "laplace"), (0, "inverse-sensitivity")):  # colours as in the other figures
+        drawing.curve(ax, curves[mechanism], mechanism, place)
     ends = [f"{mechanism} {curve.ends('.2g')}" for mechanism, curve in curves.items()]
     return drawing.finish(
         ax,
@@ -238,6 +292,10 @@ STUDY = Study(
     claims=[
         Claim("inverse-dp", "The ρ-smooth inverse sensitivity mechanism is ε-DP.", _REPORT, "§3.1, theorem 3.1.0.1",
               _private),
+        Claim("inverse-length-zero", "Only at f(x) is the length zero.", _REPORT,
+              "§3.1, after definition 3.1.0.2, first sentence", _zero_at_truth),
+        Claim("inverse-credit", "[MT07] introduce the smooth version of the mechanism.", _REPORT,
+              "§3.1, after definition 3.1.0.2, last sentence", _credit),
     ],
     plots=[
         Plot("shapes", "Mean errors with their 95 % intervals. The median gains most; the mean gains nothing.", _draw),

@@ -215,8 +215,14 @@ def _three(values: Any) -> str:
 
 
 def _draw_accuracy(results: Results) -> Any:
-    ax = drawing.axes("Forest on randomised attributes", x="ε for each attribute (log scale)",
-                      y="accuracy (%)", log="x", width=6.4, height=4.3)  # fmt: skip
+    ax = drawing.axes(
+        f"Forest on randomised attributes, n = {_noisy(results).mean('n'):,.0f}",
+        x="ε for each attribute (log scale)",
+        y="accuracy (%)",
+        log="x",
+        width=6.4,
+        height=4.3,
+    )
     lines = (
         ("accuracy", GROWN, "project's way"),
         ("clean_test", GROWN, "true test features"),
@@ -239,12 +245,18 @@ def _draw_accuracy(results: Results) -> Any:
 
 
 def _draw_risk(results: Results) -> Any:
-    ax = drawing.axes("What is learnt, and what is given away", x="ε for each attribute (log scale)",
-                      y="marital status known (%)", log="x", width=6.4)  # fmt: skip
+    ax = drawing.axes(
+        f"What is learnt and given away, n = {_noisy(results).mean('n'):,.0f}",
+        x="ε for each attribute (log scale)",
+        y="marital status known (%)",
+        log="x",
+        width=6.4,
+    )
     guesses = np.array([_label_law(epsilon)[2] for epsilon in EPSILONS]) * 100
     curve = _percent(_noisy(results), "accuracy")
     drawing.curve(ax, curve, "by the forest", 0)
     drawing.line(ax, np.array(EPSILONS), guesses, "from own report", 1, mark=drawing.MARKS[1], dashes=drawing.DASHES[1])
+    drawing.reference(ax, _noisy(results).mean("majority") * 100, "majority class", left=True, below=True)
     text = (
         "Share of people whose marital status is known, against ε. By the forest from seven other reports: "
         f"{_three(curve.mean)}. By the best guess from the person's own report of it: {_three(guesses)}."

@@ -29,6 +29,7 @@ from bruit_studies.study import Study
 MEANINGS = {
     "confirmed": "the results agree",
     "improved": "right on its own terms; the evidence says what does better",
+    "slip": "a slip of the pen: what is meant is plain, and holds",
     "corrected": "nearly right; the evidence gives the right form",
     "refuted": "the results contradict it",
     "open": "these results cannot settle it",
@@ -52,7 +53,7 @@ class Judged:
     @property
     def right(self) -> str:
         """The right form, where the verdict is that the claimed one is not."""
-        wrong = self.verdict.kind in ("corrected", "refuted") and self.claim.id in FORMULAS
+        wrong = self.verdict.kind in ("slip", "corrected", "refuted") and self.claim.id in FORMULAS
         return FORMULAS[self.claim.id].right if wrong else ""
 
 
@@ -266,7 +267,8 @@ in `src/bruit_studies/_recorded`. -->
 # Claims
 
 What the courses and reports that bruit follows claim, where exactly, and what the studies say of it: {summary}.
-*Improved* means right on its own terms, and the evidence says what does better; *corrected* means nearly right, with
-the right form in the evidence; *open* means that these results cannot settle it. How to run
-them: [Studies](studies.md).
+*Improved* means right on its own terms, and the evidence says what does better. *Slip* means a slip of the pen: what is
+meant is plain, and holds. *Corrected* means nearly right, with the right form in the evidence. *Open* means that these
+results cannot settle it. Claims are in our words. By which rule they are judged, and why some labels changed:
+[Judgements](judgements.md). How to run the studies: [Studies](studies.md).
 """

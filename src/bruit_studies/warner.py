@@ -13,7 +13,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.rounding import log_ceiling
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, refuted
+from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted, slip
 
 N = 1000
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -168,9 +168,9 @@ def _printed_ratio(results: Results) -> Verdict:
     row = results.where(part="law")
     if row.mean("printed_ratio") == row.mean("worst_ratio"):
         return confirmed(f"The printed middle term is {row.mean('printed_ratio'):g}, the greatest ratio.")
-    return corrected(
+    return slip(
         f"The printed middle term is Pr[M(oui)=oui]/Pr[M(oui)=oui] = {row.mean('printed_ratio'):g}; the ratio that is "
-        "3 is Pr[M(oui)=oui]/Pr[M(non)=oui].",
+        "3, and that the table above it gives, is Pr[M(oui)=oui]/Pr[M(non)=oui].",
         printed=row.mean("printed_ratio"),
         right=row.mean("worst_ratio"),
     )
@@ -180,9 +180,10 @@ def _number_or_share(results: Results) -> Verdict:
     rows = results.where(part="coins", share=0.3)
     if abs(rows.mean("estimate") - 0.3) > abs(rows.mean("estimate") - 0.3 * N):
         return confirmed(f"With {0.3 * N:.0f} cheaters it gives {rows.mean('estimate'):.1f} on average.")
-    return corrected(
-        f"2r − ½ estimates the share, not the number: with {0.3 * N:.0f} cheaters among {N:,} students it gives "
-        f"{rows.mean('estimate'):.3f} on average; the number is N(2r − ½).",
+    return slip(
+        f"2r − ½ estimates the share, as r is one and the title of the slide says, not the number: with "
+        f"{0.3 * N:.0f} cheaters among {N:,} students it gives {rows.mean('estimate'):.3f} on average; the number is "
+        "N(2r − ½).",
         estimate=rows.mean("estimate"),
     )
 
@@ -194,7 +195,7 @@ def _draw_estimates(results: Results) -> Any:
     errors = rows.curve("error", "share")
     spread = np.array([rows.where(share=share).quantiles("error", (0.025, 0.975)) for share in errors.x]) * 100
     ax = drawing.axes(
-        "2r − ½ is right on average, whatever the truth",
+        "2r − ½ is right on average, N = 1,000, ε = ln 3",
         x="true share of cheaters f (%)",
         y="estimate − truth (percentage points)",
     )
@@ -204,9 +205,9 @@ def _draw_estimates(results: Results) -> Any:
     for sign in (-1, 1):
         ax.axhline(sign * reach, color=style.VERMILLION, linestyle=drawing.DASHES[1], linewidth=1.4)
     ax.set_ylim(-1.75 * reach, 1.75 * reach)
-    ax.annotate("±1.96 √(3/4N), the formula", (2, reach * 1.08), va="bottom")
-    ax.annotate("mean of all surveys", (2, 0.35), va="bottom")
-    ax.annotate("95 % of surveys", (2, -reach * 0.85), va="bottom")
+    ax.annotate("±1.96 √(3/4N), the formula", (2, reach * 1.25), va="bottom")
+    ax.annotate("mean of all surveys", (2, reach * 0.15), va="bottom")
+    ax.annotate("95 % of surveys", (2, -reach * 0.6), va="bottom")
     worst = np.abs(errors.mean).max() * 100
     return drawing.describe(
         ax,
@@ -223,7 +224,10 @@ def _draw_coins(results: Results) -> Any:
     epsilons = np.array([epsilon_of(truth) for truth in truths])
     fine = np.linspace(truths[0], truths[-1], 200)
     ax = drawing.axes(
-        "Other coins: less noise costs more privacy", x="ε of the survey", y="standard deviation (points, log)", log="y"
+        "Other coins, N = 1,000: less noise costs more ε",
+        x="ε of the survey",
+        y="standard deviation (points, log)",
+        log="y",
     )
     formula = np.array([variance_of(t) ** 0.5 * 100 for t in fine])
     drawing.line(ax, np.array([epsilon_of(t) for t in fine]), formula, "formula", 0)
@@ -242,20 +246,27 @@ def _draw_coins(results: Results) -> Any:
 def _draw_second(results: Results) -> Any:
     rows = results.where(part="two coins")
     ax = drawing.axes(
-        "Other second coins: the fair one is best", x="ε of the survey", y="standard deviation (points, log)", log="y"
+        "Other second coins, N = 1,000: the fair one is best",
+        x="ε of the survey",
+        y="standard deviation (points, log)",
+        log="y",
     )
-    shown, notes = [0.05 * place for place in range(1, 19)], []
+    shown, notes, most = [0.01 * place for place in range(4, 100)], [], 4.0
     for place, second in enumerate(SECOND):
         surveys = [Coins(_exactly(round(truth, 2)), _exactly(second)) for truth in shown]
         sd = np.array([float(coins.variance(Fraction(3, 10), N)) ** 0.5 * 100 for coins in surveys])
+        epsilons = np.array([coins.epsilon for coins in surveys])
+        x = np.append(epsilons[epsilons < most], most)  # every line ends at the edge, where its name stands
         dashes = drawing.DASHES[0 if second == 0.5 else 1]
-        drawing.line(ax, np.array([coins.epsilon for coins in surveys]), sd, f"{second:g}", place, dashes=dashes)
+        drawing.line(ax, x, np.interp(x, epsilons, sd), f"{second:g}", place, dashes=dashes)
         half = rows.where(second=second, truth=0.5).summary("error").sd * 100
         notes.append(f"{second:g}: ε = {Coins(Fraction(1, 2), _exactly(second)).epsilon:.2f}, {half:.1f} points")
     for (truth, second), part in rows.by("truth", "second"):
         survey = Coins(_exactly(truth), _exactly(second))
+        if survey.epsilon > most:
+            continue
         ax.plot(survey.epsilon, part.summary("error").sd * 100, "o", color="#1f2328", markersize=4, label="_seen")
-    ax.set_xlim(0, 5)
+    ax.set_xlim(0, most)
     return drawing.finish(
         ax,
         f"Standard deviation of the estimate against ε, {N:,} students, 30 % cheaters, by how often the second coin "
@@ -301,9 +312,9 @@ STUDY = Study(
         Claim("warner-observed", "The observed share of yes is about 1/4 + f/2.", "LDP slides",
               f"{_SLIDE}, probability tree", _observed_share),
         Claim("warner-ln3", "The survey with two fair coins is ln(3)-LDP.", "LDP slides",
-              f"{_SLIDE}, last line of the table", _log_three),
+              f"{_SLIDE}, second bullet under the table", _log_three),
         Claim("warner-ratio", "The likelihood ratio is bounded by Pr[M(oui)=oui]/Pr[M(oui)=oui] ≤ 3.", "LDP slides",
-              f"{_SLIDE}, second bullet under the table", _printed_ratio),
+              f"{_SLIDE}, first bullet under the table", _printed_ratio),
         Claim("warner-number", "f̂ = 2r − ½ estimates the original number of yes.", "LDP slides",
               f"{_SLIDE}, “Estimation f̂ du nbre. original de oui”", _number_or_share),
     ],

@@ -134,12 +134,13 @@ def test_it_ends_with_claims_that_hold_that_nearly_do_and_that_do_not(result: To
     shown = {claim for glimpse in glimpses.GLIMPSES for claim in glimpse.claims}
     assert {one.claim.id for one in result.facts.judged} == shown
     verdicts = [one.verdict.kind for one in result.facts.judged]
-    assert set(verdicts) == {"confirmed", "corrected", "refuted"}
+    assert set(verdicts) == {"confirmed", "improved", "slip", "corrected", "refuted"}
     assert [line.split()[0] for line in end.splitlines() if line.startswith(tuple(verdicts))] == verdicts
     for one in result.facts.judged:
         assert one.claim.statement in " ".join(end.split())
         assert one.claim.statement.split("=")[-1].strip() in html
-    assert "2r − ½ estimates the share, not the number" in " ".join(end.split())
+    assert "2r − ½ estimates the share," in " ".join(end.split())
+    assert "“" + result.facts.judged[0].claim.statement not in " ".join(end.split())
 
 
 @pytest.mark.audit

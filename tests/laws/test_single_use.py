@@ -53,7 +53,11 @@ PLANS = [
 
 NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), StaircaseNoise.calibrate(10, 1.0)]
 
-SESSIONS = [AboveThreshold(epsilon=1.0, threshold=100), AboveThreshold(epsilon=0.5, threshold=0, monotone=True)]
+SESSIONS = [
+    AboveThreshold(epsilon=1.0, threshold=100),
+    AboveThreshold(epsilon=0.5, threshold=0, monotone=True),
+    AboveThreshold(epsilon=1.0, threshold=100, answers_above=3),
+]
 
 
 @pytest.mark.audit("RS+FD[OUE-z]-2", "RS+RFD[ADP]-2", "SMP[OLH]-3", "SPL[GRR]-3", "piecewise-1")
@@ -73,7 +77,7 @@ def test_every_public_noise_and_every_method_of_a_plan_is_checked() -> None:
     assert {type(plan.design).__name__ for plan in PLANS} == {"Single", "Split", "Sample", "Fake"}
 
 
-@pytest.mark.parametrize("design", SESSIONS, ids=["plain", "monotone"])
+@pytest.mark.parametrize("design", SESSIONS, ids=["plain", "monotone", "several"])
 def test_a_session_uses_words_once(design: AboveThreshold) -> None:
     assert testing.check_single_use(design) is None
 

@@ -62,6 +62,29 @@ def outcomes(design, answers, times=None):
     return np.array([*found, float(np.sum(weight * reached))])
 
 
+def outcome(design, answers, above, times=None):
+    """The probability that exactly the answers at `above` are above, and no later one is asked, by enumeration."""
+    s1, s2 = float(design.threshold_noise.scale), float(design.answer_noise.scale)
+    times = np.ones(len(answers), int) if times is None else times
+    width = int(REACH * max(s1, s2)) + 10
+    z = np.arange(-width, width + 1)
+    logs = np.log(math.tanh(1 / s1 / 2)) - np.abs(z) / s1
+    for place, (answer, count) in enumerate(zip(answers, times, strict=True)):
+        beyond = design.threshold + z - answer
+        chance = cdf(s2, -beyond) if place in above else cdf(s2, beyond - 1)
+        logs = logs + count * np.log(np.maximum(chance, 1e-300))
+    return float(np.exp(logs - logs.max()).sum()) * math.exp(logs.max())
+
+
+def loss_of_several(design, change, last, above, k):
+    """The privacy loss at "k below that move by `change`, then `above` answers above that move by `last`"."""
+    low, stream = design.threshold, [1, *range(1, above + 1)]
+    times = [k, *[1] * above]
+    one = outcome(design, [low] * len(stream), set(range(1, above + 1)), times)
+    other = outcome(design, [low + change, *[low + last] * above], set(range(1, above + 1)), times)
+    return abs(math.log(one / other))
+
+
 def loss(design, changes, lasts, k=2000):
     """The privacy loss at "found after k answers that move by `changes`", where the last moves by `lasts`."""
     low = design.threshold
@@ -360,3 +383,98 @@ def test_people_with_several_rows_are_hidden_as_if_answers_changed_for_each_row(
     with pytest.raises(LedgerError):
         people.start(books)
     assert not books.entries
+
+
+@pytest.mark.parametrize(("monotone", "last"), [(True, 0), (False, -1)])
+@pytest.mark.parametrize("above", [2, 5])
+def test_the_noise_for_several_answers_above_is_tight(monotone: bool, last: int, above: int) -> None:
+    design = AboveThreshold(epsilon=1.0, threshold=100, monotone=monotone, answers_above=above)
+    worst = loss_of_several(design, 1, last, above, k=10**7)
+    assert 0.98 <= worst <= float(design.loss) * (1 + 1e-9)
+    assert 1 - Fraction(1, 10**8) < design.loss <= Fraction(design.epsilon)
+
+
+@pytest.mark.parametrize(("monotone", "last"), [(True, 0), (False, -1)])
+def test_noise_for_one_answer_above_does_not_hide_three(monotone: bool, last: int) -> None:
+    one = AboveThreshold(epsilon=1.0, threshold=100, monotone=monotone)
+    assert loss_of_several(one, 1, last, 3, k=10**5) > 1.9  # the control: to go on after the first loses 2 ε
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+def test_no_outcome_with_two_above_on_any_small_pair_of_streams_loses_more_than_stated(monotone: bool) -> None:
+    design = AboveThreshold(epsilon=0.7, threshold=2, monotone=monotone, answers_above=2)
+    ways = [(0, 1), (-1, 0)] if monotone else [(-1, 0, 1)]
+    told = [set(), {0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}]
+    # A session that has both its answers above asks no more.
+    lengths = [3 if len(above) < 2 else max(above) + 1 for above in told]
+    for way in ways:
+        for change in np.array(np.meshgrid(*[way] * 3)).reshape(3, -1).T:
+            for stream in np.array(np.meshgrid(*[[0, 4]] * 3)).reshape(3, -1).T:
+                laws = [[outcome(design, answers[:size], above) for above, size in zip(told, lengths, strict=True)]
+                        for answers in (stream, stream + change)]  # fmt: skip
+                assert np.allclose(np.sum(laws, axis=1), 1, atol=1e-9)
+                assert np.abs(np.log(np.divide(*laws))).max() <= design.guarantee.epsilon + 1e-9
+
+
+def test_sessions_with_two_above_have_the_enumerated_law() -> None:
+    design = AboveThreshold(epsilon=2.0, threshold=3, monotone=True, answers_above=2)
+    answers, entropy = [0, 4, 1], Entropy(12)
+    told = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+    counts = dict.fromkeys(told, 0)
+    runs = 5000
+    for _ in range(runs):
+        counts[tuple(design.start(rng=entropy).all_above(answers))] += 1
+    lengths = [3 if len(above) < 2 else max(above) + 1 for above in told]
+
+    def expected(law: AboveThreshold) -> Any:
+        pairs = zip(told, lengths, strict=True)
+        return np.array([outcome(law, answers[:size], set(above)) for above, size in pairs]) * runs
+
+    seen = np.array(list(counts.values()))
+    assert chi_squared(seen, expected(design)) < 50  # 6 degrees of freedom: beyond it with probability 10⁻⁸
+    wrong = AboveThreshold(epsilon=3.0, threshold=3, monotone=True, answers_above=2)
+    assert chi_squared(seen, expected(wrong)) > 50  # the control
+
+
+def test_several_answers_above_come_alike_one_by_one_in_pieces_and_from_a_stream() -> None:
+    design = AboveThreshold(epsilon=0.5, threshold=600, answers_above=4)
+    answers = [0, 900, 0, 300] * 400
+    whole, single, pieces, stream = (design.start(rng=3) for _ in range(4))
+    indices = whole.all_above(answers)
+    assert len(indices) == 4
+    assert whole.closed
+    asked = [place for place, answer in enumerate(answers[: indices[-1] + 1]) if single.ask(answer)]
+    found: list[int] = []
+    while not pieces.closed:
+        index = pieces.first(answers[pieces.answered : pieces.answered + 7])
+        found += [] if index is None else [index]
+    source = iter(answers)
+    assert asked == found == stream.all_above(source) == indices == list(stream.indices)
+    assert next(source) == answers[indices[-1] + 1]  # nothing was read beyond the last answer above
+    assert single.index == indices[0]
+    assert single.answered == indices[-1] + 1
+    with pytest.raises(LedgerError, match="its answers above"):
+        stream.ask(0)
+
+
+def test_one_answer_above_is_as_it_was_and_more_have_a_digest_of_their_own() -> None:
+    one, three = (AboveThreshold(epsilon=1.0, threshold=0, answers_above=above) for above in (1, 3))
+    assert "answers_above" not in one.to_dict()
+    assert one.threshold_noise.scale == one.answer_noise.scale / 2
+    assert three.to_dict()["answers_above"] == 3
+    assert one.digest != three.digest
+    assert three.answer_noise.scale < 3 * one.answer_noise.scale  # than three sessions at a third of ε each
+    for bad in (0, -1, 1.5, 10**7):
+        with pytest.raises((ParameterError, ParameterTypeError)):
+            AboveThreshold(epsilon=1.0, threshold=0, answers_above=bad)
+
+
+def test_a_session_with_several_answers_above_says_so_and_books_once() -> None:
+    ledger = Ledger(epsilon=1.0)
+    session = AboveThreshold(epsilon=0.8, threshold=100, answers_above=2).start(ledger=ledger)
+    assert session.all_above([-(10**6), 10**6, -(10**6)]) == [1]
+    assert "asked: 3, answer 1 is above" in repr(session)
+    assert session.all_above([10**6]) == [3]
+    assert "answers 1, 3 are above" in repr(session)
+    assert len(ledger) == 1
+    assert ledger.spent == session.guarantee

@@ -36,6 +36,12 @@ PURPLE = "#cc79a7"
 #: The order in which series take colours.
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 
+#: The colour of each oracle, the same in every figure; ADP chooses among them and has one of its own.
+ORACLES = {
+    "GRR": BLUE, "SUE": VERMILLION, "OUE": GREEN, "ADP": PURPLE, "OLH": ORANGE, "BLH": SKY, "SS": INK, "HR": MUTED,
+    "PGR": "#882255",
+}  # fmt: skip
+
 #: The width of a figure in inches: a column of print, and still readable on a phone.
 WIDTH = 4.8
 #: Sizes of text, in points.

@@ -76,7 +76,8 @@ def _variance(name: str, k: int, n: int, epsilon: float) -> float:
 
 def _draw(ax: Axes, points: NDArray[np.float64], curves: dict[str, NDArray[np.float64]]) -> None:
     for place, (name, curve) in enumerate(curves.items()):
-        colour = style.PALETTE[place % len(style.PALETTE)]
+        # An oracle of somebody else has no colour of its own: it takes one in turn.
+        colour = style.ORACLES.get(name, style.PALETTE[place % len(style.PALETTE)])
         dashes = _DASHES[place // len(style.PALETTE) % len(_DASHES)]
         ax.plot(points, curve, color=colour, linestyle=dashes, linewidth=2, label=name)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, handlelength=2.6)

@@ -1,14 +1,16 @@
-"""The sparse vector technique (SVT, AboveThreshold): which of many answers is the first above a threshold.
+"""The sparse vector technique (SVT, AboveThreshold): which of many answers are the first above a threshold.
 
-However many answers are asked about, the cost is that of one: what lies below the threshold is told for free. The price
-is that the session ends with the first answer above; going on takes another session and another ε.
+However many answers are asked about, only those above are paid for: what lies below the threshold is told for free. The
+price is that the session ends with the answer above that it was opened for, by default the first. Noise on the answers
+grows with how many may be above; going on after that takes another session and another ε.
 
 Answers, threshold and sensitivity are whole numbers, and so is the noise, which is exact. Other answers are first
 expressed in whole numbers of a unit: count − n/10 becomes 10·count − n with sensitivity 10. The arguments are in
 ``above_threshold.proof.md``.
 
-Rejected: giving the noisy answer together with "above", or going on after it with the same noisy threshold. Both are
-found in published code, and both lose more than ε.
+Rejected: giving the noisy answer together with "above", or going on after it with noise for one answer above. Both are
+found in published code, and both lose more than ε. Rejected, too: a new noisy threshold after each answer above, as the
+book has it. It is as private with more noise.
 """
 
 from __future__ import annotations
@@ -41,13 +43,15 @@ __all__ = ["AboveThreshold", "AboveThresholdSession"]
 
 #: Thresholds are at most this, and answers are cut to it, so that sums with noise fit 64 bits.
 MOST = MOST_SUM
+#: The most answers above that a session may give.
+MOST_ABOVE = 10**6
 #: How many draws of noise a session makes at a time.
 _BLOCK = 512
 
 
 @dataclass(frozen=True, kw_only=True)
 class AboveThreshold:
-    """Find the first answer above a threshold, for the price of one answer (sparse vector technique, SVT).
+    """Find the first answers above a threshold, and pay for those only (sparse vector technique, SVT).
 
     Parameters
     ----------
@@ -68,18 +72,22 @@ class AboveThreshold:
         Where people have several rows, how many of a person count in the answers: `Person.bounded` gives such rows.
         The two statements above are then about one *row* that is added or removed, whatever the neighbours, and the
         guarantee is about a person.
+    answers_above
+        How many answers above a session gives before it closes. The noise on the answers grows with it.
 
     Guarantee
     ---------
     ε for all that a session ever says, for answers that may be chosen one after the other. With noise of scale s₁ on
-    the threshold and s₂ on the answers, the loss is sensitivity·(1/s₁ + 2/s₂), and sensitivity·(1/s₁ + 1/s₂) for
-    monotone answers: s₁ = 2/ε and s₂ = 4/ε, or 2/ε for both. No smaller number holds for all streams of answers.
+    the threshold, s₂ on the answers and c answers above, the loss is sensitivity·(1/s₁ + 2c/s₂), and
+    sensitivity·(1/s₁ + c/s₂) for monotone answers. One answer above has s₁ = 2/ε and s₂ = 4/ε, or 2/ε for both.
+    Several have 1/s₁ : 2c/s₂ = 1 : (2c)^⅔, or 1/s₁ : c/s₂ = 1 : c^⅔, which is best where all answers are far from the
+    threshold. No smaller loss holds for all streams of answers.
 
     Error
     -----
     With probability 1 − β, no answer among k that is passed over lies more than α above the threshold, and the one
-    found lies at most α below it. `accuracy(k, beta)` gives the α of the noise that is drawn. It is at most
-    6(ln k + ln(2/β))·sensitivity/ε + 1, or 4(…)·sensitivity/ε + 1 for monotone answers; the book has 8(…)/ε.
+    found lies at most α below it. `accuracy(k, beta)` gives the α of the noise that is drawn. For one answer above it
+    is at most 6(ln k + ln(2/β))·sensitivity/ε + 1, or 4(…)·sensitivity/ε + 1 for monotone answers; the book has 8(…)/ε.
 
     References
     ----------
@@ -97,6 +105,12 @@ class AboveThreshold:
     >>> session.ask(20)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     bruit.errors.LedgerError: This session is closed: ...
+
+    Three days above for one ε:
+
+    >>> busy = AboveThreshold(epsilon=1.0, threshold=1000, monotone=True, answers_above=3)
+    >>> busy.start(rng=7).all_above([20, 3000, 35, 4000, 40, 5000, 6000])
+    [1, 3, 5]
     """
 
     #: What a seed is mixed with.
@@ -108,6 +122,7 @@ class AboveThreshold:
     monotone: bool = False
     neighbours: CentralNeighbours = "add-remove"
     rows: int | None = None
+    answers_above: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
@@ -118,17 +133,28 @@ class AboveThreshold:
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.rows is not None:
             object.__setattr__(self, "rows", _checks.integer(low=1, high=MOST_ROWS, rows=self.rows))
+        above = _checks.integer(low=1, high=MOST_ABOVE, answers_above=self.answers_above)
+        object.__setattr__(self, "answers_above", above)
         _ = self.threshold_noise, self.answer_noise  # what cannot be drawn exactly is refused here
 
     @cached_property
     def threshold_noise(self) -> DiscreteLaplace:
         """The noise on the threshold."""
-        return DiscreteLaplace.calibrate(self._change, self.epsilon / 2)
+        # Exact: the part of the answers is at least a half (Sterbenz), so that both parts are ε together.
+        return DiscreteLaplace.calibrate(self._change, self.epsilon - self._answers_epsilon)
 
     @cached_property
     def answer_noise(self) -> DiscreteLaplace:
         """The noise on each answer."""
-        return DiscreteLaplace.calibrate(self._gap, self.epsilon / 2)
+        return DiscreteLaplace.calibrate(self.answers_above * self._gap, self._answers_epsilon)
+
+    @property
+    def _answers_epsilon(self) -> float:
+        """The part of ε for the answers: a half for one answer above, more for several."""
+        if self.answers_above == 1:
+            return self.epsilon / 2
+        ratio: float = (self.answers_above * self._gap / self._change) ** (2 / 3)
+        return self.epsilon * max(0.5, ratio / (1 + ratio))
 
     @property
     def _change(self) -> int:
@@ -145,7 +171,7 @@ class AboveThreshold:
     @property
     def loss(self) -> Fraction:
         """The exact privacy loss of a session."""
-        return self.threshold_noise.loss(self._change) + self.answer_noise.loss(self._gap)
+        return self.threshold_noise.loss(self._change) + self.answer_noise.loss(self.answers_above * self._gap)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -172,7 +198,7 @@ class AboveThreshold:
     def start(
         self, ledger: LedgerLike | None = None, rng: Randomness = None, *, label: str | None = None
     ) -> AboveThresholdSession:
-        """Book the guarantee, then draw the noisy threshold: a session that answers until the first "above".
+        """Book the guarantee, then draw the noisy threshold: a session that answers until it has all its "above".
 
         Parameters
         ----------
@@ -192,7 +218,10 @@ class AboveThreshold:
         return [Line(self.guarantee, label or "first above threshold", self.rho)]
 
     def law(self, answers: Iterable[int]) -> FirstAboveLaw:
-        """Which of these answers is the first above; for audits, and as secret as the answers."""
+        """Which of these answers is the first above; for audits, and as secret as the answers.
+
+        Later answers above are not in this law: `above_threshold.proof.md` has the law of all.
+        """
         exact = _whole_numbers(list(answers))
         return FirstAboveLaw(tuple(exact.tolist()), self.threshold, self.threshold_noise, self.answer_noise)
 
@@ -206,6 +235,7 @@ class AboveThreshold:
             "monotone": self.monotone,
             "neighbours": self.neighbours,
             **({} if self.rows is None else {"rows": self.rows}),
+            **({} if self.answers_above == 1 else {"answers_above": self.answers_above}),
         }
 
     @cached_property
@@ -215,7 +245,7 @@ class AboveThreshold:
 
 
 class AboveThresholdSession:
-    """What `AboveThreshold.start` gives: answers go in, "below" or "above" comes out, until the first "above".
+    """What `AboveThreshold.start` gives: answers go in, "below" or "above" comes out, until all "above" are given.
 
     An answer must be a whole number whatever the data, also without records: anything else is refused, which is seen,
     and the session is booked by then.
@@ -231,7 +261,7 @@ class AboveThresholdSession:
         self._noise: NDArray[np.int64] = np.empty(0, np.int64)
         self._blocks = 0
         self._answered = 0
-        self._index: int | None = None
+        self._above: list[int] = []
         self._lock = threading.RLock()
         self._process = os.getpid()
 
@@ -252,13 +282,18 @@ class AboveThresholdSession:
 
     @property
     def index(self) -> int | None:
-        """The index of the answer above, counted from 0 over the whole session; None while there is none."""
-        return self._index
+        """The index of the first answer above, counted from 0 over the whole session; None while there is none."""
+        return self._above[0] if self._above else None
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The indices of all answers above so far, counted from 0 over the whole session."""
+        return tuple(self._above)
 
     @property
     def closed(self) -> bool:
-        """Whether an answer was found above."""
-        return self._index is not None
+        """Whether all answers above were given that the session was opened for."""
+        return len(self._above) == self._design.answers_above
 
     @property
     def simulated(self) -> bool:
@@ -266,34 +301,48 @@ class AboveThresholdSession:
         return not self._words.secure
 
     def ask(self, true_answer: Any) -> bool:
-        """Whether this answer is above the threshold, noise on both; True closes the session."""
-        return self._compare(_whole_numbers([true_answer])) is not None
+        """Whether this answer is above the threshold, noise on both; the last True that it may give closes it."""
+        return bool(self._compare(_whole_numbers([true_answer]), 1))
 
     def first(self, answers: Iterable[Any]) -> int | None:
-        """The index of the first answer above, which closes the session; None if there is none among these.
+        """The index of the first answer above among these; None if there is none. Later answers are not compared.
 
         The index counts from the first answer of the session, so that a stream may come in pieces. An iterator is read
         no further than it must be.
         """
-        if isinstance(answers, np.ndarray | Sequence):
-            return self._compare(_whole_numbers(answers))
-        for answer in answers:
-            if self.ask(answer):
-                return self._index
-        return None
+        return next(iter(self._ask_for(answers, 1)), None)
 
-    def _compare(self, answers: NDArray[np.int64]) -> int | None:
+    def all_above(self, answers: Iterable[Any]) -> list[int]:
+        """The indices of the answers above among these, until the session closes; counted as `first` counts."""
+        return self._ask_for(answers, self._design.answers_above)
+
+    def _ask_for(self, answers: Iterable[Any], most: int) -> list[int]:
+        """The indices of at most so many answers above."""
+        if isinstance(answers, np.ndarray | Sequence):
+            return self._compare(_whole_numbers(answers), most)
+        indices: list[int] = []
+        for answer in answers:
+            indices += self._compare(_whole_numbers([answer]), 1)
+            if len(indices) == most or self.closed:
+                break
+        return indices
+
+    def _compare(self, answers: NDArray[np.int64], most: int) -> list[int]:
         with self._lock:
             self._check_open()
-            for start in range(0, answers.size, _BLOCK):
-                piece = answers[start : start + _BLOCK]
-                above = np.flatnonzero(piece + self._next_noise(piece.size) >= self._threshold)
-                if above.size:
-                    self._index = self._answered + int(above[0])
-                    self._answered = self._index + 1
-                    return self._index
-                self._answered += piece.size
-        return None
+            most = min(most, self._design.answers_above - len(self._above))
+            indices: list[int] = []
+            while answers.size and len(indices) < most:
+                noise = self._next_noise(min(answers.size, _BLOCK))
+                places = np.flatnonzero(answers[: noise.size] + noise >= self._threshold)[: most - len(indices)]
+                indices += [self._answered + int(place) for place in places]
+                used = int(places[-1]) + 1 if len(indices) == most else noise.size
+                # Nothing was told of the answers after the last one above: their noise serves the next.
+                self._noise = np.concatenate([noise[used:], self._noise])
+                self._answered += used
+                answers = answers[used:]
+            self._above += indices
+        return indices
 
     def _next_noise(self, size: int) -> NDArray[np.int64]:
         """Noise that was never used, the same however the answers come in pieces."""
@@ -305,9 +354,10 @@ class AboveThresholdSession:
         return noise
 
     def _check_open(self) -> None:
-        if self._index is not None:
+        if self.closed:
+            several = self._design.answers_above > 1
             raise LedgerError(
-                "This session is closed: it has found its answer above the threshold. "
+                f"This session is closed: it has found its {'answers' if several else 'answer'} above the threshold. "
                 "Start another one, which spends its ε again."
             )
         if os.getpid() != self._process:
@@ -325,7 +375,9 @@ class AboveThresholdSession:
         raise LedgerError("A session cannot be pickled: the copy would answer twice for one ε. Start another one.")
 
     def __repr__(self) -> str:
-        state = f"answer {self._index} is above" if self.closed else f"asked: {self._answered}"
+        several, shown = len(self._above) > 1, ", ".join(map(str, self._above))
+        above = f"answer{'s' if several else ''} {shown} {'are' if several else 'is'} above"
+        state = above if self.closed else f"asked: {self._answered}" + (f", {above}" if shown else "")
         return f"<AboveThresholdSession: {state}, {self.guarantee}{', simulated' if self.simulated else ''}>"
 
 

@@ -47,9 +47,9 @@ def means(rows: dict[float, Results], metric: str) -> str:
 
 
 def always(results: Results, best: str, title: str, rivals: dict[str, str], part: str = "pima") -> Verdict:
-    """Whether one model is more precise than each rival at each ε; refuted where it is surely less so.
+    """Whether one model is more accurate than each rival at each ε; refuted where it is surely less so.
 
-    Where it is more precise by less than can be told from chance, that is said and does not count against it.
+    Where it is more accurate by less than can be told from chance, that is said and does not count against it.
     """
     rows, comparisons, below, doubt = by_epsilon(results, part=part), [], 0, 0
     for rival, name in rivals.items():
@@ -63,7 +63,7 @@ def always(results: Results, best: str, title: str, rivals: dict[str, str], part
         others = [f"not at {listed(rest)}"] * bool(rest) + [f"too near to tell at {listed(near)}"] * bool(near)
         where = "everywhere" if not others else f"for sure at {listed(better)}, {', '.join(others)}"
         comparisons.append(f"than {name} {where} (least: {gaps[least].points()} points at ε = {least:g})")
-    sentence = f"{title} is more precise {'; '.join(comparisons)}."
+    sentence = f"{title} is more accurate {'; '.join(comparisons)}."
     if below:
         return refuted(sentence, worse=below, doubtful=doubt)
     return corrected(sentence, doubtful=doubt) if doubt else confirmed(sentence, doubtful=0)

@@ -25,6 +25,11 @@ SHOWN = {**BAYES, "vaidya_printed": "Vaidya, printed"}
 LINES = {"dp_lr": "DP, bruit", "functional": "DP, functional", "stair_lr": "staircase first"}
 
 
+#: The place of a model in the palette: private ones, then those on cleaned data, then variants.
+_COLOURS = {"dp_gnb": 0, "dp_lr": 0, "stair_gnb": 2, "stair_lr": 2, "vaidya": 1, "functional": 1, "vaidya_printed": 3,
+            "dp_gnb_bounded": 4, "dp_lr_bounded": 4}  # fmt: skip
+
+
 def _percent(results: Results, metrics: dict[str, str], part: str = "pima") -> dict[str, Curve]:
     """Scores on Pima against ε, by the name of the model; none where that part was not run."""
     try:
@@ -34,9 +39,16 @@ def _percent(results: Results, metrics: dict[str, str], part: str = "pima") -> d
     return {name: rows.curve(metric, "epsilon").times(100) for metric, name in metrics.items()}
 
 
+def _places(models: dict[str, str]) -> list[int]:
+    """Colours by model, so that figures of bruit's and of diffprivlib's models can be laid side by side."""
+    return [_COLOURS.get(metric, place) for place, metric in enumerate(models)]
+
+
 def adult(results: Results) -> Any:
     """Accuracy of diffprivlib's naive Bayes for the income of Adult, with one standard deviation."""
-    ax = drawing.axes("DP-GNB on the income of Adult", x="ε (log scale)", y="accuracy (%)", log="x", width=6.2)
+    ax = drawing.axes(
+        "DP-GNB on the income of Adult, n = 48,842", x="ε (log scale)", y="accuracy (%)", log="x", width=6.2
+    )
     rows = results.where(part="diffprivlib adult")
     models = {"dp_gnb": "as the listing", "dp_gnb_bounded": "with bounds"}
     curves = {name: rows.curve(metric, "epsilon").times(100) for metric, name in models.items()}
@@ -54,9 +66,11 @@ def theirs(results: Results, title: str, models: dict[str, str], clean: str) -> 
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
     rows = results.where(part=PART)
     curves = {name: rows.curve(metric, "epsilon").times(100) for metric, name in models.items()}
-    drawing.spreads(ax, curves)
-    drawing.reference(ax, rows.mean(clean) * 100, "without privacy", left=True)
-    drawing.reference(ax, rows.mean("majority") * 100, "majority class", below=True)
+    drawing.spreads(ax, curves, places=_places(models))
+    for name, level in {"without privacy": rows.mean(clean) * 100, "majority class": rows.mean("majority") * 100,
+                        "coin": 50.0}.items():  # fmt: skip
+        left = name == "without privacy" or (clean == "lr" and name == "majority class")  # where no curve passes
+        drawing.reference(ax, level, name, left=left, below=name == "majority class")
     ax.set_ylim(20, 90)
     notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}, sd {curve.sd[0]:.0f} and {curve.sd[-1]:.0f} points"
                       for name, curve in curves.items())  # fmt: skip
@@ -67,20 +81,42 @@ def accuracy(results: Results, title: str, models: dict[str, str], clean: str) -
     """Accuracy of some models against ε, and the levels of one without privacy, of the majority class and of a coin."""
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
     curves, rows = _percent(results, models), results.where(part="pima")
-    drawing.curves(ax, curves)
+    drawing.spreads(ax, curves, places=_places(models))
     levels = {"without privacy": rows.mean(clean) * 100, "majority class": rows.mean("majority") * 100, "coin": 50.0}
     for name, level in levels.items():  # named where no curve passes
         drawing.reference(ax, level, name, left=name == "without privacy", below=name == "majority class")
-    ax.set_ylim(47, 81)
+    ax.set_ylim(20, 90)
     notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}" for name, curve in curves.items())
     shown = ", ".join(f"{name} {level:.0f} %" for name, level in levels.items())
     return drawing.finish(ax, f"Accuracy on Pima against the global ε. {notes}. Levels: {shown}.", x=TICKS)
 
 
+def logistic(results: Results) -> Any:
+    """Accuracy of logistic regression by the functional mechanism against ε."""
+    rows = results.where(part="logistic")
+    ax = drawing.axes("Functional logistic regression, Pima, n = 768", x="global ε (log scale)", y="accuracy (%)",
+                      log="x", width=6.2, height=4.2)  # fmt: skip
+    curve = rows.curve("functional_logistic", "epsilon").times(100)
+    drawing.curve(ax, curve, "as printed", 0)
+    levels = {"without privacy": rows.mean("logistic") * 100, "majority class": rows.mean("majority") * 100,
+              "coin": 50.0}  # fmt: skip
+    for name, level in levels.items():
+        drawing.reference(ax, level, name, left=name == "without privacy", below=name == "majority class")
+    ax.set_ylim(30, 81)
+    shown = ", ".join(f"{name} {level:.0f} %" for name, level in levels.items())
+    text = f"Accuracy of logistic regression on Pima against the global ε: {curve.ends('.0f', ' %')}."
+    return drawing.finish(ax, f"{text} Levels: {shown}.", x=TICKS)
+
+
 def dispersion(results: Results) -> Any:
     """The deviation of a run of linear regression against ε."""
-    ax = drawing.axes("How much a run varies", x="global ε (log scale)", y="sd of a run's accuracy (points)", log="x",
-                      width=6.2)  # fmt: skip
+    ax = drawing.axes(
+        "How much a run varies, Pima, n = 768",
+        x="global ε (log scale)",
+        y="sd of a run's accuracy (points)",
+        log="x",
+        width=6.2,
+    )
     notes = []
     for place, (name, curve) in enumerate(_percent(results, {**LINES, "lr": "no privacy"}).items()):
         drawing.line(ax, curve.x, curve.sd, name, place, dashes=drawing.DASHES[place % 3], mark=drawing.MARKS[place])
@@ -92,8 +128,9 @@ def dispersion(results: Results) -> Any:
 def iris(results: Results) -> Any:
     """k-means against ε."""
     rows = results.where(part="iris")
-    ax = drawing.axes("Three clusters of Iris", x="ε (log scale)", y="squared distances / best (log)", log="xy",
-                      width=6.2)  # fmt: skip
+    ax = drawing.axes(
+        "Three clusters of Iris, n = 150", x="ε (log scale)", y="squared distances / best (log)", log="xy", width=6.2
+    )
     curves = {name: rows.curve(metric, "epsilon") for metric, name in (("joint", "bruit"), ("lloyd", "as printed"))}
     try:
         recorded = results.where(part="diffprivlib iris")

@@ -85,9 +85,10 @@ def _plan(epsilon: float) -> Plan:
 
 
 def trial(*, part: str, epsilon: float, rng: Entropy) -> dict[str, float]:
-    """One split of Pima and the accuracy of all models, or k-means on all of Iris."""
+    """One split of Pima and the accuracy of all models, or of logistic ones, or k-means on all of Iris."""
+    learn = {"pima": _learn, "logistic": _logistic, "iris": _cluster}[part]
     with _checks.any_epsilon():  # the course has ε up to 100
-        return _learn(epsilon, rng) if part == "pima" else _cluster(epsilon, rng)
+        return learn(epsilon, rng)
 
 
 def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
@@ -121,6 +122,26 @@ def _learn(epsilon: float, rng: Entropy) -> dict[str, float]:
     printed = VaidyaAsPrinted(epsilon=epsilon, bounds=bounds).fit(X[train], y[train], 2, rng)
     scores["vaidya_printed"] = float(np.mean(printed.predict(X[test]) == y[test]))
     return scores | {"local_epsilon": local.train_guarantee.epsilon}
+
+
+def _logistic(epsilon: float, rng: Entropy) -> dict[str, float]:
+    """Logistic regression by the functional mechanism as printed, and without privacy."""
+    import bruit.learning  # noqa: F401 -- first: it tells what to install
+    from bruit_studies.as_printed import FunctionalLogisticAsPrinted
+
+    from sklearn import linear_model, model_selection  # isort: skip
+
+    X, bounds, y, _ = pima()
+    state = int(rng.integers(2**31, 1)[0])
+    train, test = model_selection.train_test_split(np.arange(y.size), test_size=0.2, random_state=state)
+    printed = FunctionalLogisticAsPrinted(epsilon=epsilon, bounds=bounds)
+    ordinary = linear_model.LogisticRegression(C=1e6, max_iter=1000).fit(printed.rows(X[train]), y[train])
+    answers = {
+        "majority": np.full(test.size, np.bincount(y[train]).argmax()),
+        "logistic": ordinary.predict(printed.rows(X[test])),
+        "functional_logistic": printed.predict(printed.fit(X[train], y[train], rng), X[test]),
+    }
+    return {name: float(np.mean(answer == y[test])) for name, answer in answers.items()}
 
 
 @cache

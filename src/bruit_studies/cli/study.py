@@ -20,7 +20,7 @@ from bruit_studies import NoData, Results, Study, recorded, runner
 from bruit_studies.claim import Claim
 from bruit_studies.report import Report
 from bruit_studies.runner import FOLDER
-from bruit_studies.study import Size
+from bruit_studies.study import Plot, Size
 
 
 def list_studies(
@@ -146,7 +146,7 @@ def report(
         typer.Option(help="The page, .html, or the table of claims, .md; report.html beside the results unless given."),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="A folder to write every figure to, as .svg and .png files.")
+        Path | None, typer.Option(help="A folder for every figure, as .svg and .png, with its caption as .txt.")
     ] = None,
     export: Annotated[
         Path | None,
@@ -255,11 +255,24 @@ def _write_figures(chosen: Any, results: Any, folder: Path, endings: tuple[str, 
     folder.mkdir(parents=True, exist_ok=True)
     for study in chosen:
         for plot in study.plots if study.name in results else ():
+            path = folder / f"{study.name}-{plot.name}"
             try:
-                figures.save(plot.figure(results[study.name]), folder / f"{study.name}-{plot.name}", endings=endings)
+                figure = plot.figure(results[study.name])
             except NoData:
                 continue
+            figures.save(figure, path, endings=endings)
+            documents.write_text(path.with_suffix(".txt"), caption(study, plot, results[study.name], figure))
     console.note(f"figures: {folder}")
+
+
+def caption(study: Study, plot: Plot, results: Results, figure: Any) -> str:
+    """What stands beside an exported figure: its caption, the words that stand for it, and how it was made."""
+    from bruit.figures import style
+
+    how = f"{study.name}: {counted(results.trials, 'trial')}, {results.size} size, seed {results.seed}."
+    rows = recorded.about(study.name)
+    origin = f"{how} Recorded before: {rows}." if rows else how
+    return "\n\n".join(typeset(text) for text in (plot.caption, style.description(figure), origin)) + "\n"
 
 
 def _facts(study: Study) -> dict[str, Any]:

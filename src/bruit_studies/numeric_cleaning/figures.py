@@ -26,26 +26,32 @@ def printed(results: Results) -> Any:
     """Accuracy against ε as the slide measures it."""
     from bruit.figures import style
 
-    ax = _axes("As printed: labels of the test are noisy too", x="nominal ε for each attribute (log scale)")
+    ax = _axes("As printed, n = 768: test labels are noisy too", x="nominal ε for each attribute (log scale)")
     rows = results.where(protocol="printed")
     curves = {"laplace": _percent(rows, LAPLACE), "staircase": _percent(rows, PRINTED)}
     drawing.curves(ax, curves, dashes="-")
     ax.plot(1, RUN["accuracy"] * 100, "*", color=style.INK, markersize=11)
     ax.annotate("printed run", (1, RUN["accuracy"] * 100), xytext=(-6, 7), textcoords="offset points", ha="right")
-    drawing.reference(
-        ax, results.where(protocol="clean").mean("accuracy") * 100, "without noise", left=True, below=True
-    )
+    _levels(ax, results)
     notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}" for name, curve in curves.items())
     text = f"Accuracy of naive Bayes on randomised test labels against ε: {notes}; without noise 79 %. The printed run,"
     return drawing.finish(ax, f"{text} 60 % with Laplace at ε = 1, lies near its curve.", x=TICKS)
 
 
+def _levels(ax: Any, results: Results) -> None:
+    """What is had without noise, and by tossing a coin."""
+    clean = results.where(protocol="clean").mean("accuracy") * 100
+    drawing.reference(ax, clean, "without noise", left=True, below=True)
+    drawing.reference(ax, 50.0, "coin")
+
+
 def spread(results: Results) -> Any:
     """Accuracy against ε with its standard deviation, as the slide shows it."""
-    ax = _axes("Mean and deviation of a run, as printed", x="nominal ε for each attribute (log scale)")
+    ax = _axes("As printed, n = 768: mean and deviation of a run", x="nominal ε for each attribute (log scale)")
     rows = results.where(protocol="printed")
     curves = {"laplace": _percent(rows, LAPLACE), "staircase": _percent(rows, PRINTED)}
     drawing.spreads(ax, curves)
+    _levels(ax, results)
     notes = "; ".join(f"{name} {curve.ends('.0f', ' %')}, deviation {curve.sd[0]:.1f} and {curve.sd[-1]:.1f} points"
                       for name, curve in curves.items())  # fmt: skip
     return drawing.finish(ax, f"Mean accuracy with a band of one standard deviation: {notes}.", x=TICKS)
@@ -59,8 +65,8 @@ def density(_: Results) -> Any:
     z = np.linspace(-3, 3, 1201)
     steps = np.where(np.abs(z) < gamma, 0, np.floor(np.abs(z) - gamma) + 1)
     ax = drawing.axes("Staircase noise, ε = 1", x="noise in units of Δ", y="density × Δ", width=6.4, height=3.4)
-    drawing.line(ax, z, alpha * b**steps, "staircase", 0)
-    drawing.line(ax, z, epsilon / 2 * np.exp(-epsilon * np.abs(z)), "Laplace", 1, dashes=drawing.DASHES[1])
+    drawing.line(ax, z, epsilon / 2 * np.exp(-epsilon * np.abs(z)), "Laplace", 0, dashes=drawing.DASHES[1])
+    drawing.line(ax, z, alpha * b**steps, "staircase", 1)
     ax.set_ylim(0)
     text = (
         f"Density of staircase noise for ε = 1: {alpha:.3f} within γ = {gamma:.3f} of 0, then e times less with every"
@@ -70,7 +76,7 @@ def density(_: Results) -> Any:
 
 def honest(results: Results) -> Any:
     """Accuracy against the true ε, on true test labels."""
-    ax = _axes("At equal true ε, on true test labels")
+    ax = _axes("At equal true ε, on true test labels, n = 768")
     rows, notes = results.where(protocol="honest"), []
     for place, mechanism in enumerate(name for name in MECHANISMS if name != PRINTED):
         curve = _percent(rows, mechanism)
@@ -85,7 +91,7 @@ def honest(results: Results) -> Any:
 
 def gain(results: Results) -> Any:
     """What the staircase gains over bounded Laplace."""
-    ax = _axes("Gain over bounded Laplace", y="gain in accuracy (points)")
+    ax = _axes("Gain over bounded Laplace, n = 768", y="gain in accuracy (points)")
     rows, curves = results.where(protocol="honest"), {}
     for name, mechanism in (("as printed", PRINTED), ("equal true ε", STAIRCASE), ("clamped", "staircase clamped")):
         kept = rows.where(mechanism=mechanism)

@@ -34,6 +34,11 @@ def diabetes() -> tuple[Floats, NDArray[np.int64], NDArray[np.bool_]]:
     return people.table, people.label, np.array([name not in REAL for name in people.names])
 
 
+def names() -> tuple[str, ...]:
+    """The names of the features."""
+    return tuple(pima().names)
+
+
 def majority() -> float:
     """The share of people whose outcome is the more frequent one."""
     return float(max(np.mean(diabetes()[1]), 1 - np.mean(diabetes()[1])))

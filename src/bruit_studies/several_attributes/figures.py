@@ -11,6 +11,8 @@ from bruit_studies import Results, drawing
 from bruit_studies.several_attributes import trials
 
 _TITLES = {"published": "as published, ε' > ε", "person": "ε for a person"}
+#: How many people each table has, for the titles.
+_PEOPLE = {"nursery": "12,960", "adult": "48,842", "acs_employment": "10,336"}
 
 
 def reproduction(results: Results) -> Any:
@@ -20,15 +22,19 @@ def reproduction(results: Results) -> Any:
     from bruit.figures import style
 
     rows = results.where(part="error", data="nursery", calibration="published")
-    ax = drawing.axes("Nursery: ours and published", x="stated ε", y="mean squared error (log scale)", log="y",
-                      height=4.4)  # fmt: skip
+    ax = drawing.axes(
+        f"Nursery, n = {_PEOPLE['nursery']}: ours and published",
+        x="stated ε",
+        y="mean squared error (log scale)",
+        log="y",
+        height=4.4,
+    )
     notes = []
     for method, published in trials.NURSERY.items():
-        place, curve = trials.METHODS.index(method), rows.where(method=method).curve("mse", "epsilon")
-        drawing.line(ax, curve.x, curve.mean, method, place, dashes=drawing.DASHES[place % 3])
-        drawing.band(ax, curve, place)
-        colour = drawing.colour(place)
-        ax.plot(trials.EPSILONS, published, "o", color=colour, markerfacecolor="none", markersize=6, label="_published")
+        curve, look = rows.where(method=method).curve("mse", "epsilon"), drawing.look_of(method)
+        ax.plot(curve.x, curve.mean, label=method, linewidth=1.8, color=look["color"], linestyle=look["linestyle"])
+        drawing.shade(ax, curve.x, curve.low, curve.high, look["color"])
+        ax.plot(trials.EPSILONS, published, "o", color=look["color"], mfc="none", markersize=6, label="_published")
         notes.append(f"{method} {curve.mean[1]:.2e} (published {published[1]:.2e})")
     _epsilon_axis(ax)
     shown = [Line2D([], [], color=style.INK), Line2D([], [], color=style.INK, marker="o", mfc="none", linestyle="")]
@@ -41,12 +47,12 @@ def errors(results: Results, data: str) -> Any:
     rows = results.where(part="error", data=data)
     panels, notes = drawing.panels(2, height=3.9), []
     for ax, calibration in zip(panels, trials.CALIBRATIONS, strict=True):
-        title = f"{trials.DATA[data]}: {_TITLES[calibration]}"
+        title = f"{trials.DATA[data]}, n = {_PEOPLE[data]}: {_TITLES[calibration]}"
         drawing.dress(ax, title, x="stated ε", y="mean squared error (log)", log="y")
         means = []
-        for place, method in enumerate(trials.METHODS):
+        for method in trials.METHODS:
             part = rows.where(calibration=calibration, method=method)
-            _with_dispersion(ax, part, method, place)
+            _with_dispersion(ax, part, method)
             means.append(f"{method} {part.where(epsilon=trials.EPSILONS[1]).mean('mse'):.1e}")
         _epsilon_axis(ax)
         notes.append(f"{_TITLES[calibration]}: {', '.join(means)}")
@@ -60,23 +66,18 @@ def errors(results: Results, data: str) -> Any:
     )
 
 
-def _with_dispersion(ax: Any, part: Results, method: str, place: int) -> None:
+def _with_dispersion(ax: Any, part: Results, method: str) -> None:
     """The mean with its 95 % band, and a pale band of the middle 80 % of collections."""
-    from bruit.figures import style
-
     curve = part.curve("mse", "epsilon")
     single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in curve.x])
-    colour, dashes = (*style.PALETTE, style.MUTED, style.INK)[place], drawing.DASHES[place // 3]
-    mark = (*drawing.MARKS, "X", "*")[place]
-    ax.plot(
-        curve.x, curve.mean, color=colour, linestyle=dashes, linewidth=1.8, marker=mark, markersize=4.5, label=method
-    )
-    ax.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
-    ax.fill_between(curve.x, single[:, 0], single[:, 1], color=colour, alpha=0.1, linewidth=0)
+    drawing.methods(ax, {method: curve})
+    drawing.shade(ax, curve.x, single[:, 0], single[:, 1], drawing.look_of(method)["color"], alpha=0.1)
 
 
 def guarantees(results: Results) -> Any:
     """The exact ε of a person and of one attribute against the stated one, at the published calibration."""
+    from bruit.figures import style
+
     rows = results.where(part="exact", calibration="published")
     tables = rows.values("data")
     panels, notes = drawing.panels(len(tables)), []
@@ -89,10 +90,10 @@ def guarantees(results: Results) -> Any:
     for ax, data in zip(panels, tables, strict=True):
         title = f"{trials.DATA[data]} as published: what ε really is"
         drawing.dress(ax, title, x="stated ε", y="guaranteed ε")
-        for place, (label, method, unit) in enumerate(shown):
-            curve = rows.where(data=data, method=method).curve(unit, "epsilon")
-            dashes, mark = drawing.DASHES[place % 3], drawing.MARKS[place]
-            drawing.line(ax, curve.x, curve.mean, label, place, dashes=dashes, mark=mark)
+        for label, method, unit in shown:
+            curve, look = rows.where(data=data, method=method).curve(unit, "epsilon"), drawing.look_of(method)
+            look |= {"color": style.INK, "marker": "s"} if unit == "person" else {}
+            ax.plot(curve.x, curve.mean, label=label, linewidth=1.8, markersize=4.5, **look)
             notes.append(f"{trials.DATA[data]}, {label}: {curve.mean[1]:.2f}")
         ax.set_ylim(0, 1.12 * float(rows.where(data=data, method="RS+FD[GRR]")["person"].max()))
         _epsilon_axis(ax)

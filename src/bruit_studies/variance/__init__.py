@@ -201,11 +201,17 @@ def _draw_oracles(results: Results) -> Any:
     notes = []
     for place, name in enumerate(rows.values("oracle")):
         curve = rows.where(oracle=name).curve("variance", "epsilon")
-        drawing.line(ax, curve.x, curve.mean, name, place, dashes=drawing.DASHES[place // 6])
+        ax.plot(
+            curve.x, curve.mean, label=name, linewidth=1.8, **{**drawing.look_of(name), "linestyle": _dashes(place)}
+        )
         notes.append(f"{name} {curve.mean[int(np.abs(curve.x - 1).argmin())]:.1e}")
     return drawing.finish(
         ax, f"Var* of the oracles against ε, log scales. Near ε = 1: {', '.join(notes)}.", x=(0.1, 0.2, 0.5, 1, 2, 5)
     )
+
+
+def _dashes(place: int) -> Any:
+    return drawing.DASHES[place % 3]
 
 
 def _draw_ratios(results: Results) -> Any:
@@ -213,7 +219,7 @@ def _draw_ratios(results: Results) -> Any:
     curves = {name: rows.where(oracle=name).curve("variance", "epsilon") for name in rows.values("oracle")}
     least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(trials.EPSILONS)], axis=0)
     ax = drawing.axes(
-        "The same, as a multiple of the least Var*",
+        "Var* over the least, k = 128, N = 100,000",
         x="ε (log scale)",
         y="Var* / least Var* (log scale)",
         log="xy",
@@ -221,7 +227,8 @@ def _draw_ratios(results: Results) -> Any:
     )
     for place, (name, curve) in enumerate(curves.items()):
         shown = least[np.isin(trials.EPSILONS, curve.x)]
-        drawing.line(ax, curve.x, curve.mean / shown, name, place, dashes=drawing.DASHES[place // 6])
+        look = {**drawing.look_of(name), "linestyle": _dashes(place)}
+        ax.plot(curve.x, curve.mean / shown, label=name, linewidth=1.8, **look)
     ax.set_ylim(0.9, 12)
     worst = {name: float((curve.mean / least).max()) for name, curve in curves.items() if curve.x.size == least.size}
     ratios = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
@@ -236,7 +243,9 @@ def _draw_ratios(results: Results) -> Any:
 def _draw_misleading(results: Results) -> Any:
     rows = results.where(part="coverage", epsilon=4.0)
     ax = drawing.axes(
-        "Intervals built on Var* miss frequent values", x="true frequency f (%)", y="coverage of 95 % intervals (%)"
+        "OUE, ε = 4: intervals built on Var* miss frequent values",
+        x="true frequency f (%)",
+        y="coverage of 95 % intervals (%)",
     )
     for place, n in enumerate(rows.values("n")):
         curve = rows.where(n=n).curve("covered", "frequency")
@@ -254,7 +263,10 @@ def _draw_misleading(results: Results) -> Any:
 def _draw_surface(results: Results) -> Any:
     from bruit.figures import style
 
-    titles = {"published": "VAR₁ − VAR₂, published ε' = ln(d(e^ε−1)+1)", "same": "VAR₁ − VAR₂, ε' = ε"}
+    titles = {
+        "published": "VAR₁ − VAR₂, N = 10,000, ε = ln 3, published ε'",
+        "same": "VAR₁ − VAR₂, N = 10,000, ε = ln 3, ε' = ε",
+    }
     regions: dict[str, list[tuple[float, float, str]]]
     regions = {"published": [(5, 10, "GRR better"), (9.1, 2.5, "OUE better")], "same": [(8, 14, "OUE"), (8, 4, "GRR")]}
     notes = []
@@ -285,7 +297,7 @@ def _diverging() -> Any:
 
     from bruit.figures import style
 
-    return LinearSegmentedColormap.from_list("bruit", [style.BLUE, "#f4f4f4", style.VERMILLION])
+    return LinearSegmentedColormap.from_list("bruit", [style.ORACLES["GRR"], "#f4f4f4", style.ORACLES["OUE"]])
 
 
 def _table(results: Results) -> Table:

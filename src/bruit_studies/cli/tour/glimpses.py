@@ -46,10 +46,11 @@ class Glimpse:
         return replace(study, quick=blocks)
 
 
-#: Claims that hold, that nearly do, and one that does not.
+#: Claims that hold, that can be improved on, a slip, one that is nearly right, and one that is not.
 GLIMPSES = (
     Glimpse("warner", ("warner-unbiased", "warner-number"), {"part": ["coins"]}, 100),
     Glimpse("krr", ("krr-ldp", "krr-similar"), {"epsilon": [1.0], "people": ["these"]}, 100),
+    Glimpse("numeric-cleaning", ("resampled-staircase-ldp",), {"protocol": ["clean"]}, 1),
     Glimpse("deciles", ("histogram-theorem",), {"part": ["theorem"], "steps": [100]}, 10),
 )
 

@@ -175,9 +175,9 @@ def claims(facts: Facts) -> Block:
             "The commands below judge all claims, with many more trials, and make one page of them, with figures and "
             "the exact place of each claim.",
         ),
-        ("verdict", "claim, and what was found"),
+        ("verdict", "claim, in our words, and what was found"),
         tuple(
-            (claim.verdict.kind, f"“{claim.claim.statement}” {typeset(claim.verdict.sentence)}")
+            (claim.verdict.kind, f"{typeset(claim.claim.statement)} Found: {typeset(claim.verdict.sentence)}")
             for claim in facts.judged
         ),
         code="bruit study run --all\nbruit study report",
