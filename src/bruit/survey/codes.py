@@ -236,7 +236,7 @@ class CodeForm:
             payload = payload * slot.size + value
         head = [self.title_mark, *_digits(self.text_mark(payload), TEXT)]
         body = [*head, *_digits(payload, self.length - TITLE - TEXT - CHECK)]
-        return grouped("".join(LETTERS[digit] for digit in [*body, *check_digits(body)]))
+        return grouped(spelt([*body, *check_digits(body)]))
 
     def draw(self, public: Sequence[int], columns: Mapping[str, str]) -> str:
         """The code of a report, with a new id.
@@ -323,6 +323,15 @@ class CodeForm:
             "ids": str(self.ids),
             "slots": [[role, name, str(size)] for role, name, size in self.slots],
         }
+
+
+def spelt(digits: Sequence[int]) -> str:
+    """The characters of a code, without hyphens.
+
+    >>> spelt([0, 1, 31])
+    '01Z'
+    """
+    return "".join(LETTERS[digit] for digit in digits)
 
 
 def grouped(code: str) -> str:
@@ -429,7 +438,7 @@ def is_sound(words: NDArray[np.uint8]) -> NDArray[np.bool_]:
 def _errors(digits: Sequence[int]) -> Iterator[tuple[tuple[int, int], ...]]:
     """The wrong places and what is to be added there, if one or two are wrong."""
     powers, exponents, products = _tables()
-    known = [int(value) for value in syndromes(np.array([digits], np.uint8))[0]]
+    known = [int(value) for value in syndromes(np.array([list(digits)], np.uint8))[0]]
     locators = [int(powers[(len(digits) - 1 - place) % 31]) for place in range(len(digits))]
 
     def over(dividend: int, divisor: int) -> int:
