@@ -40,6 +40,22 @@ def opened(address: str, *, new: bool = False) -> Store:
     return open_store(address)
 
 
+def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: bool = False) -> tuple[str, bool]:
+    """Put a survey file into a store; a secret for whoever asks, which counts if the survey is new there."""
+    from datetime import UTC, datetime
+
+    from bruit.collector import Opened
+    from bruit.collector.desk import document, link_hash
+    from bruit.collector.links import token
+    from bruit.survey import Survey
+
+    secret = token(26)
+    day = datetime.now(UTC).date().isoformat()
+    digest = Survey.read(survey).digest
+    opened = Opened(name, digest, document(survey), links, public, link_hash(secret), day=day, opening=token())
+    return secret, store.add(opened)
+
+
 def desk(store: Store, name: str) -> Desk:
     """An opened survey."""
     from bruit.collector.desk import Desk
