@@ -55,7 +55,7 @@ def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, *
         direction=survey.wording[language]["direction"],
         title=survey.title[language],
         address=address,
-        style=source(asset("page.css") + (asset("code.css") if code else "")),
+        style=source(asset("page.css")),
         script=source(script(code=code is not None)),
         needs_script={code: survey.wording[code]["needs_script"] for code in survey.languages},
         data=_data(survey, code, address=address, **options),

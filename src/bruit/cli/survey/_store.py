@@ -28,12 +28,14 @@ _MOST_NAMES = 200
 _NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
-def opened(address: str, *, new: bool = False) -> Store:
-    """The store; an error if there is none, unless it may be new."""
+def opened(address: str, *, new: bool = False, serves: bool = False) -> Store:
+    """The store; an error if there is none, unless it may be new, or if the dependencies of a server are missing."""
     from bruit.collector import open_store
-    from bruit.collector.serving import check_extra
 
-    check_extra()
+    if serves:
+        from bruit.collector.serving import check_extra
+
+        check_extra()
     is_file = "://" not in address
     if is_file and not new and not Path(address).exists():
         raise FormatError(f"There is no store {address}: bruit survey open makes one, and --store says where it is.")

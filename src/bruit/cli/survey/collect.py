@@ -55,7 +55,7 @@ def collect(
     """Count the codes that people handed in, wherever they stand in the files, and each of them once.
 
     Without --store the estimates are shown and nothing is kept. With it a file that grows may be collected any number
-    of times, by bruit survey results they are shown, and bruit survey close deletes what is kept of single codes.
+    of times. bruit survey results then shows the estimates, and bruit survey close deletes what is kept of codes.
     """
     if store is None and name is not None:
         raise ParameterError("--name is the name in a store: give --store, too, as in --store surveys.sqlite.")
@@ -68,13 +68,12 @@ def collect(
 
 
 def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str | None, *, kept: bool) -> None:
-    from bruit.collector import open_store
     from bruit.collector.collecting import check
     from bruit.collector.collecting import collect as count
     from bruit.collector.desk import Desk
     from bruit.collector.results import results
 
-    keeper = open_store(address)
+    keeper = _store.opened(address, new=True)
     try:
         known = keeper.survey(name)
         if known is not None:

@@ -14,7 +14,7 @@ from bruit.errors import ParameterError
 
 def handouts(
     path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
-    page: Annotated[Path, typer.Option(help="Its page, which bruit survey page --code wrote.")],
+    page: Annotated[Path, typer.Option(help="Its page with codes, as it is passed on.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="A new folder for what is to be printed.")],
     address: Annotated[
         str | None,

@@ -60,7 +60,7 @@ def open_survey(
     """
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
-    keeper = _store.opened(store, new=bool(files))
+    keeper = _store.opened(store, new=bool(files), serves=True)
     from bruit.collector.desk import Desk
     from bruit.collector.server import Limits
     from bruit.collector.serving import Listening, server
