@@ -420,3 +420,31 @@ def test_the_page_speaks_french_and_changes_language_with_the_code_on_it(write, 
     assert "Vous pouvez dire non." in text(tab)
     tab.get_by_role("button", name="English").click()
     assert "You may say no." in text(tab)
+
+
+def test_a_code_is_copied_with_its_hyphens(one, open_file):
+    tab = open_file(one, permissions=["clipboard-read", "clipboard-write"])
+    code = answer(tab, "Yes")
+    tab.get_by_role("button", name="Copy the code").click()
+    tab.get_by_text("Copied").wait_for()
+    assert tab.evaluate("navigator.clipboard.readText()") == code
+
+
+def test_over_plain_http_nobody_vouches_for_the_page(one, chromium, collector):
+    address = collector.serve(one.page(code=True), "/class.html").replace("127.0.0.1", "insecure.test")
+    context = chromium.new_context(locale="en")
+    tab = context.new_page()
+    tab.goto(address)
+    tab.get_by_role("heading", name="This connection is not secure").wait_for()
+    assert "or open the file itself" in text(tab)
+    context.close()
+
+
+def test_a_code_that_is_shown_again_is_in_the_journal_too(one, open_file):
+    """A tab that was closed in time may have left its record in localStorage only."""
+    tab = open_file(one)
+    code = answer(tab, "Yes")
+    tab.evaluate("new Promise((done) => { indexedDB.deleteDatabase('bruit.survey').onsuccess = done; })")
+    tab.reload()
+    assert code_of(tab) == code
+    assert code in tab.evaluate(browsers.SNAPSHOT)["journal"]

@@ -150,10 +150,7 @@ class CodeForm:
     def _columns(self) -> dict[str, int]:
         """How many messages each column of a report may have."""
         card = self.survey.card
-        sizes = [
-            1 << 8 * question.form.size if question.form.dtype == "bytes" else question.law.messages
-            for question in card.questions
-        ]
+        sizes = [_messages(question) for question in card.questions]
         by_column = [len(sizes), max(sizes)] if card.method == "SMP" else sizes
         return dict(zip(card.columns, by_column, strict=True))
 
@@ -432,7 +429,7 @@ def is_sound(words: NDArray[np.uint8]) -> NDArray[np.bool_]:
     words
         The numbers of their characters, a row for each code.
     """
-    return ~syndromes(words).any(axis=1)
+    return np.asarray(syndromes(words).max(axis=1, initial=0) == 0)
 
 
 def _errors(digits: Sequence[int]) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -469,6 +466,12 @@ def _errors(digits: Sequence[int]) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 # Numbers.
+
+
+def _messages(question: Any) -> int:
+    """How many messages the form of a question of a card has room for, or its law, where these are numbers."""
+    messages: int = 1 << 8 * question.form.size if question.form.dtype == "bytes" else question.law.messages
+    return messages
 
 
 def _digits(number: int, length: int) -> list[int]:

@@ -824,11 +824,14 @@ function start(survey) {
     // Another tab may have drawn meanwhile: its bytes are the ones that count, and these answers go unused.
     if (person.store.get()) {
       answers = null;
-      return undefined;
+      return;
     }
-    if (code) return keepCode(person);
+    if (code) {
+      await keepCode(person);
+      return;
+    }
     const body = panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link);
-    return body ? person.store.set({ body: relinked(body, person.link, "") }) : undefined;
+    if (body) await person.store.set({ body: relinked(body, person.link, "") });
   }
 
   /** Draw a code and store it; an error where it is not on the disk, for then it must not be shown. */
@@ -869,6 +872,7 @@ function start(survey) {
   async function resume() {
     const record = store.get();
     if (code) {
+      if (record) await store.set(record); // a tab may have been closed before it was on the disk
       shown = { told: false };
       return show(record ? "handing" : "invitation");
     }
@@ -1010,9 +1014,13 @@ function start(survey) {
     };
     const groups = body.split("-").map((group) => element("span", {}, group));
     const copied = element("p", { role: "status", class: "quiet" });
-    const select = () => getSelection().selectAllChildren(document.getElementById("code"));
     const copy = async () => {
-      await navigator.clipboard.writeText(body).then(() => copied.replaceChildren(plain("copied")), select);
+      try {
+        await navigator.clipboard.writeText(body);
+        copied.replaceChildren(plain("copied"));
+      } catch {
+        getSelection().selectAllChildren(document.getElementById("code"));
+      }
     };
     return [
       heading(survey.title[language]),
@@ -1148,9 +1156,9 @@ function start(survey) {
     [answers, shown, screen, shut] = [null, null, null, null];
     place.replaceChildren();
     const token = survey.links ? location.hash.slice(1) : "";
-    const isFile = location.protocol === "file:";
-    if (isFile && !code) return show("from_disk");
-    if (!isFile && !window.isSecureContext && !survey.insecure_demo) return show("insecure");
+    if (location.protocol === "file:" && !code) return show("from_disk");
+    const isLocal = code && location.protocol !== "http:"; // of a file, nobody on the way can have changed it
+    if (!isLocal && !window.isSecureContext && !survey.insecure_demo) return show("insecure");
     if (code && !isLasting(sizeOf(survey))) return show("storage");
     if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(token)) return show("needs_link");
     const prefix = await nameFor(survey, token);

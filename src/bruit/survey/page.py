@@ -48,7 +48,7 @@ def code_page(survey: Survey) -> bytes:
 
 
 def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, **options: Any) -> bytes:
-    language = survey.languages[0]
+    language, data = survey.languages[0], _data(survey, code, address=address, **options)
     text = fill(
         "respondent.html.j2",
         language=language,
@@ -57,8 +57,8 @@ def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, *
         address=address,
         style=source(asset("page.css")),
         script=source(script(code=code is not None)),
-        needs_script={code: survey.wording[code]["needs_script"] for code in survey.languages},
-        data=_data(survey, code, address=address, **options),
+        needs_script={own: words["needs_script"] for own, words in data["words"].items()},
+        data=data,
     )
     return text.encode()
 
