@@ -126,6 +126,29 @@ def test_rounds_and_reports_that_are_too_long_are_refused(write) -> None:
         _ = write(re.sub(r"labels = \[.*?\]", f"labels = [{labels}]", wide, flags=re.DOTALL)).codes
 
 
+def test_a_file_that_says_codes_is_refused_where_there_are_none(write) -> None:
+    assert write('channel = "codes"\n' + ONE).channel == "codes"
+    assert write(ONE).channel == "collector"
+    with pytest.raises(ParameterError, match="rounds cannot be answered by codes"):
+        write('channel = "codes"\n' + ROUNDS)
+    with pytest.raises(ParameterError, match="channel must be one of 'collector', 'codes', 'paper'"):
+        write('channel = "code"\n' + ONE)
+
+
+def test_the_channel_is_no_part_of_what_makes_a_survey_this_survey(write) -> None:
+    assert write('channel = "codes"\n' + ONE).digest == write(ONE).digest
+
+
+def test_a_page_that_sends_has_none_of_the_texts_of_codes(many) -> None:
+    texts = many.wording["en"]
+    page, codes = browsers.data_of(many.page()), browsers.data_of(many.page(code=True))
+    for name in texts:
+        if name.startswith("code_"):
+            assert json.dumps(texts[name], ensure_ascii=False) not in page, name
+            assert json.dumps(texts[name], ensure_ascii=False) in codes, name
+        assert f'"print_{name}"' not in page
+
+
 def test_the_id_does_not_depend_on_the_draw(one) -> None:
     """Ids of codes that say yes and of codes that say no have the same law: their lowest bit is even in both."""
     bits = {"0": [], "1": []}

@@ -1,4 +1,4 @@
-"""Slips and a poster: a box for every character, and the link, its QR code and the hash of the page that is passed on."""
+"""Slips have a box for every character; a poster has the link, its QR code and the hash of the page."""
 
 from __future__ import annotations
 

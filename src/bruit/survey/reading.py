@@ -70,7 +70,7 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
     words = {code: wording.own(code, beside) if code in own else wording.TEXTS[code] for code in languages}
     questions = _questions(file, words)
     plan = _plan(file, questions)
-    return Survey(
+    survey = Survey(
         title=_texts(file, "title", languages, "", MOST_LABEL),
         languages=languages,
         questions=questions,
@@ -83,6 +83,9 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
         **_numbers(file),
         **_times(file, plan),
     )
+    if survey.channel == "codes":
+        _ = survey.codes  # an error where answers do not fit into codes
+    return survey
 
 
 def _load(content: bytes, name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import typer
 from bruit.cli import console
 from bruit.cli.survey import _store
 from bruit.cli.survey.results import show
-from bruit.errors import LimitError, ParameterError
+from bruit.errors import ParameterError
 from bruit.tables import counted
 
 if TYPE_CHECKING:
@@ -101,9 +101,8 @@ def _rows(file: Path, per: str | None) -> list[CodeRow]:
         return read_rows("standard input", data, per)
     if file.suffix.lower() not in ENDINGS:
         raise ParameterError(f"CODES must be files that end with {', '.join(ENDINGS)}; save the list as one of these.")
-    if file.stat().st_size > MOST_BYTES:
-        raise LimitError(f"{file.name} must have at most {MOST_BYTES:,} bytes.")
-    return read_rows(file.name, file.read_bytes(), per)
+    with file.open("rb") as content:
+        return read_rows(file.name, content.read(MOST_BYTES + 1), per)
 
 
 def _report(collected: Collected, keeper: Store, desk: Desk, per: str | None) -> None:
