@@ -36,6 +36,15 @@ SIX = 'title = "Six"\nepsilon = 2.0\npeople = 1000\n' + "".join(
 )
 
 
+#: Eighty labels as bits: codes of 28 characters.
+WIDE = re.sub(
+    r"labels = \[.*?\]",
+    f"labels = {[f'label {number}' for number in range(80)]}",
+    LONG.replace("epsilon = 1.0", 'epsilon = 1.0\nmethod = "OUE"'),
+    flags=re.DOTALL,
+)
+
+
 def codes_of(form, number, seed=1):
     """The digits of so many codes with random ids and contents, a row for each."""
     rng = np.random.default_rng(seed)
@@ -324,7 +333,7 @@ def vectors(write):
     jobs, codes = [], []
     for text, values in ((ONE, {"drinks": "Yes"}), (SIX, dict.fromkeys([f"q{n}" for n in range(6)], "No")),
                          (MANY, ANSWERS), (LONG, {"town": "Gray"}), (TABLES, {"smokes": "No", "sport": "often"}),
-                         (ONE.replace("30", "100000000"), {"drinks": "No"})):  # fmt: skip
+                         (WIDE, {"town": "label 7"}), (ONE.replace("30", "100000000"), {"drinks": "No"})):  # fmt: skip
         survey = write(text)
         for _ in range(8):
             code = survey.answer_code(values)
