@@ -51,8 +51,8 @@ def test_a_class_is_asked_by_codes_without_a_server(teacher) -> None:
     Path("answers.csv").write_text("\n".join(form), encoding="utf-8")
     tuesday = teacher("bruit survey collect class.toml answers.csv --store class.sqlite --per Email")
     assert "Counted: 59 answers of 60 people; new: 19 codes." in tuesday
-    assert "1 mistyped: answers.csv row 42 (group 1)" in tuesday
-    assert "1 the same code once more" in tuesday
+    assert "mistyped: 1 (answers.csv row 42 group 1)" in tuesday
+    assert "further copies of a code: 1" in tuesday
 
     assert "59 are in the results" in teacher("bruit survey close class --store class.sqlite --all")
     teacher("bruit survey results class --store class.sqlite -o results.html")
@@ -90,10 +90,10 @@ def test_collecting_says_what_does_not_count_and_where_it_stands(teacher) -> Non
     Path("codes.txt").write_text("\n".join(lines), encoding="utf-8")
     output = teacher("bruit survey collect class.toml codes.txt")
     assert "new: 12 codes." in output
-    assert "2 of an earlier or another text of this survey" in output
-    assert "3 of another survey" in output
-    assert "1 rows without a code" in output
-    assert "1 mistyped: codes.txt row 19" in output
+    assert "of another text of this survey, as an earlier one: 2" in output
+    assert "of another survey: 3" in output
+    assert "rows without a code: 1" in output
+    assert "mistyped: 1 (codes.txt row 19)" in output
 
 
 def test_a_survey_opened_with_links_refuses_codes_and_one_without_says_what_is_not_assured(teacher) -> None:

@@ -124,20 +124,20 @@ def _report(collected: Collected, keeper: Store, desk: Desk, per: str | None) ->
 def _lines(collected: Collected, per: str | None) -> Iterator[str]:
     """All that was not counted, by its reason."""
     numbers = {
-        "the same code once more": collected.twice,
-        f"a further code of the same {per}": collected.further,
-        f"without {per}": collected.nameless,
+        "further copies of a code": collected.twice,
+        f"further codes of the same {per}": collected.further,
+        f"codes without {per}": collected.nameless,
         "of another survey": collected.other_survey,
-        "of an earlier or another text of this survey": collected.other_text,
+        "of another text of this survey, as an earlier one": collected.other_text,
         "rows without a code": collected.without,
     }
-    yield from (f"{number:,} {reason}" for reason, number in numbers.items() if number)
+    yield from (f"{reason}: {number:,}" for reason, number in numbers.items() if number)
     if collected.mistyped:
-        yield f"{len(collected.mistyped):,} mistyped: {_places(collected.mistyped)}"
+        yield f"mistyped: {len(collected.mistyped):,} ({_places(collected.mistyped)})"
     if collected.set_aside:
         yield (
-            f"{len(collected.set_aside):,} set aside, because another code with the same number came first: "
-            f"{_places(collected.set_aside)}"
+            f"set aside, because another code with the same id came first: {len(collected.set_aside):,} "
+            f"({_places(collected.set_aside)})"
         )
 
 
@@ -145,7 +145,7 @@ def _places(places: list[Place]) -> str:
     """Where codes stand, and which groups of four are wrong."""
     texts = []
     for file, number, groups in places[:_MOST_PLACES]:
-        wrong = f" (group {' and '.join(map(str, groups))})" if groups else ""
+        wrong = f" group {' and '.join(map(str, groups))}" if groups else ""
         texts.append(f"{file} row {number}{wrong}")
     more = len(places) - len(texts)
     return ", ".join(texts) + (f" and {more:,} more" if more else "")
