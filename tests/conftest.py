@@ -1,4 +1,4 @@
-"""Which tests are heavy: those that are marked, and those that `heavy.txt` lists; and what spares time to all."""
+"""Heavy cases are left to `make audit`; and what spares time to all."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
+from .marks import is_heavy, unused
+
 # Typer builds all commands with all their options whenever one is called, which takes longer than most of them.
 typer.main.get_command = functools.cache(typer.main.get_command)
 
@@ -22,26 +24,16 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-LINES = [
-    line for line in (Path(__file__).parent / "heavy.txt").read_text().splitlines() if line and not line.startswith("#")
-]
-#: Before the name of a test of which a third is not heavy.
-SHARE = "1/3 "
-HEAVY = tuple(line for line in LINES if not line.startswith(SHARE))
-SHARED = tuple(line.removeprefix(SHARE) for line in LINES if line.startswith(SHARE))
-
-
-def is_heavy(name: str) -> bool:
-    """Whether a test is left to `make audit`."""
-    return name.startswith(HEAVY) or (name.startswith(SHARED) and zlib.crc32(name.encode()) % 3 > 0)
-
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the list names, before anything is left out."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take the marker from the cases that it keeps, before anything is left out."""
+    if not any("::" in argument for argument in config.args) and (gone := unused(items)):
+        raise pytest.UsageError(f"audit names cases that there are not: {', '.join(gone)}")
     for item in items:
-        if is_heavy(item.nodeid):
-            item.add_marker("audit")
+        item.own_markers[:] = [
+            marker for marker in item.own_markers if marker.name != "audit" or is_heavy(item.nodeid, marker)
+        ]
 
 
 @pytest.hookimpl(wrapper=True)

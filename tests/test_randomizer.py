@@ -39,7 +39,7 @@ def same(first: Any, second: Any) -> bool:
 @pytest.mark.parametrize(
     "randomizer",
     [*ORACLES, *NUMBERS, *PLANS],
-    ids=lambda item: getattr(item, "name", None) if isinstance(item, LocalMechanism) else item.method,
+    ids=lambda item: getattr(item, "name", None) if isinstance(item, LocalMechanism) else str(item.method),
 )
 def test_verbs_are_seams(randomizer: Randomizer) -> None:
     people = values(randomizer)

@@ -19,6 +19,7 @@ import pytest
 
 import bruit
 from bruit import Ledger, Plan, numbers, releases
+from bruit.collection import RSFD, SMP, SPL, TAB, Method, Repeat
 from bruit.oracles import NAMES, Memory
 
 RECORD = Path(__file__).with_name("recorded.json")
@@ -42,13 +43,13 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "SMP2[GRR]": lambda: Plan(SCHEMA, 1.0, "SMP2[GRR]"),
     "SMPk[ADP]": lambda: Plan(SCHEMA, 1.0, "SMPk[ADP]"),
     "SMP[ADP]": lambda: Plan(SCHEMA, 1.0, "SMP[ADP]"),
-    "budgets": lambda: Plan(SCHEMA, 1.0, "SPL[GRR]", budgets=BUDGETS),
-    "weights": lambda: Plan(SCHEMA, 1.0, "SMP[ADP]", weights=WEIGHTS),
-    "bases": lambda: Plan(SCHEMA, 1.0, "SPL[GRR]", bases={"works": "OUE"}),
-    "tables": lambda: Plan(SCHEMA, 1.0, "TAB[ADP]", tables=PAIRS),
-    "neyman": lambda: Plan(SCHEMA, 1.0, "TAB[ADP]", tables=PAIRS, weights="neyman"),
+    "budgets": lambda: Plan(SCHEMA, 1.0, SPL("GRR", budgets=BUDGETS)),
+    "weights": lambda: Plan(SCHEMA, 1.0, SMP(weights=WEIGHTS)),
+    "bases": lambda: Plan(SCHEMA, 1.0, SPL("GRR", mechanisms={"works": "OUE"})),
+    "tables": lambda: Plan(SCHEMA, 1.0, TAB(tables=PAIRS)),
+    "neyman": lambda: Plan(SCHEMA, 1.0, TAB(tables=PAIRS, weights="neyman")),
     "attribute": lambda: Plan(SCHEMA, 1.0, "RS+FD[ADP]", unit="attribute"),
-    "published": lambda: Plan.as_published(SCHEMA, 1.0, "RS+FD[ADP]"),
+    "published": lambda: Plan(SCHEMA, 1.0, RSFD(published=True)),
     "public": lambda: Plan(SCHEMA, 1.0, "SMP[GRR]", public=SCHOOLS),
     "one": lambda: Plan({"smokes": LABELS}, 1.0),
 }
@@ -75,8 +76,7 @@ def _mechanism(mechanism: Any, values: Any) -> dict[str, str]:
 
 
 def _plan(method: str) -> dict[str, str]:
-    prior = {"prior": PRIOR} if "RFD" in method else {}
-    plan = Plan(SCHEMA, 1.0, method, **prior)
+    plan = Plan(SCHEMA, 1.0, Method.named(method, prior=PRIOR if "RFD" in method else None))
     reports = plan.privatize({name: _answers(labels) for name, labels in SCHEMA.items()}, rng=SEED)
     names = sorted(reports)
     return {
@@ -94,7 +94,7 @@ def _of_plan(planned: Callable[[], Plan], table: Any = None) -> dict[str, str]:
     return {
         "document": hashlib.sha256(plan.to_json().encode()).hexdigest()[:16],
         "digest": plan.digest[:16],
-        "card": "none" if "SMP2" in plan.method else plan.card().digest[:16],
+        "card": "none" if "SMP2" in str(plan.method) else plan.card().digest[:16],
         "reports": _digest(*(reports[name] for name in sorted(reports))),
         "tally": _digest(plan.tally(reports).counts),
         "guarantees": str({unit: guarantee.epsilon for unit, guarantee in plan.guarantees.items()}),
@@ -103,7 +103,7 @@ def _of_plan(planned: Callable[[], Plan], table: Any = None) -> dict[str, str]:
 
 def _panel() -> dict[str, str]:
     """Rounds of the same people: by memos in memory, and by a file of memos."""
-    plan = Plan({"works": SCHEMA["works"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2)
+    plan = Plan({"works": SCHEMA["works"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0))
     table = {"id": [f"person {i}" for i in range(200)], "works": _answers(SCHEMA["works"])[:200]}
     memos = plan.panel.memoize(table, rng=SEED)
     answers = plan.panel.answer(memos, rng=SEED)

@@ -526,6 +526,7 @@ def _ids(item: Any) -> str:
     return getattr(item, "__name__", "")
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.filterwarnings("ignore:large")
 @pytest.mark.parametrize(("check", "kind", "words"), CONTROLS, ids=_ids)
 def test_a_broken_mechanism_fails_and_is_told_why(
@@ -545,6 +546,7 @@ def test_every_law_has_a_mechanism_that_breaks_it(name: str) -> None:
     assert getattr(testing, name) in {check for check, _, _ in CONTROLS}
 
 
+@pytest.mark.audit
 def test_check_oracle_passes_an_honest_class_of_ones_own() -> None:
     class MyOwn(RandomizedResponse):
         pass
@@ -552,6 +554,7 @@ def test_check_oracle_passes_an_honest_class_of_ones_own() -> None:
     assert testing.check_oracle(MyOwn(epsilon=1.5, k=5), read=read(MyOwn)) is None
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("kind", [PromisesTooMuch, LessPrivate, Biased, SplitMatters, IgnoresTheSeed, Grows, Prints])
 def test_check_oracle_finds_what_the_single_checks_find(kind: type[RandomizedResponse]) -> None:
     with pytest.raises(AssertionError):
@@ -601,6 +604,7 @@ def test_checks_leave_the_environment_and_the_root_logger_as_they_were(monkeypat
     assert memory.threads() == 2
 
 
+@pytest.mark.audit
 def test_the_checks_need_no_pytest_and_work_without_assert_statements() -> None:
     code = (
         "import sys; sys.modules['pytest'] = None\n"

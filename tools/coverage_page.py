@@ -119,7 +119,7 @@ ITEMS: tuple[Item, ...] = (
     Item(_SEVERAL, "slide “Diviser le budget entre attributs”, reference 11", "k of d attributes sampled",
          ("bruit.collection.Plan", "docs/attributes.md")),
     Item(_SEVERAL, "slide “Choix inéquitable de l'attribut partagé : une solution”", "RS+FD",
-         ("bruit.collection.Plan.as_published", "docs/attributes.md", "docs/guides/course.md")),
+         ("bruit.collection.RSFD", "docs/attributes.md", "docs/guides/course.md")),
     Item(_SEVERAL, "slide “Mise en RS+FD de M_GRR”", "estimator and variance of RS+FD[GRR]",
          ("bruit.collection.Plan.variance", "claim:fakes-variance", "docs/guides/course.md")),
     Item(_SEVERAL, "slide “Mise en RS+FD de M_GRR”", "RS+FD with SUE",

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from bruit import Categories, Grid, Plan, documents
-from bruit.cards import Card, Question
+from bruit.cards import Card, CardQuestion
+from bruit.collection import RSRFD, SMP, Repeat
 from bruit.entropy import Entropy, Words
 from bruit.kernels import noise as kernels
 from bruit.laws import Listed, TwoLevelLaw, Window
@@ -23,9 +24,9 @@ from bruit.numbers import number
 from bruit.oracles import LocalHashing, oracle
 from bruit.releases import Count, DiscreteGaussian, DiscreteLaplace, Histogram, Median, Quantiles, Release
 from bruit.releases.exponential import Exponential
-from bruit.releases.quantiles.joint import Chain, JointLaw, Weights
+from bruit.releases.quantiles.joint import Chain, ExactWeights, JointLaw
 from bruit.releases.quantiles.joint import draw as draw_jointly
-from bruit.releases.quantiles.points import PLACE_BITS, Points
+from bruit.releases.quantiles.points import PLACE_BITS, RecordPoints
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.staircase import StaircaseNoise
 
@@ -121,7 +122,7 @@ def reports() -> list[dict[str, Any]]:
     city = [f"city {place}" for place in range(11)]
     labels = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": city}
     prior = {"sex": [0.7, 0.3], "colour": [5, 1, 1], "city": list(range(1, 12))}
-    again: dict[str, Any] = {"epoch_epsilon": 2.5, "rounds": 12, "epochs": 4}
+    again = Repeat(12, epochs=4, epoch_epsilon=2.5)
     singles: tuple[Any, ...] = (
         oracle("Warner", epsilon=1.5),
         oracle("GRR", epsilon=1.0, k=13),
@@ -138,12 +139,12 @@ def reports() -> list[dict[str, Any]]:
     )
     plans = (
         Plan(labels, 1.2, "SPL[ADP]"),
-        Plan(labels, 1.2, "SMP[GRR]", weights={"sex": 1, "colour": 2, "city": 7}),
+        Plan(labels, 1.2, SMP("GRR", weights={"sex": 1, "colour": 2, "city": 7})),
         Plan(labels, 1.2, "RS+FD[OUE-z]"),
         Plan(labels, 1.2, "RS+FD[GRR]"),
-        Plan(labels, 1.2, "RS+RFD[OUE-r]", prior=prior),
-        Plan({"city": city}, 1.2, "OLH", **again),
-        Plan(labels, 1.2, "SMP[OUE]", **again),
+        Plan(labels, 1.2, RSRFD("OUE-r", prior=prior)),
+        Plan({"city": city}, 1.2, "OLH", repeat=again),
+        Plan(labels, 1.2, "SMP[OUE]", repeat=again),
         Plan({"smokes": Categories(labels=[False, True], missing="category")}, 1.0, "GRR", public={"sex": ["F", "M"]}),
     )
     # The Fano plane: sets that no rule describes are listed. And windows so wide that reports take 2, 4 and 8 bytes.
@@ -151,7 +152,7 @@ def reports() -> list[dict[str, Any]]:
     rules = [Listed(7, lines), *(Window(values=3, width=2**size) for size in (9, 20, 40))]
     laws = [TwoLevelLaw.calibrate(1.0, sets) for sets in rules]
     several_blocks = oracle("HR", epsilon=3.0, k=50)
-    answers = [Question("answer", tuple(map(str, range(law.sets.capacity))), law) for law in laws]
+    answers = [CardQuestion("answer", tuple(map(str, range(law.sets.capacity))), law) for law in laws]
     cards = [design.card("answer") for design in (*singles, several_blocks)] + [plan.card() for plan in plans]
     cards += [Card(documents.digest(answer.name), "one", (answer,)) for answer in answers]
     return [{"card": card.content.decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
@@ -293,7 +294,7 @@ def places() -> list[dict[str, Any]]:
             draws = []
             for start in (b"", bytes(96), b"\xff" * 40, b"", b""):
                 source = RecordedBytes(start, entropy)
-                drawn = statistic.draw_places(Points(np.array(cells)), source)
+                drawn = statistic.draw_places(RecordPoints(np.array(cells)), source)
                 draws.append({"bytes": source.used.hex(), "places": texts(drawn)})
             vectors.append(
                 {
@@ -355,7 +356,7 @@ def joint() -> list[dict[str, Any]]:
     )
     vectors = []
     for counts, quantiles, epsilon, neighbours in requests:
-        points = Points(np.array(counts))
+        points = RecordPoints(np.array(counts))
         law = JointLaw.calibrate(quantiles, epsilon, neighbours, len(counts) << PLACE_BITS)
         entropy = Entropy(SEED)
         draws = []
@@ -380,10 +381,10 @@ def joint() -> list[dict[str, Any]]:
     return vectors
 
 
-def _floor(points: Points, law: JointLaw) -> bytes:
+def _floor(points: RecordPoints, law: JointLaw) -> bytes:
     """The bytes with which the floor decides: they fall into the middle of its weight."""
     chain = Chain(points, law)
-    weight, floor = chain.totals(Weights(chain.last()))
+    weight, floor = chain.totals(ExactWeights(chain.last()))
     bits = (weight + floor - 1).bit_length()
     size = (bits + 7) // 8
     return ((weight + floor // 2) << (8 * size - bits)).to_bytes(size, "little")

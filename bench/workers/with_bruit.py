@@ -90,7 +90,7 @@ def records_server(job: Job, n: int) -> tuple[Work, Check]:
 
 def _plan(job: Job) -> bruit.Plan:
     schema = {f"a{place}": bruit.Categories(k=job.k) for place in range(records.D)}
-    return bruit.Plan.as_published(schema, job.epsilon, job.mechanism)
+    return bruit.Plan(schema, job.epsilon, bruit.collection.Method.named(job.mechanism, published=True))
 
 
 def _table(plan: bruit.Plan, rows: np.ndarray) -> dict[str, np.ndarray]:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import math
 import operator
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bruit.errors import BruitError, LimitError, ParameterError, ParameterTypeError, WeakPrivacyWarning
 
 Choice = TypeVar("Choice", bound=str)
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 #: ε for which every law meets its promise of one part in 10⁹ with 64-bit weights.
 EPSILON_LIMITS = (0.001, 20.0)
@@ -236,6 +239,24 @@ def known_keys(keys: Iterable[Any], known: Iterable[str], where: str = "") -> No
             raise ParameterError(
                 f"{where}{_shown(key)} is no key here.{suggestion(key, names)} There are {', '.join(names)}."
             )
+
+
+def renamed(
+    new: Mapping[str, str],
+) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
+    """A function that answers an option which it had once with what to write now."""
+
+    def decorate(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+        @functools.wraps(function)
+        def checked(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
+            for name in options:
+                if name in new:
+                    raise ParameterTypeError(f"There is no option {name!r} any more: write {new[name]}.")
+            return function(*arguments, **options)
+
+        return checked
+
+    return decorate
 
 
 def suggestion(name: Any, known: Iterable[Any]) -> str:

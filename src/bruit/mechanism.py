@@ -18,20 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
-from bruit.cards import Card, Question
+from bruit.cards import Card, CardQuestion
 from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import Domain
 from bruit.domains.policy import POLICIES, Policy, moved, written
-from bruit.engines import memory
-from bruit.engines.form import Form
+from bruit.engines import memory, parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, Tally
-from bruit.laws import Law, Sets
+from bruit.laws import Form, Law, Sets
 from bruit.privacy.guarantee import Guarantee
 from bruit.randomizer import Randomizer
-from bruit.tables import Described
+from bruit.tables.facts import Described, declared
 from bruit.typing import ColumnLike
 
 __all__ = ["LocalMechanism"]
@@ -86,8 +85,10 @@ class LocalMechanism(Described, Randomizer):
         return self.domain.size
 
     def _facts(self) -> Mapping[str, Any]:
-        """For a notebook: name, parameters, and what they promise."""
-        return {"mechanism": self.name, **super()._facts(), "guarantee": self.guarantee}
+        """For a notebook: name, parameters, those of the domain, and what they promise."""
+        facts = {"mechanism": self.name, **super()._facts()}
+        facts.pop("domain", None)
+        return {**facts, **declared(self.domain), "guarantee": self.guarantee}
 
     # What a person does.
 
@@ -127,16 +128,16 @@ class LocalMechanism(Described, Randomizer):
         """
         return Card(self.digest, "one", (self.question(name),))
 
-    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> CardQuestion:
         """The question on a card: one text per code, from these labels or from the mechanism's own, and the law."""
         check_values(self.size, self.CARD_VALUES, name)
-        return Question(name, texts(self._labels() if labels is None else labels), self.law)
+        return CardQuestion(name, texts(self._labels() if labels is None else labels), self.law)
 
     # What the collector does.
 
     def count(self, reports: Any) -> Tally:
         """The tally of reports; one that no person can have sent is refused."""
-        parsed = self.form.parse(reports)
+        parsed = parsing.parse(self.form, reports)
         kept = parsed.kept()
         # Counting draws nothing, so its blocks may be any size: large enough to outweigh a block's own counts.
         blocks = memory.blocks(len(kept), max(memory.BLOCK, 4 * self._cells()))

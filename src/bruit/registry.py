@@ -1,4 +1,4 @@
-"""Mechanisms by name: those of this library, and those that others add by `register` or by an entry point.
+"""Mechanisms and methods by name: those of this library, and those that others add by `register` or entry point.
 
 A plan document holds a name and never a module. What a name stands for is decided by the program that reads the
 document: by the classes that it has registered, and by the entry points of the packages that are installed.
@@ -19,9 +19,10 @@ __all__ = ["Registry", "register"]
 Kind = TypeVar("Kind")
 #: Names have to fit between the brackets of a method, and a suffix after - says how an oracle is faked.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]{2,})*")
+_RULE = "letters and digits, beginning with a letter; - may stand between them"
 
 
-class Entry(NamedTuple, Generic[Kind]):
+class Registered(NamedTuple, Generic[Kind]):
     """A class, and the settings that its name stands for."""
 
     kind: type[Kind]
@@ -29,22 +30,30 @@ class Entry(NamedTuple, Generic[Kind]):
 
 
 class Registry(Generic[Kind]):
-    """The names of one sort of mechanism.
+    """The names of one sort of mechanism, or of methods.
 
     Parameters
     ----------
     noun
-        What the mechanisms are, for messages.
+        What the names stand for, in messages.
     group
         The entry point group in which installed packages declare theirs.
+    attribute
+        The attribute in which a class says its name.
+    pattern, rule
+        What a name looks like: as a regular expression, and in words.
     """
 
-    def __init__(self, noun: str, group: str) -> None:
+    def __init__(
+        self, noun: str, group: str, *, attribute: str = "name", pattern: re.Pattern[str] = _NAME, rule: str = _RULE
+    ) -> None:
         self.noun = noun
         self.group = group
+        self.attribute = attribute
+        self._pattern, self._rule = pattern, rule
         #: What each public name stands for, in words; names that only documents use are not among them.
         self.meanings: dict[str, str] = {}
-        self._entries: dict[str, Entry[Kind]] = {}
+        self._entries: dict[str, Registered[Kind]] = {}
         self._aliases: dict[str, str] = {}
         self._loaded = False
 
@@ -57,11 +66,11 @@ class Registry(Generic[Kind]):
         aliases: tuple[str, ...] = (),
     ) -> None:
         """Make a class known by a name, in any case; without a meaning, to documents only."""
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ParameterError("name must be letters and digits, beginning with a letter; - may stand between them.")
+        if not isinstance(name, str) or not self._pattern.fullmatch(name):
+            raise ParameterError(f"name must be {self._rule}.")
         if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
-        self._entries[name] = Entry(kind, dict(settings or {}))
+        self._entries[name] = Registered(kind, dict(settings or {}))
         if meaning is not None:
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
@@ -87,7 +96,7 @@ class Registry(Generic[Kind]):
                 return spellings[name.lower()]
         return _checks.one_of(self.meanings, name=name)
 
-    def __getitem__(self, name: str) -> Entry[Kind]:
+    def __getitem__(self, name: str) -> Registered[Kind]:
         """What a name stands for, spelt as it was registered; a KeyError otherwise."""
         if name not in self._entries:
             self._load()
@@ -110,36 +119,39 @@ class Registry(Generic[Kind]):
         for point in metadata.entry_points(group=self.group):
             if point.name not in self:
                 kind = point.load()
-                self.add(point.name, kind, _meaning(kind))
+                self.add(point.name, kind, first_line(kind))
 
 
 def register(kind: Any, name: str | None = None, meaning: str | None = None) -> Any:
-    """Make a mechanism known by name: to `oracle` or `number`, plans and their documents, `choose` and commands.
+    """Make a mechanism or a method known by name: to plans and their documents, to commands, `oracle` and `choose`.
 
     Parameters
     ----------
     kind
-        A class that extends `Oracle` or `Number`. It is returned, so that this works as a decorator.
+        A class that extends `Oracle`, `Number` or `Method`. It is returned, so that this works as a decorator.
     name
-        Its name in methods and documents; the class's own attribute `name` unless given.
+        Its name in methods and documents. The default is the class's own attribute `name`; of a method, `kind`.
     meaning
         What it is, in a few words; the first line of its docstring unless given.
 
     Notes
     -----
     Registering lasts as long as the program. A package that is installed declares its mechanisms as entry points of the
-    group ``bruit.oracles`` or ``bruit.numbers`` instead, under their names; then commands know them too.
+    group ``bruit.oracles``, ``bruit.numbers`` or ``bruit.methods`` instead, under their names. Then commands know them
+    too.
     """
     registry = getattr(kind, "kinds", None)
     if not isinstance(kind, type) or not isinstance(registry, Registry):
-        raise ParameterTypeError("register takes a class that extends bruit.oracles.Oracle or bruit.numbers.Number.")
-    own = getattr(kind, "name", None) if name is None else name
+        raise ParameterTypeError(
+            "register takes a class that extends bruit.oracles.Oracle, bruit.numbers.Number or bruit.collection.Method."
+        )
+    own = getattr(kind, registry.attribute, None) if name is None else name
     if not isinstance(own, str):
         raise ParameterError('The class has no name of its own: give one, as in register(MyOracle, "MINE").')
-    registry.add(own, kind, meaning or _meaning(kind))
+    registry.add(own, kind, meaning or first_line(kind))
     return kind
 
 
-def _meaning(kind: type[Any]) -> str:
+def first_line(kind: type[Any]) -> str:
     """The first line of the docstring, without its stop."""
     return (kind.__doc__ or kind.__name__).strip().splitlines()[0].rstrip(".")

@@ -32,9 +32,9 @@ _SLIDES = "several-attributes slides"
 
 @cache
 def _plan(method: str, epsilon: float) -> Plan:
-    from bruit.collection import Plan
+    from bruit.collection import Method, Plan
 
-    return Plan.as_published(parts.acs().schema, epsilon, method)
+    return Plan(parts.acs().schema, epsilon, Method.named(method, published=True))
 
 
 def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, Any] | list[dict[str, Any]]:

@@ -73,11 +73,10 @@ def _people(data: str) -> parts.People:
 
 
 def _plan(people: parts.People, method: str, epsilon: float, generator: np.random.Generator) -> Plan:
-    from bruit.collection import Plan
+    from bruit.collection import Method, Plan
 
-    if method != REALISTIC:
-        return Plan.as_published(people.schema, epsilon, method)
-    return Plan.as_published(people.schema, epsilon, method, prior=parts.noisy_prior(people, generator))
+    prior = None if method != REALISTIC else parts.noisy_prior(people, generator)
+    return Plan(people.schema, epsilon, Method.named(method, published=True, prior=prior))
 
 
 def trial(

@@ -32,15 +32,13 @@ _SLIDES = "several-attributes slides"
 
 def _plan(people: parts.People, sample: parts.People, rng: Entropy, *, method: str, unit: str, epsilon: float) -> Plan:
     """A plan; fakes that need a prior take it from an earlier release about everybody."""
-    from bruit.collection import Plan
+    from bruit.collection import Method, Plan
 
     if method == MATCHED:
         goal = _plan(people, sample, rng, method="RS+FD[GRR]", unit=unit, epsilon=epsilon)
         return Plan(people.schema, parts.epsilon_for(parts.mean_variance(goal, sample), sample), "SMP[GRR]")
-    settings: dict[str, Any] = {"published": unit == "papers"}
-    if method.startswith("RS+RFD"):
-        settings["prior"] = parts.noisy_prior(people, rng.generator())
-    return Plan(people.schema, epsilon, method, **settings)
+    prior = parts.noisy_prior(people, rng.generator()) if method.startswith("RS+RFD") else None
+    return Plan(people.schema, epsilon, Method.named(method, published=unit == "papers", prior=prior))
 
 
 def trial(

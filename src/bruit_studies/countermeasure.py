@@ -39,20 +39,20 @@ def _plan(prior: str, epsilon: float, people: parts.People, generator: np.random
     the mechanism, so that fakes look like true reports. ``"exact"``: that with the true counts, which nobody has.
     ``"wrong"``: Dirichlet(1, …, 1), that is any frequencies at all.
     """
-    from bruit.collection import Plan
+    from bruit.collection import RSFD, Method, Plan
 
     if prior == "uniform":
-        return Plan.as_published(people.schema, epsilon, "RS+FD[GRR]")
+        return Plan(people.schema, epsilon, RSFD("GRR", published=True))
     if prior == "wrong":
         believed = {name: generator.dirichlet(np.ones(attribute.size)) for name, attribute in people.schema.items()}
     else:
         believed = people.frequencies if prior == "exact" else parts.noisy_prior(people, generator)
     believed = {name: np.maximum(shares, 1e-6) for name, shares in believed.items()}
-    plan = Plan.as_published(people.schema, epsilon, METHOD, prior=believed)
+    plan = Plan(people.schema, epsilon, Method.named(METHOD, published=True, prior=believed))
     if prior not in ("reports", "exact"):
         return plan
     sent = {name: _sent(plan.mechanisms[name], shares / shares.sum()) for name, shares in believed.items()}
-    return Plan.as_published(people.schema, epsilon, METHOD, prior=sent)
+    return Plan(people.schema, epsilon, Method.named(METHOD, published=True, prior=sent))
 
 
 def _sent(mechanism: Any, shares: parts.Floats) -> parts.Floats:

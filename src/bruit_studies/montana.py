@@ -69,11 +69,11 @@ def _file() -> Path:
 @cache
 def _weights(path: Path) -> Integers:
     """The table of the file; what is not one of 80 columns of whole numbers is refused."""
-    from bruit.datasets import Entry, reading
+    from bruit.datasets import CatalogueEntry, reading
     from bruit.datasets.catalogue import whole
 
     columns = tuple(whole(f"PWGTP{place}", 0, 9999, "replicate weight") for place in range(1, ROUNDS + 1))
-    entry = Entry("acs_pwgtp", "", 0, columns, source="", licence="", citation="", notes="", checksum="")
+    entry = CatalogueEntry("acs_pwgtp", "", 0, columns, source="", licence="", citation="", notes="", checksum="")
     table = reading.read(entry, path.read_bytes())
     return np.stack([table[column.name] for column in columns], axis=1)
 

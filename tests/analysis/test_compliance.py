@@ -9,7 +9,7 @@ import pytest
 
 from bruit.analysis import compliance, second_plan, sensitivity
 from bruit.analysis.compliance import largest_errors, promise
-from bruit.collection import Plan
+from bruit.collection import Plan, Repeat
 from bruit.errors import DataError, DesignError, ParameterError
 from bruit.estimation import Tally
 
@@ -27,7 +27,7 @@ def tally(plan: Plan, following: list[int], ignoring: int, seed: int) -> Tally:
 
 def expected(plan: Plan, pi: float, gamma: float) -> float:
     """The exact share of reports other than the first answer."""
-    law = np.array(plan.mechanism.matrix(), float)
+    law = np.array(next(iter(plan.mechanisms.values())).matrix(), float)
     others = np.full(len(law) - 1, pi / (len(law) - 1))
     follows = np.array([1 - gamma - pi, *others])
     return float((follows @ law)[1:].sum())
@@ -74,6 +74,7 @@ def test_a_planted_tenth_is_recovered_within_its_interval_and_full_compliance_is
     assert low < 0 < high
 
 
+@pytest.mark.audit
 def test_intervals_cover_as_often_as_they_say() -> None:
     # 2,000 surveys: a coverage of .95 is within .95 ± .026 but for one time in ten million.
     runs, n, pi, gamma = 2_000, 4_000, 0.25, 0.1
@@ -102,7 +103,9 @@ def test_equal_laws_are_refused_as_not_identified() -> None:
 
 def test_a_person_in_either_group_has_the_larger_epsilon_by_enumeration() -> None:
     # (group, report) of a coin and the two laws.
-    laws = [[[own / 2 for own in row] for row in plan.mechanism.matrix()] for plan in (FIRST, SECOND)]
+    laws = [
+        [[own / 2 for own in row] for row in next(iter(plan.mechanisms.values())).matrix()] for plan in (FIRST, SECOND)
+    ]
     rows = [laws[0][value] + laws[1][value] for value in (0, 1)]
     ratio = max(max(a / b, b / a) for a, b in zip(*rows, strict=True))
     assert math.log(ratio) <= promise(FIRST, SECOND).epsilon
@@ -148,7 +151,7 @@ def test_bad_input_is_refused_by_rule() -> None:
     with pytest.raises(ParameterError, match="method GRR"):
         second_plan(Plan({"cheats": LABELS}, 2.0, "OUE"), 0.5)
     with pytest.raises(ParameterError, match="leave rounds out"):
-        second_plan(Plan({"cheats": LABELS}, 1.0, epoch_epsilon=2.0, rounds=3), 0.5)
+        second_plan(Plan({"cheats": LABELS}, 1.0, repeat=Repeat(3, epoch_epsilon=2.0)), 0.5)
     with pytest.raises(DataError, match="Both groups"):
         compliance(FIRST, FIRST.tally({"cheats": []}), SECOND, SECOND.simulate([5, 5], rng=1))
     with pytest.raises(ParameterError, match="safe must be one of"):

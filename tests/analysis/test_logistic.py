@@ -16,6 +16,8 @@ from sklearn.linear_model import LogisticRegression
 import bruit
 from bruit.analysis import fitting, logistic
 from bruit.analysis.channel import through
+from bruit.collection.plan import without_public
+from bruit.engines import parsing
 from bruit.errors import DataError, DesignError, LimitError, MissingError, ParameterError
 from bruit.oracles import oracle
 
@@ -45,12 +47,14 @@ def exact(rows: Any, answers: Any) -> Any:
     return table if len(table) == 1 else table[1:] - table[0]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["moments", "likelihood"])
 def test_answers_in_clear_give_what_ordinary_logistic_regression_gives(method: Any) -> None:
     assert logistic(None, TWO, ON, method=method).coefficients == pytest.approx(exact(MODEL, TWO), abs=1e-6)
     assert logistic(None, THREE, ON, method=method).coefficients == pytest.approx(exact(MODEL, THREE), abs=1e-5)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["moments", "likelihood"])
 def test_a_large_epsilon_is_the_limit_of_clear_answers(method: Any) -> None:
     plan = bruit.Plan({"s": ["no", "yes"]}, epsilon=20.0)
@@ -68,12 +72,13 @@ def test_standard_errors_of_clear_answers_by_likelihood_are_those_of_the_inverse
     assert fit.covariance == pytest.approx(covariance, rel=1e-6)
 
 
+@pytest.mark.audit("PGR", share=3)
 @pytest.mark.parametrize("name", ["GRR", "OUE", "SUE", "SS", "HR", "PGR"])
 def test_scores_are_unbiased_under_the_exact_law_and_add_up_to_one(name: str) -> None:
     mechanism = oracle(name, epsilon=1.0, k=4)
     channel = through(mechanism, mechanism.privatize(np.arange(200) % 4, rng=1))
     assert channel.scores.sum(axis=1) == pytest.approx(np.ones(200))
-    messages = mechanism.message(mechanism.form.parse(mechanism.privatize(np.arange(200) % 4, rng=1)).reports)
+    messages = mechanism.message(parsing.parse(mechanism.form, mechanism.privatize(np.arange(200) % 4, rng=1)).reports)
     law, place = np.array(mechanism.matrix(), float), {int(y): row for row, y in enumerate(messages)}
     likelihood = law.T / law.T.sum(axis=1, keepdims=True) * 4
     scores = likelihood @ np.linalg.inv((channel.law / channel.law.mean(axis=0)) @ channel.law.T)  # type: ignore[operator]
@@ -82,6 +87,7 @@ def test_scores_are_unbiased_under_the_exact_law_and_add_up_to_one(name: str) ->
         assert channel.scores[row] == pytest.approx(scores[y], abs=1e-9)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["moments", "likelihood"])
 @pytest.mark.parametrize("name", ["GRR", "OUE", "SS", "HR", "PGR", "OLH"])
 def test_every_oracle_recovers_the_clear_coefficients_within_five_standard_errors(name: str, method: Any) -> None:
@@ -91,6 +97,7 @@ def test_every_oracle_recovers_the_clear_coefficients_within_five_standard_error
     assert (np.abs(fit.coefficients - clear.coefficients) < 5 * fit.standard_errors).all()
 
 
+@pytest.mark.audit
 def test_reports_taken_for_answers_give_coefficients_that_are_far_too_small() -> None:
     plan = bruit.Plan({"s": ["no", "yes"]}, epsilon=1.0)
     reports = plan.privatize({"s": TWO}, rng=3)
@@ -101,6 +108,7 @@ def test_reports_taken_for_answers_give_coefficients_that_are_far_too_small() ->
     assert naive.interval(1 - 1e-7)[0, 1, 1] < 0.8
 
 
+@pytest.mark.audit
 def test_the_expected_information_of_two_answers_is_the_closed_form() -> None:
     mechanism = oracle("GRR", epsilon=1.0, k=2)
     p, q = float(mechanism.p), float(mechanism.q)  # type: ignore[attr-defined]
@@ -110,6 +118,7 @@ def test_the_expected_information_of_two_answers_is_the_closed_form() -> None:
     assert weights[0, 0] == pytest.approx(((p - q) * m * (1 - m)) ** 2 / (r * (1 - r)))
 
 
+@pytest.mark.audit
 def test_the_bias_that_is_taken_off_is_that_of_a_few_people_by_enumeration() -> None:
     # One group, two answers: the estimate is a function of how many say yes, and its mean a finite sum.
     n, m = 400, 0.3
@@ -131,6 +140,7 @@ def test_the_bias_that_is_taken_off_is_that_of_a_few_people_by_enumeration() -> 
     assert through_law[0, 0] == pytest.approx(bias, rel=0.1)
 
 
+@pytest.mark.audit
 def test_a_sampled_attribute_is_regressed_on_the_people_who_reported_it() -> None:
     plan = bruit.Plan({"s": ["no", "yes"], "t": ["p", "q", "r"]}, epsilon=4.0, method="SMP[ADP]")
     reports = plan.privatize({"s": TWO, "t": THREE}, rng=4)
@@ -139,6 +149,7 @@ def test_a_sampled_attribute_is_regressed_on_the_people_who_reported_it() -> Non
     assert fit.interval(1 - 1e-7)[0, 1, 0] < 0.8 < fit.interval(1 - 1e-7)[0, 1, 1]
 
 
+@pytest.mark.audit
 def test_a_report_that_nobody_can_have_sent_is_left_out_with_its_person() -> None:
     plan = bruit.Plan({"s": ["no", "yes"]}, epsilon=2.0)
     reports = plan.privatize({"s": TWO}, rng=5)["s"].astype(object)
@@ -154,6 +165,7 @@ def test_a_report_that_nobody_can_have_sent_is_left_out_with_its_person() -> Non
     assert fit.coefficients == pytest.approx(clean.coefficients)
 
 
+@pytest.mark.audit
 def test_arrays_frames_and_files_give_the_same_result(tmp_path: Path) -> None:
     plan = bruit.Plan({"s": ["no", "yes"]}, epsilon=2.0)
     frame = pd.DataFrame({**ON, "s": TWO})
@@ -177,7 +189,9 @@ def test_public_attributes_of_a_plan_are_its_predictors_whatever_else_stands_in_
     plan = bruit.Plan({"s": ["no", "yes"], "g": ["a", "b", "c"]}, epsilon=2.0, public=["g"])
     reports = plan.privatize({"s": TWO, "g": ON["g"]}, rng=6)
     fit = logistic(plan, reports)
-    assert fit.coefficients == pytest.approx(logistic(plan.private, {"s": reports["s"]}, {"g": ON["g"]}).coefficients)
+    assert fit.coefficients == pytest.approx(
+        logistic(without_public(plan), {"s": reports["s"]}, {"g": ON["g"]}).coefficients
+    )
     plan.privatize({"s": TWO, "g": ON["g"]}, rng=6, to=tmp_path / "r.csv")
     with (tmp_path / "r.csv").open("a") as file:
         file.write('junk\n1,"\n7,0\n')
@@ -185,9 +199,10 @@ def test_public_attributes_of_a_plan_are_its_predictors_whatever_else_stands_in_
     assert dirty.coefficients == pytest.approx(fit.coefficients)
     assert (dirty.n, dirty.refused) == (N, 3)
     with pytest.raises(ParameterError, match="nothing to regress on"):
-        logistic(plan.private, {"s": reports["s"]})
+        logistic(without_public(plan), {"s": reports["s"]})
 
 
+@pytest.mark.audit
 def test_a_file_of_another_plan_is_refused(tmp_path: Path) -> None:
     plan, other = (bruit.Plan({"s": ["no", "yes"]}, epsilon=epsilon) for epsilon in (2.0, 1.0))
     plan.privatize({"s": TWO}, rng=6, to=tmp_path / "r.parquet")
@@ -195,6 +210,7 @@ def test_a_file_of_another_plan_is_refused(tmp_path: Path) -> None:
         logistic(other, tmp_path / "r.parquet", ON)
 
 
+@pytest.mark.audit
 def test_references_and_baselines_change_signs_and_nothing_else() -> None:
     fit = logistic(None, TWO, ON)
     turned = logistic(None, TWO, ON, baseline="yes")
@@ -202,6 +218,7 @@ def test_references_and_baselines_change_signs_and_nothing_else() -> None:
     assert [str(term) for term in logistic(None, TWO, ON, reference={"g": "c"}).terms][2:] == ["g = a", "g = b"]
 
 
+@pytest.mark.audit
 def test_numbers_in_texts_are_numbers_and_a_reference_makes_them_categories() -> None:
     codes = np.array(["1", "2", "3"])[np.unique(ON["g"], return_inverse=True)[1]]
     assert [str(term) for term in logistic(None, TWO, {"g": codes}).terms] == ["(intercept)", "g"]
@@ -209,6 +226,7 @@ def test_numbers_in_texts_are_numbers_and_a_reference_makes_them_categories() ->
     assert [str(term) for term in terms] == ["(intercept)", "g = 1", "g = 3"]
 
 
+@pytest.mark.audit
 def test_the_table_has_a_row_per_coefficient_in_every_form() -> None:
     fit = logistic(None, THREE, ON)
     frame = fit.to_frame("pandas")
@@ -221,6 +239,7 @@ def test_the_table_has_a_row_per_coefficient_in_every_form() -> None:
     assert "clear" in repr(fit)
 
 
+@pytest.mark.audit
 def test_a_wald_test_of_one_term_is_the_square_of_its_z() -> None:
     fit = logistic(None, TWO, ON)
     z = fit.coefficients[0, 1] / fit.standard_errors[0, 1]
@@ -231,6 +250,7 @@ def test_a_wald_test_of_one_term_is_the_square_of_its_z() -> None:
         fit.test("y")
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["moments", "likelihood"])
 def test_separation_is_named_with_its_predictor(method: Any) -> None:
     x = np.linspace(-1, 1, 200)
@@ -239,6 +259,7 @@ def test_separation_is_named_with_its_predictor(method: Any) -> None:
     assert "x" in caught.value.predictors  # type: ignore[attr-defined]
 
 
+@pytest.mark.audit
 def test_a_group_whose_reports_point_beyond_everybody_has_no_finite_estimate() -> None:
     mechanism = oracle("GRR", epsilon=1.0, labels=["no", "yes"])
     reports = np.array([0] * 30 + [1] * 50 + [0] * 50, np.uint8)
@@ -246,6 +267,7 @@ def test_a_group_whose_reports_point_beyond_everybody_has_no_finite_estimate() -
         logistic(mechanism, reports, {"g": ["a"] * 30 + ["b"] * 100})
 
 
+@pytest.mark.audit
 def test_predictors_that_make_each_other_up_are_named() -> None:
     with pytest.raises(DataError, match="'twice' is a combination"):
         logistic(None, TWO, {"x": ON["x"], "twice": 2 * ON["x"] + 1})
@@ -253,6 +275,7 @@ def test_predictors_that_make_each_other_up_are_named() -> None:
         logistic(None, TWO, {"x": np.ones(N)})
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     ("on", "kind", "words"),
     [
@@ -280,6 +303,7 @@ def test_plans_that_hide_or_ask_for_numbers_are_refused() -> None:
         logistic(bruit.Plan({"s": ["no", "yes"], "t": ["p", "q"]}, epsilon=1.0), {}, ON)
 
 
+@pytest.mark.audit
 def test_a_figure_shows_every_term_but_the_constant() -> None:
     ax = logistic(None, THREE, ON).plot()
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [

@@ -7,6 +7,7 @@ import pytest
 
 from bruit import Plan
 from bruit.analysis import logistic, table_logistic
+from bruit.collection import TAB
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 
 SCHEMA = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "smokes": ["no", "yes"]}
@@ -20,7 +21,7 @@ def columns(joint: np.ndarray, schema=SCHEMA) -> dict[str, np.ndarray]:
 
 
 def asked(joint: np.ndarray, epsilon: float, seed: int, schema=SCHEMA):
-    plan = Plan(schema, epsilon, "TAB[ADP]", tables=[tuple(schema)])
+    plan = Plan(schema, epsilon, TAB(tables=[tuple(schema)]))
     return plan.estimate(plan.simulate(joint, rng=seed)).table(*schema)
 
 

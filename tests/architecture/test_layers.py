@@ -18,7 +18,7 @@ from sources import SOURCE, SOURCES, sources
 
 #: A package imports itself and what stands before it; packages of one row do not import each other.
 ORDER: list[set[str]] = [
-    {"errors", "typing"},
+    {"_renamed", "errors", "typing"},
     {"_checks"},
     {"documents", "registry", "rounding"},
     {"tables"},

@@ -56,6 +56,7 @@ FACE = [
 #: Packages that are not an API, with the reason; everything else has a page of its own.
 INTERNAL = {
     "_checks": "one wording for bad parameters",
+    "_renamed": "old names, until the next version",
     "kernels": "arithmetic on arrays, reached through the mechanisms",
     "cli": "its pages are docs/cli.md and `bruit --help`",
 }

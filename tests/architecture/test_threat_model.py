@@ -9,6 +9,7 @@ from pathlib import Path
 from sources import sources
 
 import bruit
+from bruit.collection import Repeat
 from bruit.collector import open_store
 from bruit.oracles import Memory
 from bruit.privacy import Ledger, create_keys
@@ -24,7 +25,7 @@ def test_what_is_for_the_owner_alone_is_made_so(tmp_path: Path) -> None:
     store.backup(tmp_path / "copy.sqlite")
     store.disconnect()
     private, _ = create_keys(tmp_path / "key")
-    plan = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2)
+    plan = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0))
     Memory.create(tmp_path / "memory.json", plan)
     for path in (tmp_path / "store.sqlite", tmp_path / "copy.sqlite", private, tmp_path / "memory.json"):
         assert _mode(path) & 0o077 == 0, path.name

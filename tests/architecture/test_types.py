@@ -164,5 +164,5 @@ def test_a_type_checker_sees_the_parameters_that_a_plan_has() -> None:
     real = list(inspect.signature(bruit.Plan).parameters.values())
     assert [option.arg for option in options] == [parameter.name for parameter in real]
     assert len(written.args) - 1 == sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in real)
-    known = {"methods.DEFAULT": repr(bruit.collection.methods.DEFAULT)}
+    known = {"DEFAULT": repr(bruit.collection.method.DEFAULT)}
     assert [known.get(value, value) for value in defaults] == [repr(parameter.default) for parameter in real[1:]]

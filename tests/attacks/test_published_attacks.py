@@ -9,7 +9,7 @@ import pytest
 
 from bruit import datasets
 from bruit.attacks import sampled_attribute
-from bruit.collection import Plan
+from bruit.collection import RSRFD, Method, Plan
 
 RUNS = 5
 
@@ -51,7 +51,7 @@ def test_xgboost_finds_the_attribute_as_often_as_published_and_the_closed_form_n
     method, synthetic, epsilon, schema, people
 ):
     _needs_xgboost()
-    plan = Plan.as_published(schema, epsilon, method)
+    plan = Plan(schema, epsilon, Method.named(method, published=True))
     rate = _rate(plan, people, attacker="xgboost", synthetic=synthetic)
     assert abs(rate - PUBLISHED[method, synthetic][epsilon]) < 1.5
     assert _rate(plan, people) > rate - 1
@@ -60,7 +60,7 @@ def test_xgboost_finds_the_attribute_as_often_as_published_and_the_closed_form_n
 @pytest.mark.parametrize("epsilon", [1, 2, 5, 10])
 @pytest.mark.parametrize("method", ["RS+FD[GRR]", "RS+FD[SUE-z]"])
 def test_the_closed_form_is_as_good_as_published_xgboost(method, epsilon, schema, people):
-    rate = _rate(Plan.as_published(schema, epsilon, method), people)
+    rate = _rate(Plan(schema, epsilon, Method.named(method, published=True)), people)
     assert abs(rate - PUBLISHED[method, 5.0][epsilon]) < 1.5
     assert rate > PUBLISHED[method, 5.0][epsilon] - 1
 
@@ -73,7 +73,7 @@ def with_prior(schema, people):
     for name, labels in schema.items():
         counts = np.array([np.count_nonzero(people[name] == label) for label in labels])
         prior[name] = np.maximum(counts + generator.laplace(0, len(schema) / 0.1, counts.size), 1)
-    return Plan.as_published(schema, 1.0, "RS+RFD[GRR]", prior=prior)
+    return Plan(schema, 1.0, RSRFD("GRR", prior=prior, published=True))
 
 
 def test_whoever_knows_the_fakes_finds_far_more_than_was_published_by_the_closed_form(with_prior, people):

@@ -8,7 +8,7 @@ import pytest
 
 from bruit.attacks import draw_people, reidentification
 from bruit.attacks.reidentification import Prediction, _places
-from bruit.collection import Plan
+from bruit.collection import SMP, Plan
 from bruit.domains import Categories, Schema
 from bruit.errors import BruitError, DataError, ParameterError
 
@@ -59,7 +59,7 @@ def test_more_surveys_find_more_people(method):
 def test_surveys_may_differ_and_ask_for_some_attributes_only():
     surveys = [
         Plan({"a": SCHEMA["a"].domain}, 8.0, "GRR"),
-        Plan({"b": SCHEMA["b"].domain, "c": SCHEMA["c"].domain}, 8.0, "SMP[ADP]", bases={"b": "OUE", "c": "GRR"}),
+        Plan({"b": SCHEMA["b"].domain, "c": SCHEMA["c"].domain}, 8.0, SMP(mechanisms={"b": "OUE", "c": "GRR"})),
         Plan(SCHEMA, 8.0, "SPL[OUE]"),
     ]
     found = reidentification(surveys, PEOPLE, rng=1)

@@ -10,13 +10,15 @@ from bruit.collection import Plan
 from bruit.domains import Categories, Grid, Schema
 from bruit.errors import ParameterError, ParameterTypeError
 
+from ..plans import planned
+
 SCHEMA = Schema({"a": ["0", "1"], "b": Categories(k=3), "c": Categories(k=12)})
 UNEVEN = {"a": [0.8, 0.2], "b": [0.1, 0.3, 0.6], "c": [0.45] + [0.05] * 11}
 N = 20_000
 
 
 def made(method, epsilon=2.0, schema=SCHEMA, **settings):
-    return Plan(schema, epsilon, method, **({"prior": UNEVEN} if "RFD" in method else {}), **settings)
+    return planned(schema, epsilon, method, **({"prior": UNEVEN} if "RFD" in method else {}), **settings)
 
 
 def near(rate, achieved, error=0.0):
@@ -61,9 +63,9 @@ def posterior(plan, reports, shares, place):
     """P(value of one attribute | reports), up to a factor of each row, straight from the definition of each method."""
     name = list(plan.schema)[place]
     own, size = shares[name], plan.schema[name].size
-    if plan.kind == "SPL":
+    if plan.method.kind == "SPL":
         return own * plan.mechanisms[name].likelihood(reports[name])
-    if plan.kind == "SMP":
+    if plan.method.kind == "SMP":
         weight = np.ones((len(reports["attribute"]), size))
         true = reports["attribute"] == place
         told = plan.design._own_reports(plan.design._forms[name], reports["report"][true])
@@ -95,7 +97,7 @@ def test_one_question_and_numbers_have_risks_too():
     plan = Plan({"age": Grid(17, 90)}, 1.0, "square-wave")
     value, *found = risks(plan)
     people = np.random.default_rng(1).integers(17, 91, N)
-    assert near(value.rate, guess(plan.mechanism, people, rng=1).accuracy)
+    assert near(value.rate, guess(next(iter(plan.mechanisms.values())), people, rng=1).accuracy)
     assert [risk.baseline for risk in found] == [0.001, 0.01]
 
 

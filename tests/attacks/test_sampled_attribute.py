@@ -15,6 +15,8 @@ from bruit.domains import Schema
 from bruit.entropy import Words
 from bruit.errors import DataError, MissingExtraError, ParameterError, ParameterTypeError
 
+from ..plans import planned
+
 FREQUENCIES = {"a": [Fraction(4, 5), Fraction(1, 5)], "b": [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]}
 PRIOR = {"a": [0.25, 0.75], "b": [0.5, 0.25, 0.25]}
 SCHEMA = Schema({"a": ["0", "1"], "b": ["0", "1", "2"]})
@@ -24,7 +26,7 @@ METHODS += [f"RS+RFD[{base}]" for base in ("GRR", "SUE-r", "OUE-r")]
 
 def _plan(method, epsilon=1.5, schema=SCHEMA, **settings):
     prior = {"prior": PRIOR} if method.startswith("RS+RFD") and not settings else {}
-    return Plan(schema, epsilon, method, **prior, **settings)
+    return planned(schema, epsilon, method, **prior, **settings)
 
 
 def _messages(column):
@@ -54,7 +56,7 @@ def _joint(plan):
     true, fake = [], []
     for name, column in zip(names, columns, strict=True):
         size = column.mechanism.size
-        prior = [Fraction(p) for p in PRIOR[name]] if plan.kind == "RS+RFD" else [Fraction(1, size)] * size
+        prior = [Fraction(p) for p in PRIOR[name]] if plan.method.kind == "RS+RFD" else [Fraction(1, size)] * size
         matrix = column.mechanism.matrix()
         true.append(
             [sum(f * row[y] for f, row in zip(FREQUENCIES[name], matrix, strict=True)) for y in range(len(matrix[0]))]
@@ -74,6 +76,7 @@ def _joint(plan):
     return reports, law
 
 
+@pytest.mark.audit("RS+RFD[SUE-r]")
 @pytest.mark.parametrize("method", METHODS)
 def test_the_closed_form_is_the_exact_posterior(method):
     plan = _plan(method)

@@ -8,9 +8,11 @@ import pytest
 import bruit
 from bruit.audit import empirical_plan, exact_plan
 from bruit.audit.plans import adversarial_records
-from bruit.collection import Plan
+from bruit.collection import RSFD, SMP, Plan
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.privacy import Guarantee
+
+from ..plans import planned
 
 SMALL = {"a": bruit.Categories(k=2), "b": bruit.Categories(k=3)}
 PRIOR = {"a": [1, 3], "b": [1, 2, 5]}
@@ -29,7 +31,7 @@ METHODS = [
 
 
 def made(method, schema=SMALL, **settings):
-    return Plan(schema, 1.0, method, **({"prior": PRIOR} if "RFD" in method else {}), **settings)
+    return planned(schema, 1.0, method, **({"prior": PRIOR} if "RFD" in method else {}), **settings)
 
 
 @pytest.mark.parametrize("unit", ["person", "attribute"])
@@ -45,7 +47,7 @@ def test_writing_the_law_down_gives_the_stated_guarantee_and_reports_do_not_cont
 
 
 def test_unequal_weights_and_numbers_are_audited_too():
-    plan = Plan({"a": ["x", "y"], "n": bruit.Grid(0, 4)}, 1.0, "SMP[ADP]", weights={"a": 1, "n": 3})
+    plan = Plan({"a": ["x", "y"], "n": bruit.Grid(0, 4)}, 1.0, SMP(weights={"a": 1, "n": 3}))
     for unit in ("person", "attribute"):
         assert exact_plan(plan, unit).epsilon == plan.guarantees[unit].epsilon
         assert empirical_plan(plan, unit, trials=40_000, level=1 - 1e-7, rng=1).passes(plan.guarantees[unit])
@@ -71,7 +73,7 @@ def test_a_plan_that_states_less_than_it_leaks_is_found_out(monkeypatch, method,
 
 def test_the_published_calibration_certifies_more_than_it_states_for_a_person_and_ours_does_not():
     schema = {name: bruit.Categories(k=2) for name in "abc"}
-    published = Plan.as_published(schema, 1.0, "RS+FD[GRR]")
+    published = Plan(schema, 1.0, RSFD("GRR", published=True))
     assert empirical_plan(published, trials=200_000, rng=1).epsilon_lower > 1.6
     assert exact_plan(published).ratio == pytest.approx(3 * (math.e - 1) + 1)
     assert empirical_plan(Plan(schema, 1.0, "RS+FD[GRR]"), trials=200_000, level=1 - 1e-7, rng=1).epsilon_lower <= 1.0

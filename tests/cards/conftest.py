@@ -14,6 +14,8 @@ from bruit.laws import Listed, TwoLevelLaw
 from bruit.numbers import number
 from bruit.oracles import LocalHashing, RandomizedResponse, SetOracle, UnaryEncoding, oracle
 
+from ..plans import planned
+
 
 class Design(NamedTuple):
     """A mechanism or a plan, and its card."""
@@ -25,7 +27,7 @@ class Design(NamedTuple):
     def empty(self) -> dict[str, np.ndarray[Any, Any]]:
         """Nobody's reports."""
         if isinstance(self.maker, Plan):
-            return self.maker.empty_reports()
+            return self.maker.records.empty_reports(0)
         return {"answer": self.maker._empty_reports(0)}
 
     def draw(self, codes: Any, words: Any) -> dict[str, str]:
@@ -41,7 +43,7 @@ class Design(NamedTuple):
 
     def column(self, name: str, texts: list[str]) -> np.ndarray[Any, Any]:
         """Texts as the array that counts take: whole numbers, or rows of bytes."""
-        if self.card.columns[name].dtype != "bytes":
+        if not self.card.columns[name].is_bytes:
             return np.array([int(text) for text in texts], self.card.columns[name].dtype)
         return np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(len(texts), -1)
 
@@ -59,7 +61,7 @@ LABELS = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": [f"city
 
 def _plan(method: str, schema: Any = LABELS, **settings: Any) -> Callable[[], Design]:
     def design() -> Design:
-        plan = Plan(schema, 1.2, method, **settings)
+        plan = planned(schema, 1.2, method, **settings)
         return Design(plan, plan.card())
 
     return design
@@ -120,10 +122,10 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "SMP weighted": _plan("SMP[GRR]", weights={"sex": 1, "colour": 2, "city": 7}),
     **{f"RS+FD[{base}]": _plan(f"RS+FD[{base}]") for base in ("GRR", "SUE-z", "OUE-z", "SUE-r", "OUE-r", "SS", "ADP")},
     "RS+FD attribute": _plan("RS+FD[GRR]", unit="attribute"),
-    "RS+FD bases": _plan("RS+FD[GRR]", bases={"city": "OUE-z", "colour": "SS"}),
+    "RS+FD bases": _plan("RS+FD[GRR]", mechanisms={"city": "OUE-z", "colour": "SS"}),
     **{f"RS+RFD[{base}]": _plan(f"RS+RFD[{base}]", prior=PRIOR) for base in ("GRR", "SUE-r", "OUE-r", "ADP")},
     **{
-        f"{method} with a number": _plan(method, MIXED, bases={"age": "hybrid"})
+        f"{method} with a number": _plan(method, MIXED, mechanisms={"age": "hybrid"})
         for method in ("SPL[ADP]", "SMP[ADP]", "SMP[OLH]")
     },
     **{

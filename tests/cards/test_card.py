@@ -15,8 +15,9 @@ from scipy import special
 
 import bruit.cards.question as question_module
 from bruit import Plan
-from bruit.cards import Card, Form, Question
+from bruit.cards import Card, CardQuestion
 from bruit.cards.question import texts
+from bruit.collection import Method
 from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, FormatError, LimitError, ParameterError
 from bruit.laws import BitsLaw, Itself, Subset, TwoLevelLaw
@@ -49,6 +50,7 @@ def test_a_card_is_canonical_and_known_by_the_hash_of_its_bytes(design):
     assert card.plan == design.maker.digest
 
 
+@pytest.mark.audit(share=3)
 def test_a_card_that_was_read_is_the_card_that_was_written(design):
     card = Card.read(design.card.content)
     assert card == design.card
@@ -67,10 +69,11 @@ def test_the_columns_of_a_card_are_those_of_the_reports(design):
     for name, form in design.card.columns.items():
         column = empty[name]
         size = column.shape[1] if column.ndim == 2 else column.dtype.itemsize
-        dtype = str(column.dtype) if column.ndim == 1 and not column.dtype.names else "bytes"
-        assert form == Form(dtype, size)
+        kind = str(column.dtype) if column.ndim == 1 and not column.dtype.names else "bytes"
+        assert (form.kind, form.size) == (kind, size)
 
 
+@pytest.mark.audit("SUE")
 def test_reports_drawn_from_a_card_are_counted_by_its_maker(design):
     words = stream(Entropy(1))
     codes = [len(question.values) - 1 for question in design.card.questions]
@@ -103,7 +106,7 @@ def tiny(kind, prior=None):
     law = laws[kind]
     names = tuple("xyz"[: law.sets.values])
     fake = {"bits": "noise", "subset": "noise"}.get(kind, kind)
-    return lambda name: Question(name, names, law, fake, prior)
+    return lambda name: CardQuestion(name, names, law, fake, prior)
 
 
 def row(question, code):
@@ -199,13 +202,14 @@ def two_samples(first, second):
     return special.chdtrc(len(pools) - 1, ((table - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[SS]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[SS]", "RS+RFD[OUE-r]"])
 def test_a_card_draws_what_privatize_draws_and_not_what_another_plan_does(method):
     schema, prior = {"a": ["x", "y"], "b": ["u", "v", "w"]}, {"a": [0.8, 0.2], "b": [0.6, 0.3, 0.1]}
     n = 30_000
 
     def plan(epsilon):
-        return Plan(schema, epsilon, method, prior=prior if "RFD" in method else None)
+        return Plan(schema, epsilon, Method.named(method, prior=prior if "RFD" in method else None))
 
     card, words = plan(2.0).card(), stream(Entropy(2))
     drawn = Counter(card.pack(card.sample_codes([1, 0], words)) for _ in range(n))
@@ -286,7 +290,7 @@ def test_a_card_is_valid_from_birth(bad):
 )
 def test_a_question_is_valid_from_birth(bad):
     with pytest.raises(ParameterError):
-        Question(**{"name": "a", "values": ("x", "y"), "law": tiny(None)("a").law, **bad})
+        CardQuestion(**{"name": "a", "values": ("x", "y"), "law": tiny(None)("a").law, **bad})
 
 
 # Hostile cards.

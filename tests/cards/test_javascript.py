@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bruit.cards import Card, Question, javascript
+from bruit.cards import Card, CardQuestion, javascript
 from bruit.cards import card as card_module
 from bruit.laws import TwoLevelLaw
 from bruit.numbers import number
@@ -110,6 +110,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.audit
 @needs_node
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_the_sampler_shows_on_the_vectors(name, comparisons, tmp_path):
@@ -156,6 +157,7 @@ def messages_of(mechanism):
     return [form.text(message) for message in known]
 
 
+@pytest.mark.audit
 @needs_node
 def test_reports_drawn_by_node_have_the_law_and_a_twin_off_by_two_per_cent_has_not():
     """10⁵ draws each with words of the operating system; the twin's support of the own value is 2 % likelier."""
@@ -183,7 +185,7 @@ def test_a_card_whose_weights_are_off_by_two_per_cent_is_noticed():
     law = right.law
     inside = law.inside * 102 // 100
     twin = TwoLevelLaw(inside=inside, outside=law.total - inside, sets=law.sets)
-    wrong = Card(right.digest, "one", (Question("a", ("no", "yes"), twin),))
+    wrong = Card(right.digest, "one", (CardQuestion("a", ("no", "yes"), twin),))
     jobs = [
         {"task": "count", "card": card.content.decode(), "codes": [1], "draws": DRAWS}
         for card in (right.card("a"), wrong)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 W = 2**64
 
 
@@ -240,6 +242,7 @@ class Reader:
         return texts
 
 
+@pytest.mark.audit(share=3)
 def test_a_sampler_written_from_the_page_gives_every_report_and_uses_every_word(design):
     for vector in design.card.vectors(20, rng=5):
         reader = Reader(design.card.content, vector.words)

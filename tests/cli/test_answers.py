@@ -14,7 +14,8 @@ def write(path, values, kind=None):
 
 
 def labels_of(path):
-    return bruit.Plan.from_json(path.read_text()).mechanism.labels
+    (mechanism,) = bruit.Plan.from_json(path.read_text()).mechanisms.values()
+    return mechanism.labels
 
 
 COLUMNS = {

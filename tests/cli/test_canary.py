@@ -117,6 +117,7 @@ def commands(
     return make
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("file", ["table.csv", "table.parquet"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_a_good_file(command: str, file: str, commands: Any) -> None:
@@ -124,12 +125,14 @@ def test_every_command_takes_a_good_file(command: str, file: str, commands: Any)
     assert commands(command, file, good)(good * 30).startswith("0 ")
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_value_escapes_from_a_command(command: str, file: str, commands: Any) -> None:
     assert check_canary(commands(command, file, COMMANDS[command]), COMMANDS[command]) is None
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("file", ["table.csv", "latin.csv"])
 @pytest.mark.parametrize("command", MISTAKES)
 def test_no_value_escapes_where_data_stand_in_the_place_of_something_else(

@@ -281,6 +281,7 @@ def test_no_line_of_a_list_of_commands_is_cut(run, group):
     assert max(map(len, told.splitlines())) <= 80
 
 
+@pytest.mark.audit
 def test_colours_are_left_out_when_asked(run, shell, survey):
     run("privatize", survey, *ASK)
     told = shell("estimate", "reports.parquet", env={"NO_COLOR": "1", "FORCE_COLOR": "1"})

@@ -15,6 +15,7 @@ BRUIT = Path(sys.executable).with_name("bruit")
 SECRET = "s3cr3t-value"
 
 
+@pytest.mark.audit("csv", "parquet-1-129", "parquet-2-130")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("number", "code"),
@@ -54,6 +55,7 @@ def test_a_signal_that_is_ignored_stays_so():
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 @pytest.mark.parametrize("arguments", [("data", "adult", "-o", "-"), ("data",), ("data", "--json"), ("data", "adult")])
 def test_a_reader_that_stops_reading_ends_the_command_quietly(arguments):

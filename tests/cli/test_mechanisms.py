@@ -36,6 +36,7 @@ def ask(method, output, *more):
     )
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("method", WIDE)
 def test_answers_become_reports_and_an_estimate(run, answers, method, kind):
@@ -48,6 +49,7 @@ def test_answers_become_reports_and_an_estimate(run, answers, method, kind):
     assert shares == pytest.approx([0.25] * 4 + [0] * 6, abs=0.15)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", WIDE)
 def test_csv_and_parquet_of_one_seed_hold_the_same_reports(run, answers, method):
     for kind in ("parquet", "csv"):

@@ -23,6 +23,7 @@ def ages(tmp_path):
     return found
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("source", ["people.csv", "people.parquet"])
 @pytest.mark.parametrize("output", ["r.csv", "r.parquet"])
 def test_a_column_of_numbers_becomes_a_mean_and_quantiles(run, ages, source, output):
@@ -55,6 +56,7 @@ def test_both_kinds_of_files_give_the_reports_of_the_library(run, ages, tmp_path
         assert bruit.Plan.from_json((tmp_path / f"{name}.parquet.plan.json").read_text()) == plan
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", NAMES)
 def test_every_number_mechanism_can_be_named(run, ages, method):
     run("privatize", "people.csv", *ASK, "--method", method.upper(), "-o", "r.parquet", "--seed", 3)
@@ -77,6 +79,7 @@ def test_a_seed_repeats_the_intervals_of_quantiles_and_the_rest_needs_none(run, 
     assert (first["mean"], first["lower"]) == (other["mean"], other["lower"])
 
 
+@pytest.mark.audit
 def test_an_answer_comes_soon_also_on_a_fine_grid(run, ages):
     run("privatize", "people.csv", "age=17.0..90.0/4096", "-e", "0.7", "-o", "r.csv")
     begun = time.process_time()

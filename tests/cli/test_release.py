@@ -504,6 +504,7 @@ def kill_at_random_instants(folder, kills, seed):
     return found
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(sys.platform == "win32", reason="ledgers on disk need POSIX locks")
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.audit)])
 def test_a_kill_never_leaves_a_result_without_its_spend_nor_a_broken_ledger(tmp_path, kills):

@@ -133,6 +133,7 @@ def test_labels_of_any_kind_give_names_of_files(run, data, tmp_path):
         run("result", "budget.jsonl", number)
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(os.name == "nt", reason="needs a pipe that breaks")
 def test_who_stops_reading_still_has_the_result(data, tmp_path):
     """Saved before shown: a reader that closes its end loses nothing."""

@@ -4,11 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import bruit_studies
 from bruit.tables import typeset
 from bruit_studies import all_studies, recorded
 
 
+@pytest.mark.audit
 def test_the_list_for_a_program_is_a_list(run):
     found = run("study", "list", "--json").json()
     assert isinstance(found, list)
@@ -20,6 +23,7 @@ def test_the_list_shows_the_question_of_each(run):
     assert "unbiased" in run("study", "list").out
 
 
+@pytest.mark.audit
 def test_a_run_tells_its_verdicts_and_a_report_makes_the_page(run, tmp_path):
     ended = run("study", "run", "variance", "--workers", "0")
     assert "confirmed" in ended.out
@@ -85,6 +89,7 @@ def _letters(text):
     return re.sub(r"[\W_]", "", text)
 
 
+@pytest.mark.audit
 def test_an_export_has_every_figure_in_three_forms_and_every_table_for_latex(run, tmp_path):
     run("study", "run", "variance", "--workers", "0")
     run("study", "report", "--export", "paper")
@@ -95,6 +100,7 @@ def test_an_export_has_every_figure_in_three_forms_and_every_table_for_latex(run
     assert (tmp_path / "paper" / "variance.tex").read_text().startswith(r"\begin{tabular}{")
 
 
+@pytest.mark.audit
 def test_a_report_after_one_study_shows_that_study_and_names_the_others_once(run, tmp_path):
     run("study", "run", "variance", "--workers", "0")
     told = run("study", "report")
@@ -129,11 +135,13 @@ def test_a_bad_seed_or_ending_is_refused_before_any_work(run, tmp_path):
     assert not (tmp_path / "bruit-studies").exists()
 
 
+@pytest.mark.audit
 def test_results_of_another_seed_end_with_the_code_for_files(run):
     run("study", "run", "variance", "--workers", "0")
     assert "--restart" in run("study", "run", "variance", "--workers", "0", "--seed", "1", code=4).err
 
 
+@pytest.mark.audit
 def test_a_failing_study_ends_with_its_own_code_and_the_others_are_run(run, monkeypatch):
     good = bruit_studies.find("variance")
     bad = bruit_studies.Study(

@@ -100,6 +100,7 @@ def test_what_was_paid_for_is_shown_whole_unless_it_is_in_a_file(run, monkeypatc
     assert missing(run(*ask, "-o", "again.json", "--show", 5, code=4)) == []
 
 
+@pytest.mark.audit("study")
 @pytest.mark.parametrize(
     "command",
     [

@@ -64,11 +64,13 @@ def percent(share: float, places: int = 1) -> str:
     return f"{100 * share:.{places}f} %".replace("-", "−")
 
 
+@pytest.mark.audit
 def test_one_report_moves_a_belief_of_one_half_to_three_quarters_at_most(text: str) -> None:
     assert "from a belief of 50 % to at most 75 %" in " ".join(text.split())
     assert f"{math.log(3):.4f}" in text
 
 
+@pytest.mark.audit
 def test_the_survey_states_its_reports_its_estimate_and_the_truth(result: TourResult, text: str) -> None:
     facts = result.facts
     truth = float(np.mean(datasets.load("adult")["income"] == ">50K"))
@@ -80,6 +82,7 @@ def test_the_survey_states_its_reports_its_estimate_and_the_truth(result: TourRe
     assert percent(truth) in text
 
 
+@pytest.mark.audit
 def test_the_estimate_lies_within_six_standard_errors_of_the_truth(result: TourResult) -> None:
     facts = result.facts
     assert abs(facts.yes.estimate - facts.yes.truth) < 6 * facts.income.standard_error[1]
@@ -87,6 +90,7 @@ def test_the_estimate_lies_within_six_standard_errors_of_the_truth(result: TourR
     assert misses.max() < 6
 
 
+@pytest.mark.audit
 def test_every_answer_is_told_with_its_interval_and_whether_it_holds_the_truth(result: TourResult, text: str) -> None:
     assert len(result.facts.rows) == 7
     for row in result.facts.rows:
@@ -117,12 +121,14 @@ def test_the_law_is_whole_numbers_whose_ratio_keeps_the_stated_epsilon(result: T
     assert f"{trust.other:,}" in text
 
 
+@pytest.mark.audit
 def test_watching_reports_clears_the_mechanism_and_catches_its_broken_twin(result: TourResult, text: str) -> None:
     trust = result.facts.trust
     assert 0.8 < trust.bound <= trust.stated < trust.twin_bound <= 1.5
     assert "it is caught" in " ".join(text.split())
 
 
+@pytest.mark.audit
 def test_it_ends_with_claims_that_hold_that_nearly_do_and_that_do_not(result: TourResult, text: str, html: str) -> None:
     end = text[text.index(result.blocks[-1].heading) :]
     shown = {claim for glimpse in glimpses.GLIMPSES for claim in glimpse.claims}
@@ -136,11 +142,13 @@ def test_it_ends_with_claims_that_hold_that_nearly_do_and_that_do_not(result: To
     assert "2r − ½ estimates the share, not the number" in " ".join(end.split())
 
 
+@pytest.mark.audit
 def test_after_the_claims_it_says_how_to_judge_all_of_them(text: str, html: str) -> None:
     assert "bruit study run --all\nbruit study report\n" in text
     assert "<code>bruit study run --all\nbruit study report</code>" in html
 
 
+@pytest.mark.audit
 def test_a_trial_of_the_tour_draws_what_it_draws_in_the_whole_study() -> None:
     for glimpse in glimpses.GLIMPSES:
         study = bruit_studies.find(glimpse.study)
@@ -153,12 +161,14 @@ def test_a_trial_of_the_tour_draws_what_it_draws_in_the_whole_study() -> None:
             assert cut.stream(trial, 0).generator().random() == study.stream(same, 0).generator().random()
 
 
+@pytest.mark.audit
 def test_text_and_tables_fit_eighty_columns(text: str) -> None:
     told = text[: text.index("Written")]
     # A letter with a hat is two characters in one place.
     assert max(cell_len(line) for line in told.splitlines()) <= 80
 
 
+@pytest.mark.audit
 def test_all_files_are_written_and_named(result: TourResult, text: str) -> None:
     assert [file.name for file in result.files] == FILES
     for file in result.files:
@@ -167,6 +177,7 @@ def test_all_files_are_written_and_named(result: TourResult, text: str) -> None:
     assert sorted(file.name for file in result.files[0].parent.iterdir()) == sorted(FILES)
 
 
+@pytest.mark.audit
 def test_svg_files_are_well_formed_and_have_a_text_alternative(result: TourResult) -> None:
     for file in result.files:
         if file.suffix == ".svg":
@@ -175,6 +186,7 @@ def test_svg_files_are_well_formed_and_have_a_text_alternative(result: TourResul
             assert len(title) > 50
 
 
+@pytest.mark.audit
 def test_the_page_tells_the_same_as_the_terminal_and_loads_nothing(result: TourResult, html: str) -> None:
     assert "http:" not in html
     assert "https:" not in html
@@ -186,6 +198,7 @@ def test_the_page_tells_the_same_as_the_terminal_and_loads_nothing(result: TourR
         assert block.heading in html
 
 
+@pytest.mark.audit
 def test_the_same_seed_gives_the_same_tour_and_files(result: TourResult, tmp_path: Path) -> None:
     again, _ = take_tour(tmp_path)
     assert again.blocks == result.blocks
@@ -193,17 +206,20 @@ def test_the_same_seed_gives_the_same_tour_and_files(result: TourResult, tmp_pat
         assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.audit
 def test_without_a_seed_two_tours_differ(tmp_path: Path) -> None:
     (first, text), (second, _) = (take_tour(tmp_path, seed=None, page=False) for _ in range(2))
     assert first.facts.rows != second.facts.rows
     assert "secure randomness" in text
 
 
+@pytest.mark.audit
 def test_the_page_can_be_left_out(tmp_path: Path) -> None:
     result, _ = take_tour(tmp_path, page=False)
     assert [file.name for file in result.files] == FILES[:-1]
 
 
+@pytest.mark.audit
 def test_json_is_one_sealed_document_with_the_same_facts(result: TourResult, tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["tour", "--seed", "7", "--json", "-o", str(tmp_path / "new" / "folder")])
     assert run.exit_code == 0, run.output
@@ -227,6 +243,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_told(tmp_
     assert screen.getvalue() == ""
 
 
+@pytest.mark.audit
 def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     screen = io.StringIO()
@@ -234,6 +251,7 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen.getvalue())
 
 
+@pytest.mark.audit
 def test_without_the_extra_the_text_is_told_and_the_remedy_named(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
@@ -253,6 +271,7 @@ def test_without_the_extra_the_text_is_told_and_the_remedy_named(tmp_path: Path)
     assert len(rows) == 7
 
 
+@pytest.mark.audit
 def test_the_results_file_has_what_the_tour_tells(result: TourResult) -> None:
     rows = list(csv.DictReader(io.StringIO(result.files[0].read_text(encoding="utf-8"))))
     estimates = {row["label"]: float(row["frequency"]) for row in rows}

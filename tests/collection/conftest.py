@@ -12,10 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 import bruit
-from bruit.collection import Plan
 from bruit.collection.fake import Fake
 from bruit.collection.sample import Sample
 from bruit.oracles import UnaryEncoding
+
+from ..plans import planned
 
 
 def fake_law(column):
@@ -95,6 +96,6 @@ def make():
         schema = {f"a{j}": bruit.Categories(k=k) for j, k in enumerate(shape)}
         if "RFD" in method:
             settings.setdefault("prior", {f"a{j}": [1 + 3 * v for v in range(k)] for j, k in enumerate(shape)})
-        return Plan(schema, epsilon, method, **settings)
+        return planned(schema, epsilon, method, **settings)
 
     return made

@@ -42,11 +42,11 @@ def test_at_the_same_epsilon_of_a_person_fakes_cost_variance_and_buy_only_the_hi
 
 def test_the_published_calibration_is_shown_for_what_it_is_and_never_the_best():
     found = bruit.compare(SCHEMA, 1.0, methods=["RS+FD[GRR]", "RS+FD[OUE-z]"], published=True)
-    printed = [row for row in found if row.plan.published]
+    printed = [row for row in found if row.plan.method.published]
     assert len(printed) == 2
     assert all(row.person > 1.8 and not row.holds for row in printed)
     assert found[0] in printed
-    assert not found.best.published
+    assert not found.best.method.published
     assert "✗" in repr(found)
     assert "does not hold" in repr(found)
 

@@ -13,10 +13,13 @@ from scipy import stats
 from bruit import Plan
 from bruit.attacks import reidentification, risks
 from bruit.audit.plans import empirical_plan, exact_plan
+from bruit.collection import TAB, Method
 from bruit.domains import Categories
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
 from bruit.estimation.support import SupportModel
+
+from ..plans import planned
 
 THREE = {"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]}
 SCHEMA = {"sex": ["F", "M"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
@@ -205,8 +208,8 @@ def test_the_variance_planned_is_the_variance_stated() -> None:
     plan = Plan(SCHEMA, 1.0, "TAB[ADP]")
     even = np.full((2, 2, 3), 5000)
     answers = plan.estimate(plan.simulate(even, rng=1))
-    for name, planned in plan.variance(60_000).items():
-        assert np.allclose(planned, answers[name].variance, rtol=0.03)
+    for name, expected in plan.variance(60_000).items():
+        assert np.allclose(expected, answers[name].variance, rtol=0.03)
 
 
 @pytest.mark.parametrize("method", ["TAB[GRR]", "TAB[OUE]"])
@@ -235,7 +238,7 @@ def test_an_impossible_report_is_one_refusal() -> None:
 
 def test_shares_are_equal_by_neyman_or_declared() -> None:
     wide = {**SCHEMA, "town": Categories(k=40)}
-    equal, neyman = Plan(wide, 1.0, "TAB[ADP]"), Plan(wide, 1.0, "TAB[ADP]", weights="neyman")
+    equal, neyman = Plan(wide, 1.0, "TAB[ADP]"), Plan(wide, 1.0, TAB(weights="neyman"))
     assert set(equal.design.draws) == {1}
     summed = {}
     for plan in (equal, neyman):
@@ -254,16 +257,14 @@ def test_shares_are_equal_by_neyman_or_declared() -> None:
     own = Plan(
         SCHEMA,
         1.0,
-        "TAB[ADP]",
-        tables=[("sex", "smokes"), ("sex", "degree")],
-        weights={("sex", "smokes"): 3, ("sex", "degree"): 1},
+        TAB(tables=[("sex", "smokes"), ("sex", "degree")], weights={("sex", "smokes"): 3, ("sex", "degree"): 1}),
     )
     assert own.design.draws == (3, 1)
     assert Plan.from_json(own.to_json()) == own
 
 
 def test_declared_tables_of_three_attributes_are_asked_whole() -> None:
-    plan = Plan(SCHEMA, 3.0, "TAB[ADP]", tables=[("sex", "smokes", "degree")])
+    plan = Plan(SCHEMA, 3.0, TAB(tables=[("sex", "smokes", "degree")]))
     table = plan.estimate(plan.simulate(10 * JOINT, rng=2)).table("sex", "smokes", "degree")
     assert table.shape == JOINT.shape
     assert (np.abs(table.frequency - JOINT / JOINT.sum()) < 6 * table.standard_error).all()
@@ -336,7 +337,7 @@ def test_the_product_of_reports_made_apart_is_a_table_too(tmp_path) -> None:
     assert (np.abs(estimate.frequency - JOINT.sum(axis=2) / JOINT.sum()) < 6 * estimate.standard_error).all()
     plan.privatize(table, 4, to=tmp_path / "reports.parquet")
     assert np.array_equal(plan.table(tmp_path / "reports.parquet", "sex", "smokes").frequency, estimate.frequency)
-    asked_at_once = Plan(SCHEMA, 6.0, "TAB[ADP]", tables=[("sex", "smokes"), ("sex", "degree")])
+    asked_at_once = Plan(SCHEMA, 6.0, TAB(tables=[("sex", "smokes"), ("sex", "degree")]))
     assert asked_at_once.table(asked_at_once.privatize(table, rng=4), "sex", "smokes").n < estimate.n
 
 
@@ -346,7 +347,7 @@ def test_the_product_of_reports_made_apart_is_a_table_too(tmp_path) -> None:
 @pytest.mark.parametrize("method", ["SMP[ADP]", "RS+FD[GRR]", "RS+RFD[GRR]"])
 def test_reports_on_single_attributes_have_no_table_and_the_reason_is_said(method: str) -> None:
     prior = {name: np.full(len(labels), 1 / len(labels)) for name, labels in SCHEMA.items()}
-    plan = Plan(SCHEMA, 1.0, method, prior=prior if "RFD" in method else None)
+    plan = Plan(SCHEMA, 1.0, Method.named(method, prior=prior if "RFD" in method else None))
     reports = plan.privatize(people(), rng=1)
     for table in (
         lambda: plan.table(reports, "sex", "smokes"),
@@ -383,7 +384,7 @@ def test_the_law_of_smp_reports_is_the_same_for_two_tables_with_the_same_margins
         ({"tables": [("sex", "smokes", "degree"), ("degree", "sex", "smokes")]}, ParameterError),
         ({"weights": "even"}, ParameterError),
         ({"weights": {"sex × smokes": 1}}, ParameterError),
-        ({"bases": {"sex": "GRR"}}, ParameterError),
+        ({"mechanisms": {"sex": "GRR"}}, ParameterError),
         ({"method": "SMP[ADP]", "tables": [("sex", "smokes")]}, ParameterError),
         ({"method": "TAB[hybrid]"}, ParameterError),
         ({"schema": {"a": Categories(k=5000), "b": Categories(k=5000)}}, LimitError),
@@ -393,7 +394,7 @@ def test_the_law_of_smp_reports_is_the_same_for_two_tables_with_the_same_margins
 def test_tables_that_cannot_be_are_refused(settings, kind) -> None:
     options = {"schema": SCHEMA, "epsilon": 1.0, "method": "TAB[ADP]", **settings}
     with pytest.raises(kind):
-        Plan(**options)
+        planned(**options)
 
 
 def test_a_table_nobody_was_asked_about_is_an_error_when_it_is_looked_at() -> None:
@@ -420,7 +421,7 @@ def test_a_cell_tells_all_its_attributes_to_whoever_looks_for_people() -> None:
     rng = np.random.default_rng(2)
     schema = {name: [str(place) for place in range(6)] for name in "abc"}
     table = {name: rng.integers(6, size=400).astype(str) for name in schema}
-    sure = Plan(schema, 20.0, "TAB[GRR]", tables=[("a", "b", "c")])
+    sure = Plan(schema, 20.0, TAB("GRR", tables=[("a", "b", "c")]))
     # At ε = 20 the cell is sent as it is: those with a record of their own are named, of equal ones one by chance.
     records, counts = np.unique(np.array(list(table.values())), axis=1, return_counts=True)
     expected = records.shape[1] / counts.sum()

@@ -1,11 +1,13 @@
 """One default everywhere: a plan, `bruit plan` and `bruit privatize` take the same method for the same questions."""
 
+import inspect
 import json
 
 import pytest
 
 import bruit
-from bruit.collection import Plan, methods
+from bruit.collection import SMP, Method, Plan
+from bruit.collection.method import DEFAULT
 from bruit.errors import BruitError, ParameterError
 
 TWO = {"sex": ["F", "M"], "degree": ["none", "school", "college"]}
@@ -13,17 +15,17 @@ TWO = {"sex": ["F", "M"], "degree": ["none", "school", "college"]}
 
 def test_several_questions_are_sampled_with_the_best_mechanism_for_each():
     plan = Plan(TWO, epsilon=1)
-    assert plan.method == "SMP[ADP]"
+    assert str(plan.method) == "SMP[ADP]"
     assert plan == Plan(TWO, 1.0, "SMP[ADP]") == Plan(TWO, 1.0, "ADP")
     assert Plan.from_json(plan.to_json()) == plan
 
 
 def test_settings_of_sampling_go_with_the_default():
-    plan = Plan(TWO, 1.0, weights={"sex": 1, "degree": 3}, bases={"degree": "OUE"})
-    assert plan.method == "SMP[ADP]"
+    plan = Plan(TWO, 1.0, SMP(weights={"sex": 1, "degree": 3}, mechanisms={"degree": "OUE"}))
+    assert str(plan.method) == "SMP[ADP]"
     assert plan.mechanisms["degree"].name == "OUE"
     with pytest.raises(ParameterError, match="budgets belongs to SPL"):
-        Plan(TWO, 1.0, budgets={"sex": 0.5, "degree": 0.5})
+        Method.named(DEFAULT, budgets={"sex": 0.5, "degree": 0.5})
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_settings_of_sampling_go_with_the_default():
 )
 def test_one_question_has_the_mechanism_of_least_error_by_its_own_name(domain, epsilon, name):
     plan = Plan({"x": domain}, epsilon)
-    assert plan.method == plan.mechanism.name == name
+    assert str(plan.method) == plan.mechanisms["x"].name == name
     assert plan == Plan({"x": domain}, epsilon, "adp") == Plan({"x": domain}, epsilon, name)
     assert Plan.from_json(plan.to_json()) == plan
 
@@ -60,7 +62,7 @@ def test_without_an_epsilon_there_is_no_default():
 
 
 def test_the_default_has_one_place():
-    assert Plan.__dataclass_fields__["method"].default == methods.DEFAULT
+    assert inspect.signature(Plan).parameters["method"].default == DEFAULT
     assert bruit.compare(TWO, 1.0)[0].plan == Plan(TWO, 1.0)
 
 

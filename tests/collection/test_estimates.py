@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit.collection import Plan
+from bruit.collection import Method, Plan
 from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Estimate, Tally
@@ -75,6 +75,7 @@ def _check(plan, tallies, target, limit, band):
         assert ratio.max() < band[1], (name, ratio)
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("target", ["people", "population"])
 @pytest.mark.parametrize("method", METHODS)
 def test_estimates_are_unbiased_and_vary_as_stated(make, method, target):
@@ -101,6 +102,7 @@ def test_a_stated_variance_is_not_that_of_another_design(make, method):
             _check(other, moved, "people", 5.8, (0.6, 1.5))
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[ADP]", "RS+FD[ADP]", "RS+FD[OUE-r]", "RS+RFD[GRR]"])
 def test_simulated_tallies_have_the_law_of_real_ones(make, method):
     """From the joint table and from marginals: the same means and variances, attribute by attribute."""
@@ -116,6 +118,7 @@ def test_simulated_tallies_have_the_law_of_real_ones(make, method):
         _check(plan, tallies, "people", 5.8, (0.6, 1.5))
 
 
+@pytest.mark.audit
 def test_a_joint_table_keeps_what_attributes_have_to_do_with_each_other():
     """Two equal attributes: who is drawn for one is not drawn for the other, which marginals cannot tell."""
     plan = Plan({"a": ["0", "1"], "b": ["0", "1"]}, 8.0, "SMP[GRR]")
@@ -134,6 +137,7 @@ def test_a_joint_table_keeps_what_attributes_have_to_do_with_each_other():
     assert covariance({"a": [50, 50], "b": [50, 50]}) == pytest.approx(-6.25, abs=1.5)
 
 
+@pytest.mark.audit("RS+FD[OUE-z]", "RS+RFD", "SMP", share=3)
 @pytest.mark.parametrize("target", ["people", "population"])
 @pytest.mark.parametrize("method", ["SPL[GRR]", "SMP[OUE]", "RS+FD[GRR]", "RS+FD[OUE-z]", "RS+RFD[OUE-r]"])
 def test_intervals_cover_at_their_level(make, method, target):
@@ -159,7 +163,7 @@ def test_numbers_are_estimated_by_their_own_mechanisms():
         ("SPL[ADP]", None),
         ("SMP[GRR]", {"age": "piecewise", "income": "duchi"}),
     ]:
-        plan = Plan(schema, 3.0, method, bases=bases)
+        plan = Plan(schema, 3.0, Method.named(method, mechanisms=bases))
         many = {name: np.tile(column, rounds) for name, column in people.items()}
         reports = plan.privatize(many, rng=6)
         tallies = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bruit import documents
-from bruit.collection import Plan, guarantees
+from bruit.collection import Plan, files, guarantees
 from bruit.domains import Grid
 from bruit.errors import BruitError, FormatError, LimitError
 from bruit.numbers import Staircase, _by_distance
@@ -20,8 +20,8 @@ MILLION = 1_000_000
 
 def forged(plan: Plan, **changes: Any) -> str:
     """The document of a plan with other fields, sealed as a forger would."""
-    body = documents.unseal(plan.to_json(), Plan.FORMAT)
-    return documents.seal(Plan.FORMAT, {**body, **changes})
+    body = documents.unseal(plan.to_json(), files.PLAN)
+    return documents.seal(files.PLAN, {**body, **changes})
 
 
 @pytest.mark.parametrize("method", ["RS+FD[GRR]", "RS+FD[ADP]", "RS+FD[SS]", "RS+FD[OUE-z]", "RS+FD[SUE-r]"])
@@ -40,8 +40,8 @@ def test_a_plan_is_read_without_looking_for_its_epsilon_again(
 
 def test_an_epsilon_of_fakes_that_is_not_the_right_one_is_refused() -> None:
     plan = Plan({"a": LABELS, "b": LABELS}, 1.0, "RS+FD[GRR]", unit="attribute")
-    mechanisms = documents.unseal(plan.to_json(), Plan.FORMAT)["mechanisms"]
-    for epsilon in (1.0, 1.2, 19.0, 0.0, None, "1", float(plan.inner_epsilon or 0) * (1 + 1e-9)):
+    mechanisms = documents.unseal(plan.to_json(), files.PLAN)["mechanisms"]
+    for epsilon in (1.0, 1.2, 19.0, 0.0, None, "1", next(iter(plan.mechanisms.values())).epsilon * (1 + 1e-9)):
         stated = {name: {**entry, "epsilon": epsilon} for name, entry in mechanisms.items()}
         with pytest.raises(FormatError):
             Plan.from_json(forged(plan, mechanisms=stated))
@@ -142,12 +142,13 @@ def _body(chance: random.Random) -> dict[str, Any]:
     return body
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("seed", range(300))
 def test_a_document_with_anything_in_it_is_read_or_refused_with_an_error_of_ours(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guarantees, "solve", None)
-    text = documents.seal(Plan.FORMAT, _body(random.Random(seed)))
+    text = documents.seal(files.PLAN, _body(random.Random(seed)))
     try:
         plan = Plan.from_json(text)
     except BruitError:

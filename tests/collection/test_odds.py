@@ -62,7 +62,7 @@ def test_two_answers_that_messages_name_make_a_hundred() -> None:
 
 
 def test_a_number_and_hadamard_response_have_no_single_odds() -> None:
-    assert odds(Plan({"age": Grid(0, 10, cells=11)}, epsilon=1.0).mechanism) is None
+    assert odds(Plan({"age": Grid(0, 10, cells=11)}, epsilon=1.0).mechanisms["age"]) is None
     assert odds(oracle("HR", epsilon=1.0, k=5)) is None
 
 

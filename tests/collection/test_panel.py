@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 from bruit import Grid, Plan, documents
+from bruit.audit.plans import of_one_report
+from bruit.collection import Repeat, files
 from bruit.errors import DataError, DesignError, FormatError, ParameterError
 from bruit.oracles import Memory
+
+from .. import plans
 
 SCHEMA = {"sex": ["F", "M"], "colour": ["red", "green", "blue"], "city": [f"city {i}" for i in range(11)]}
 TABLE = {"sex": ["F", "M"] * 300, "colour": ["red", "green", "red"] * 200, "city": ["city 3"] * 600}
@@ -21,7 +25,7 @@ METHODS = ["SPL[GRR]", "SPL[OUE]", "SMP[GRR]", "SMP[ADP]", "SMP[OLH]"]
 
 
 def planned(method="SMP[ADP]", schema=SCHEMA, **settings):
-    return Plan(schema, 1.0, method, **{"epoch_epsilon": 2.0, "rounds": 12, "epochs": 4, **settings})
+    return plans.planned(schema, 1.0, method, **{"epoch_epsilon": 2.0, "rounds": 12, "epochs": 4, **settings})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -61,7 +65,7 @@ def test_the_epsilon_of_several_rounds_equals_brute_force_over_whole_records():
         split, sample = planned("SPL[GRR]", schema), planned("SMP[GRR]", schema)
         largest = {"SPL": Fraction(1), "SMP": Fraction(1)}
         laws = {
-            (plan.kind, name, code): joint(plan, name, code, rounds)
+            (plan.method.kind, name, code): joint(plan, name, code, rounds)
             for plan in (split, sample)
             for name in schema
             for code in range(len(schema[name]))
@@ -107,10 +111,10 @@ def test_a_plan_with_rounds_is_read_back_and_differs_from_one_without(method):
 )
 def test_a_document_whose_rounds_and_promises_disagree_is_refused(change):
     plan = planned()
-    body = documents.unseal(plan.to_json(), Plan.FORMAT)
+    body = documents.unseal(plan.to_json(), files.PLAN)
     body["panel"] = {**body["panel"], **change}
     with pytest.raises(FormatError):
-        Plan.from_json(documents.seal(Plan.FORMAT, body))
+        Plan.from_json(documents.seal(files.PLAN, body))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_a_document_whose_rounds_and_promises_disagree_is_refused(change):
     [
         ({"method": "RS+FD[GRR]"}, "one report per epoch"),
         ({"epoch_epsilon": None}, "epoch_epsilon=2.0"),
-        ({"rounds": None}, "rounds=12"),
+        ({"rounds": None}, r"Repeat\(12, epochs=4"),
         ({"epoch_epsilon": 0.9}, "at least the epsilon of one report"),
         ({"rounds": 0}, "rounds must be"),
         ({"schema": {"age": Grid(0, 90), "sex": ["F", "M"]}}, "'age' is asked for as a number"),
@@ -266,7 +270,10 @@ def test_a_twin_that_draws_the_attribute_anew_in_every_round_passes_the_epsilon_
 
 def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_too():
     plan = Plan(
-        {"smokes": ["no", "yes"], "school": ["A", "B"]}, 1.0, public=["school"], epoch_epsilon=2.0, rounds=3, epochs=2
+        {"smokes": ["no", "yes"], "school": ["A", "B"]},
+        1.0,
+        public=["school"],
+        repeat=Repeat(3, epochs=2, epoch_epsilon=2.0),
     )
     memos = plan.panel.memoize({"smokes": ["no", "yes"] * 30, "school": ["A"] * 20 + ["B"] * 40}, rng=1)
     tallies = [plan.tally(plan.panel.answer(memos, rng=number)) for number in (1, 2, 3)]
@@ -284,7 +291,7 @@ def test_a_panel_sends_what_is_public_in_clear_in_every_round_and_its_card_does_
 
 def following(method="GRR", schema=None, epsilon=0.9, **settings):
     rest = {"epoch_epsilon": 1.0, "rounds": 3, "epochs": 2, "follow_changes": True, **settings}
-    return Plan(schema or {"colour": SCHEMA["colour"]}, epsilon, method, **rest)
+    return plans.planned(schema or {"colour": SCHEMA["colour"]}, epsilon, method, **rest)
 
 
 def test_what_holds_for_any_two_histories_is_the_guarantee_and_the_claim_of_the_literature_is_not():
@@ -309,7 +316,7 @@ def test_what_holds_for_any_two_histories_is_the_guarantee_and_the_claim_of_the_
 def test_a_plan_that_follows_changes_is_read_back_and_is_another_plan():
     plan, without = following(), following(follow_changes=False)
     assert Plan.from_json(plan.to_json()) == plan
-    assert Plan.from_json(plan.to_json()).follow_changes
+    assert Plan.from_json(plan.to_json()).repeat.follow_changes
     assert plan.digest != without.digest
     assert "follow_changes" not in without.to_json()
 
@@ -319,10 +326,10 @@ def test_a_plan_that_follows_changes_is_read_back_and_is_another_plan():
     [*({"follow_changes": value} for value in (False, None, "yes", 1, [True])), {"rounds": "3"}, {"epoch_epsilon": 0}],
 )
 def test_a_document_of_one_question_whose_rounds_are_not_what_it_promises_is_refused(change):
-    body = documents.unseal(following().to_json(), Plan.FORMAT)
+    body = documents.unseal(following().to_json(), files.PLAN)
     body["panel"] = {**body["panel"], **change}
     with pytest.raises(FormatError):
-        Plan.from_json(documents.seal(Plan.FORMAT, body))
+        Plan.from_json(documents.seal(files.PLAN, body))
 
 
 @pytest.mark.parametrize(
@@ -370,7 +377,7 @@ def test_a_memory_of_a_plan_has_a_memo_for_every_value_and_takes_the_old_one_aga
 
 def test_tables_are_not_asked_again():
     with pytest.raises(ParameterError, match="Tables are asked once"):
-        Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "TAB[ADP]", epoch_epsilon=2.0, rounds=3)
+        Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "TAB[ADP]", repeat=Repeat(3, epoch_epsilon=2.0))
 
 
 def test_an_audit_of_a_plan_with_rounds_is_about_one_report():
@@ -379,13 +386,13 @@ def test_an_audit_of_a_plan_with_rounds_is_about_one_report():
     plan = planned("SMP[GRR]", {"a": ["0", "1"], "b": ["x", "y", "z"]})
     audit = exact_plan(plan)
     assert audit.holds
-    assert audit.stated == plan.guarantees["report"].epsilon == plan.guarantee_of_a_report().epsilon
+    assert audit.stated == plan.guarantees["report"].epsilon == of_one_report(plan).epsilon
     assert audit.stated <= 1.0 < plan.guarantee.epsilon
 
 
 def test_a_file_of_a_round_has_what_is_sent_in_clear(tmp_path):
     schema = {"smokes": ["no", "yes"], "school": ["A", "B"]}
-    plan = Plan(schema, 1.0, public=["school"], epoch_epsilon=2.0, rounds=3)
+    plan = Plan(schema, 1.0, public=["school"], repeat=Repeat(3, epoch_epsilon=2.0))
     rows = [f"{number},{'yes' if number % 3 else 'no'},{'A' if number < 6 else 'B'}" for number in range(20)]
     (tmp_path / "people.csv").write_text("\n".join(["id,smokes,school", *rows]))
     memory = Memory.create(tmp_path / "memory.json", plan)

@@ -11,9 +11,9 @@ import pytest
 
 import bruit
 from bruit import documents
-from bruit.collection import Plan
+from bruit.collection import SPL, TAB, Plan, Repeat, SMPk
 from bruit.domains import Dates
-from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError
+from bruit.errors import BruitError, DataError, DataTypeError, DesignError, FormatError, ParameterTypeError
 
 PLAN = Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
 
@@ -30,7 +30,7 @@ def test_a_plan_asks_counts_and_estimates():
 def test_the_guarantee_is_the_same_for_the_attribute_and_the_person():
     for unit in ("person", "attribute"):
         assert PLAN.guarantees[unit].neighbours == unit
-        assert PLAN.guarantees[unit].epsilon == PLAN.mechanism.guarantee.epsilon
+        assert PLAN.guarantees[unit].epsilon == next(iter(PLAN.mechanisms.values())).guarantee.epsilon
     assert PLAN.guarantee == PLAN.guarantees["person"]
     assert set(PLAN.guarantees) == {"person", "attribute"}
 
@@ -48,7 +48,7 @@ def test_a_plan_survives_the_round_trip(plan):
     again = Plan.from_json(plan.to_json())
     assert again == plan
     assert again.digest == plan.digest
-    assert again.mechanism == plan.mechanism
+    assert again.mechanisms == plan.mechanisms
     assert hash(again) == hash(plan)
 
 
@@ -147,15 +147,58 @@ def test_dates_stand_beside_other_attributes():
     ("old", "new"),
     {
         "d": "len(plan.schema)",
-        "oracle": "plan.mechanism",
+        "oracle": "plan.mechanisms[name]",
         "strata": "plan.records.size",
         "memoize": "plan.panel.memoize(…)",
         "series": "plan.panel.series(…)",
+        "mechanism": "plan.mechanisms[name]",
+        "kind": "plan.method.kind",
+        "private": "without_public(plan)",
+        "bases": "plan.method.mechanisms",
+        "budgets": "plan.method.budgets",
+        "epochs": "plan.repeat.epochs",
+        "inner_epsilon": "plan.mechanisms[name].epsilon",
+        "as_published": 'RSFD("GRR", published=True)',
     }.items(),
 )
 def test_what_a_plan_had_once_says_what_to_write_now(old, new):
-    with pytest.raises(AttributeError, match=re.escape(new)):
-        getattr(PLAN, old)
+    for owner in (PLAN, Plan):
+        with pytest.raises(AttributeError, match=re.escape(new)):
+            getattr(owner, old)
+
+
+@pytest.mark.parametrize(
+    ("option", "new"),
+    {
+        "budgets": "SPL(",
+        "weights": "SMP(",
+        "prior": "RSRFD(",
+        "tables": "TAB(",
+        "bases": "mechanisms=",
+        "published": "published=True",
+        "rounds": "repeat=Repeat(12, epochs=4, epoch_epsilon=2.0)",
+        "epochs": "repeat=Repeat(",
+        "epoch_epsilon": "repeat=Repeat(",
+        "follow_changes": "repeat=Repeat(",
+    }.items(),
+)
+def test_an_option_that_moved_is_answered_with_its_new_place(option, new):
+    with pytest.raises(ParameterTypeError, match=re.escape(new)):
+        Plan({"x": ["0", "1"]}, 1.0, **{option: None})
+
+
+def test_an_option_that_never_was_is_an_error_as_everywhere():
+    with pytest.raises(TypeError, match="nothing"):
+        Plan({"x": ["0", "1"]}, 1.0, nothing=1)
+
+
+def test_a_plan_is_made_again_of_what_it_has():
+    for method in ("SMP[ADP]", SPL("GRR", budgets={"a": 0.25, "b": 0.75}), TAB(weights="neyman"), SMPk()):
+        plan = Plan({"a": ["0", "1"], "b": ["x", "y", "z"]}, 1.0, method)
+        assert Plan(plan.schema, plan.epsilon, plan.method, unit=plan.unit) == plan
+        assert Plan(plan.schema, plan.epsilon, plan.method).method == plan.method
+    panel = Plan({"a": ["0", "1"]}, 1.0, repeat=Repeat(3, epoch_epsilon=2))
+    assert Plan(panel.schema, panel.epsilon, panel.method, repeat=panel.repeat) == panel
 
 
 def test_what_a_plan_never_had_is_missing_as_everywhere():

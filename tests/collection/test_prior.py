@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bruit
-from bruit.collection import Plan, learnt_prior, prior
+from bruit.collection import RSRFD, Plan, learnt_prior, prior
 from bruit.errors import BudgetError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy import Ledger
 from bruit.privacy.composition import sequential
@@ -38,7 +38,7 @@ def test_a_learnt_prior_is_booked_once_for_all_attributes_of_its_plan(answers, l
 
 
 def test_who_is_asked_again_pays_for_both_rounds_and_other_people_for_one(answers, ledger):
-    later = Plan(SCHEMA, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
+    later = Plan(SCHEMA, 1.0, RSRFD("GRR", prior=learnt_prior(answers, ledger=ledger)))
     ledger.spend(later.guarantee, "the same people")
     both = sequential([EARLIER.guarantee, later.guarantee])
     assert ledger.spent == both
@@ -59,7 +59,7 @@ def test_both_rounds_together_tell_the_same_person_apart_by_exactly_the_sum_of_t
     for told in itertools.product(range(2), repeat=2):
         own = first.tally({name: np.array([code], np.uint8) for name, code in zip(schema, told, strict=True)})
         prior = learnt_prior(first.estimate(own + others))
-        second = Plan(schema, 1.0, "RS+RFD[GRR]", prior=prior)
+        second = Plan(schema, 1.0, RSRFD("GRR", prior=prior))
         for record, law in exact.law(second).items():
             for reports, chance in law.items():
                 joint[record][told, reports] = exact.law(first)[record][told] * chance
@@ -104,7 +104,7 @@ def test_noisy_counts_of_a_release_make_a_prior_and_are_booked_where_they_are_re
     assert prior["a"][0] == pytest.approx(0.97 * 0.9 + 0.015, abs=0.05)
     assert prior["b"] == pytest.approx([0.98, 0.01, 0.01], abs=0.05)
     assert min(min(shares) for shares in prior.values()) >= 0.01
-    assert Plan(SCHEMA, 1.0, "RS+RFD[GRR]", prior=prior).guarantee.epsilon <= 1.0
+    assert Plan(SCHEMA, 1.0, RSRFD("GRR", prior=prior)).guarantee.epsilon <= 1.0
     with pytest.raises(ParameterError, match="give the ledger to the release"):
         learnt_prior(counted, ledger=Ledger(epsilon=9.0))
 

@@ -8,6 +8,7 @@ import pytest
 from bruit import Plan
 from bruit.audit.plans import empirical_plan, exact_plan
 from bruit.cards import Card
+from bruit.collection.plan import without_public
 from bruit.domains import Attribute, Categories, Schema
 from bruit.errors import DataError, DisclosureWarning, FormatError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
@@ -30,7 +31,7 @@ def several(method: str) -> Plan:
 def test_epsilon_is_that_of_the_plan_without_what_is_sent_in_clear(method: str) -> None:
     plan, alone = several(method), Plan(SCHEMA, 1.0, method)
     assert plan.guarantees == alone.guarantees
-    assert plan.private == alone
+    assert without_public(plan) == alone
     assert plan.digest != alone.digest
     assert exact_plan(plan).ratio == exact_plan(alone).ratio
 
@@ -43,8 +44,8 @@ def test_a_stratum_is_counted_as_its_people_alone_would_be(method: str) -> None:
     for school in "ABC":
         for year in (1, 2):
             rows = (table["school"] == school) & (table["year"] == year)
-            own = plan.private.count({name: reports[name][rows] for name in plan.private.form})
-            expected = plan.private.estimate(own)
+            own = without_public(plan).count({name: reports[name][rows] for name in without_public(plan).form})
+            expected = without_public(plan).estimate(own)
             for name in SCHEMA:
                 assert groups[school, year][name].n == expected[name].n
                 assert np.array_equal(groups[school, year][name].frequency, expected[name].frequency)
@@ -59,7 +60,9 @@ def test_all_strata_together_are_the_plan_without_them_and_tallies_add(method: s
     halves = [{name: column[part] for name, column in reports.items()} for part in (slice(200), slice(200, None))]
     assert plan.tally(halves[0]) + plan.tally(halves[1]) == whole
     assert Tally.from_json(whole.to_json()) == whole
-    alone = plan.private.estimate(plan.private.count({name: reports[name] for name in plan.private.form}))
+    alone = without_public(plan).estimate(
+        without_public(plan).count({name: reports[name] for name in without_public(plan).form})
+    )
     for name in SCHEMA:
         assert np.array_equal(plan.estimate(whole)[name].frequency, alone[name].frequency)
 
@@ -124,7 +127,7 @@ def test_a_mechanism_with_a_column_in_clear_is_a_plan() -> None:
     plan = Plan({"x": oracle}, public={"school": ["A", "B"]})
     table = {"x": ["a", "b"] * 20, "school": ["A", "B"] * 20}
     assert plan.estimate(plan.tally(plan.privatize(table, rng=1))).by("school")["A"]["x"].n == 20
-    assert plan.private == Plan({"x": oracle})
+    assert without_public(plan) == Plan({"x": oracle})
 
 
 def test_a_card_asks_for_what_is_sent_in_clear_and_its_reports_are_counted() -> None:

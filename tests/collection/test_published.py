@@ -7,7 +7,7 @@ import pytest
 
 import bruit
 from bruit.audit import empirical
-from bruit.collection import Plan
+from bruit.collection import RSFD, Method, Plan
 
 #: Mean squared errors on UCI Nursery for ε = ln 2 … ln 7, read off the figures of Arcolezi et al. (2021).
 NURSERY = {
@@ -36,7 +36,7 @@ def _schema(d, k):
 
 def test_an_audit_certifies_that_the_published_calibration_does_not_hold_for_a_person():
     """At nominal ε = 1 with three attributes the person really has 1.82; more than 1.6 of it is certified."""
-    plan = Plan.as_published(_schema(3, 2), 1.0, "RS+FD[GRR]")
+    plan = Plan(_schema(3, 2), 1.0, RSFD("GRR", published=True))
     found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=60_000, level=0.999, rng=5)
     assert found.epsilon_lower > 1.6
     assert not found.passes(bruit.Guarantee(epsilon=1.0, neighbours="person"))
@@ -44,7 +44,7 @@ def test_an_audit_certifies_that_the_published_calibration_does_not_hold_for_a_p
 
 
 def test_an_audit_finds_it_in_bits_too_where_the_worst_reports_are_rarer():
-    plan = Plan.as_published(_schema(3, 2), 1.0, "RS+FD[OUE-z]")
+    plan = Plan(_schema(3, 2), 1.0, RSFD("OUE-z", published=True))
     found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=60_000, level=0.999, rng=5)
     assert 1.1 < found.epsilon_lower <= plan.guarantee.epsilon
 
@@ -62,7 +62,7 @@ def test_an_audit_of_the_default_plan_never_passes_what_it_states(method, least)
 @pytest.mark.parametrize("published", [False, True])
 def test_audits_of_a_million_draws_agree_with_the_exact_figures(published):
     for k in (2, 3):
-        plan = Plan(_schema(3, k), 1.0, "RS+FD[GRR]", published=published)
+        plan = Plan(_schema(3, k), 1.0, RSFD("GRR", published=published))
         stated = plan.guarantee.epsilon
         found = empirical(_sampler(plan), (0, 0, 0), (1, 1, 1), trials=1_000_000, level=0.999, rng=6)
         assert 0.92 * stated < found.epsilon_lower <= stated
@@ -97,7 +97,7 @@ def test_nursery_has_the_sizes_of_the_paper(nursery):
 @pytest.mark.parametrize("method", ["RS+FD[GRR]", "RS+FD[OUE-z]"])
 def test_a_few_runs_already_come_near_the_published_errors(nursery, method):
     schema, counts, truth = nursery
-    plan = Plan.as_published(schema, math.log(3), method)
+    plan = Plan(schema, math.log(3), Method.named(method, published=True))
     assert _mean_squared_error(plan, truth, counts, 20, 1) == pytest.approx(NURSERY[method][1], rel=0.3)
 
 
@@ -106,5 +106,5 @@ def test_a_few_runs_already_come_near_the_published_errors(nursery, method):
 @pytest.mark.parametrize("method", NURSERY)
 def test_the_published_errors_on_nursery_are_reproduced_within_fifteen_per_cent(nursery, method, place):
     schema, counts, truth = nursery
-    plan = Plan.as_published(schema, math.log(2 + place), method)
+    plan = Plan(schema, math.log(2 + place), Method.named(method, published=True))
     assert _mean_squared_error(plan, truth, counts, 100, 7) == pytest.approx(NURSERY[method][place], rel=0.15)

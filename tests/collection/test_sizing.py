@@ -80,6 +80,7 @@ def test_power_and_epsilon_are_found_back() -> None:
         assert compare_groups(0.3, 0.2, people=people, power=0.8)[design].epsilon == pytest.approx(1.0, abs=2e-3)
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("design", ["joint", "split"])
 def test_the_variance_of_a_difference_is_the_one_observed(design: str) -> None:
     """Collections of people of whom the group is random; false alarm below 1e-6 by the χ² law of a variance."""

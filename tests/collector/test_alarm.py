@@ -29,7 +29,8 @@ PLANS = {
 def test_the_chance_of_a_false_alarm_is_below_its_promise_for_every_population(epsilon, n) -> None:
     """Exactly, over all outcomes of a yes or no: the count of yes is a sum of two binomial variables."""
     plan = bruit.Plan({"a": ["no", "yes"]}, epsilon=epsilon)
-    p, q = float(plan.mechanism.p), float(plan.mechanism.q)
+    mechanism = plan.mechanisms["a"]
+    p, q = float(mechanism.p), float(mechanism.q)
     alarms = np.array([bool(deviations(plan, [_tally(plan, yes, n)])) for yes in range(n + 1)])
     for true in {0, 1, n // 3, n // 2, n}:
         law = np.convolve(binom.pmf(range(true + 1), true, p), binom.pmf(range(n - true + 1), n - true, q))
@@ -90,7 +91,7 @@ def test_forged_reports_move_no_estimate_further_than_is_said(name) -> None:
     for seed in range(6):
         one = {attribute: [values[seed % len(values)]] * m for attribute, values in labels.items()}
         forged = plan.privatize(one, rng=seed)
-        if plan.kind == "SMP":  # on the same attributes as before, so that the number of reports on each stays
+        if plan.method.kind == "SMP":  # on the same attributes as before, so that the number of reports on each stays
             reports["attribute"][:m] = forged["attribute"]
             reports["report"][:m] = 0
         mixed = {column: np.concatenate([forged[column], values[m:]]) for column, values in reports.items()}

@@ -34,7 +34,7 @@ from ..surveys import ALCOHOL, opened_in
 COMMANDS = {
     "results": ("results", "NAME", "--store", "STORE"),
     "export": ("export", "NAME", "--to", "OUT/export", "--store", "STORE"),
-    "close": ("close", "NAME", "--store", "STORE"),
+    "close": ("close", "NAME", "--no-all", "--store", "STORE"),
     "delete": ("delete", "NAME", "--yes", "--store", "STORE"),
     "links": ("links", "NAME", "--number", "2", "--address", "https://x", "--store", "STORE", "--slips", "OUT/s.html"),
     "backup": ("backup", "OUT/copy.sqlite", "--store", "STORE"),
@@ -364,10 +364,10 @@ def test_the_check_of_tables_sees_a_trigger_that_would_run(place, good, monkeypa
     monkeypatch.setattr(sqlite_module, "_check", lambda *_: None)
     path = afresh(place, good)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("CREATE TRIGGER t AFTER UPDATE ON surveys BEGIN DELETE FROM tallies; END")
+        connection.execute("CREATE TRIGGER t AFTER UPDATE ON surveys BEGIN DELETE FROM ids; END")
     assert refusal(place, "close", "alcohol") is None
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM tallies").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM ids").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("seed", range(4))

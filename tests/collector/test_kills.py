@@ -228,6 +228,7 @@ def _grown(store, desk: Desk, first: int, number: int, size) -> int:
     return asyncio.run(grown())
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("leaks", [False, True])
 def test_memory_does_not_grow_with_the_number_of_reports(tmp_path, opened, survey_file, monkeypatch, leaks) -> None:
     """The control keeps what is read of every report, as a cache would, and must fail."""

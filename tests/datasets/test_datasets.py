@@ -235,6 +235,7 @@ def test_the_checksum_is_that_of_the_bundled_file(data: datasets.Dataset) -> Non
     assert data.checksum == data.entry.checksum == hashlib.sha256(packed).hexdigest()
 
 
+@pytest.mark.audit(share=3)
 def test_a_bundled_file_that_was_changed_is_refused(data: datasets.Dataset) -> None:
     packed = (FILES / f"{data.name}.csv.xz").read_bytes()
     text = lzma.decompress(packed)

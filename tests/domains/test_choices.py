@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from bruit import Plan
-from bruit.domains import Attribute, Choices, Schema
+from bruit.domains import Attribute, MultiChoice, Schema
 from bruit.domains.declare import question
 from bruit.errors import DataError, MissingError, ParameterError, ParameterTypeError
 
-SPORTS = Choices(["run", "swim", "ski"])
+SPORTS = MultiChoice(["run", "swim", "ski"])
 VALUES = ["run;ski", "swim", " ski ; run", "ski"]
 EXPECTED = {"sports: run": [1, 0, 1, 0], "sports: swim": [0, 1, 0, 0], "sports: ski": [1, 0, 1, 1]}
 
 
-def encoded(values, choices: Choices = SPORTS) -> dict[str, list[int]]:
+def encoded(values, choices: MultiChoice = SPORTS) -> dict[str, list[int]]:
     return {name: codes.tolist() for name, codes in Schema({"sports": choices}).encode({"sports": values}).items()}
 
 
@@ -62,7 +62,7 @@ def test_an_empty_entry_is_refused_or_means_nothing_as_declared() -> None:
     with pytest.raises(MissingError, match='empty="none"'):
         encoded(["run", None])
     assert encoded([[], "run"])["sports: run"] == [0, 1]
-    loose = Choices(["run", "swim", "ski"], empty="none")
+    loose = MultiChoice(["run", "swim", "ski"], empty="none")
     assert encoded(["run", None, "", float("nan")], loose)["sports: run"] == [1, 0, 0, 0]
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_among_the_choices_is_an_error_that_does_not_show_it() -> No
 
 def test_choices_are_spelt_in_brackets_and_written_in_documents() -> None:
     assert question("sports=[run,swim,ski]").domain == SPORTS
-    schema = Schema({"sports": Choices(["run", "swim"], "|", "none")})
+    schema = Schema({"sports": MultiChoice(["run", "swim"], "|", "none")})
     assert Schema.from_json(schema.to_json()) == schema
     assert schema["sports: run"].column == "sports"
 
@@ -82,11 +82,11 @@ def test_choices_are_spelt_in_brackets_and_written_in_documents() -> None:
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
-        (lambda: Choices(["run"]), ParameterError),
-        (lambda: Choices(["run;ski", "swim"]), ParameterError),
-        (lambda: Choices([1, 2]), ParameterTypeError),
-        (lambda: Choices(["a", "b"], separator=" "), ParameterTypeError),
-        (lambda: Choices(["a", "b"], empty="drop"), ParameterError),
+        (lambda: MultiChoice(["run"]), ParameterError),
+        (lambda: MultiChoice(["run;ski", "swim"]), ParameterError),
+        (lambda: MultiChoice([1, 2]), ParameterTypeError),
+        (lambda: MultiChoice(["a", "b"], separator=" "), ParameterTypeError),
+        (lambda: MultiChoice(["a", "b"], empty="drop"), ParameterError),
         (lambda: Attribute("a", ["0", "1"], column=3), ParameterTypeError),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bruit import Ledger, Plan, numbers, oracles
-from bruit.domains import OTHER_LABEL, Bins, Categories, Choices, Chosen, Dates, Grid, Interval, Scale, Schema
+from bruit.domains import OTHER_LABEL, Bins, Categories, Chosen, Dates, Grid, Interval, MultiChoice, Scale, Schema
 from bruit.domains.declare import question, questions
 from bruit.domains.domain import DictionaryColumn
 from bruit.domains.outside import clamping, with_outside
@@ -74,7 +74,7 @@ def test_what_is_declared_is_kept_and_the_rest_is_clamped_in_releases() -> None:
     assert clamping(Grid(0, 4, outside="refuse")).outside == "refuse"
     assert clamping(Categories(k=2)).outside is None
     assert with_outside(Scale(labels=["low", "high"]), "other").size == 2
-    assert with_outside(Chosen("run", Choices(("run", "swim"))), "refuse").outside is None
+    assert with_outside(Chosen("run", MultiChoice(("run", "swim"))), "refuse").outside is None
     with pytest.raises(ParameterError, match="cannot be here"):
         Scale(labels=["low", "high", ...])  # type: ignore[arg-type]
 

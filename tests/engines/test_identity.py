@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import Plan, engines
+from bruit.collection import Repeat
 from bruit.engines import batch as batching
 from bruit.engines import identity
 from bruit.errors import BruitError, DataError
@@ -21,7 +22,7 @@ from bruit.oracles import Memory
 from bruit.releases import Count, Person, Release
 
 RELEASE = Release(Count(epsilon=1.0), person=Person("u", rows=1, missing="drop"))
-PANEL = Plan({"zone": ["a", "b"]}, 1.0, epoch_epsilon=2.0, rounds=3)
+PANEL = Plan({"zone": ["a", "b"]}, 1.0, repeat=Repeat(3, epoch_epsilon=2.0))
 #: Types of floats, and from where each loses whole numbers.
 LIMITS = {np.float16: 2**11, np.float32: 2**24, np.float64: 2**53}
 

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bruit
-from bruit.collection import Plan
+from bruit.collection import Method, Plan
 from bruit.engines import reports as reading
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError
 from bruit.oracles import LocalHashing, RandomizedResponse, UnaryEncoding
@@ -210,6 +210,7 @@ def test_a_line_of_a_gigabyte_takes_no_more_memory_than_a_few_blocks() -> None:
     assert most < 16 * reading.BLOCK
 
 
+@pytest.mark.audit
 def test_memory_does_not_grow_with_honest_or_blank_lines() -> None:
     for line in (b"1\n", b"\n"):
         found, most = peak(lambda line=line: counted(Long(line * (1 << 19), 64)))
@@ -438,7 +439,7 @@ NUMBERS = {name: bruit.numbers.number(name, epsilon=1.0, bounds=(0, 20)) for nam
 SCHEMA = {"a, quoted": ["0", "1"], "2020": ["0", "1", "2"], 'two\nlines "é"': ["0", "1"]}
 PRIOR = {name: [1 / len(labels)] * len(labels) for name, labels in SCHEMA.items()}
 PLANS = {
-    method: Plan(SCHEMA, 2.0, method, prior=PRIOR if method.startswith("RS+RFD") else None)
+    method: Plan(SCHEMA, 2.0, Method.named(method, prior=PRIOR if method.startswith("RS+RFD") else None))
     for method in (
         *("SPL[GRR]", "SPL[OLH]", "SPL[OUE]", "SPL[SS]", "SPL[ADP]", "SMP[GRR]", "SMP[OLH]", "SMP[OUE]", "SMP[ADP]"),
         *("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[OUE-r]", "RS+FD[SS]", "RS+FD[ADP]"),
@@ -476,6 +477,7 @@ def test_what_privatize_writes_is_what_tally_reads(
     assert plan.tally("-") == expected
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("name", [*ORACLES, *NUMBERS, *PLANS])
 def test_valid_reports_are_those_that_are_not_refused(name: str) -> None:
     design = {**ORACLES, **NUMBERS, **PLANS}[name]
@@ -484,9 +486,9 @@ def test_valid_reports_are_those_that_are_not_refused(name: str) -> None:
     n = 400
     junk = {}
     for column, form in forms.items():
-        raw = rng.integers(0, 256, (n, form.size or form.dtype.itemsize), np.uint8)
+        raw = rng.integers(0, 256, (n, form.size), np.uint8)
         raw[: n // 2] &= 3
-        junk[column] = form.from_bytes(raw) if form.size else raw.view(form.dtype)[:, 0]
+        junk[column] = form.from_bytes(raw) if form.is_bytes else raw.view(form.dtype)[:, 0]
     given = junk if isinstance(design, Plan) else junk["r"]
     valid = design.valid(given)
     alone = [

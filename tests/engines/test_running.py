@@ -265,6 +265,7 @@ def test_metadata_must_be_texts() -> None:
         engines.map(numbers(1), [], pass_on, metadata={"n": 1})  # type: ignore[dict-item]
 
 
+@pytest.mark.audit
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     code = """
     import pyarrow as pa, pyarrow.parquet as pq

@@ -197,6 +197,7 @@ def expected(table: dict[str, list[Any]]) -> dict[str, Any]:
     return {"counts": counts, "reports": SURVEY.privatize(table["answer"], rng=11)}
 
 
+@pytest.mark.audit(share=3)
 def test_every_engine_gives_the_same_counts_and_the_same_seeded_reports(source: Any, expected: dict[str, Any]) -> None:
     counts: list[np.ndarray] = []
     seen: list[tuple[int, int | None]] = []

@@ -21,6 +21,8 @@ from bruit.estimation.possible import nearest_possible
 from bruit.estimation.support import SupportModel
 from bruit.oracles import LocalHashing, Repeated
 
+from ..plans import planned
+
 TARGETS = ("population", "people")
 ORACLES = ("Warner", "GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR")
 METHODS = (
@@ -176,7 +178,7 @@ class Stated:
 def plan_estimates(method: str, epsilons: Any, people: Any, seeds: int) -> Iterator[Any]:
     """What follows from few reports, drawn and all equal: attributes, means, tables, cells and differences."""
     for epsilon, n, seed, target in itertools.product(epsilons, people, range(seeds), TARGETS):
-        plan = bruit.Plan(SCHEMA, epsilon, method, **({"prior": PRIOR} if "RFD" in method else {}))
+        plan = planned(SCHEMA, epsilon, method, **({"prior": PRIOR} if "RFD" in method else {}))
         some = {name: values[:n] for name, values in PEOPLE.items()}
         reports = plan.privatize(some, rng=seed)
         single = plan.tally(plan.privatize({name: values[:1] for name, values in PEOPLE.items()}, rng=seed))

@@ -62,6 +62,7 @@ def test_an_example_opens_as_a_notebook_and_begins_with_a_title() -> None:
         assert lines.count("# %%") >= 4
 
 
+@pytest.mark.audit
 def test_an_example_ends_well_without_a_warning_and_in_seconds(ran: tuple[str, Ran]) -> None:
     _, done = ran
     assert done.run.returncode == 0, done.run.stderr
@@ -69,6 +70,7 @@ def test_an_example_ends_well_without_a_warning_and_in_seconds(ran: tuple[str, R
     assert done.seconds < MOST
 
 
+@pytest.mark.audit
 def test_an_example_writes_to_the_given_folder_only(ran: tuple[str, Ran]) -> None:
     name, done = ran
     written = sorted(path.name for path in done.out.iterdir())

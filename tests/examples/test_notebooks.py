@@ -79,6 +79,7 @@ def test_a_cell_that_fails_stops_the_tool_and_is_named(tool: ModuleType) -> None
         tool.notebook("# %%\nx = 1\n\n# %%\nx / 0\n")
 
 
+@pytest.mark.audit
 def test_the_student_project_runs_with_fewer_people() -> None:
     few = {"EXAMPLES_PEOPLE": "600", "EXAMPLES_RUNS": "2", "EXAMPLES_SURVEYS": "5"}
     script = str(ROOT / "examples" / "student_project.py")

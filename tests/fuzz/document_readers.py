@@ -19,8 +19,9 @@ from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, writ
 
 from bruit import Plan, documents, numbers, oracles
 from bruit.cards import Card
+from bruit.collection import RSFD, RSRFD, SMP, SPL, TAB, Repeat
 from bruit.collection.prior import read_prior
-from bruit.domains import Bins, Categories, Choices, Dates, Grid, Scale, Schema
+from bruit.domains import Bins, Categories, Dates, Grid, MultiChoice, Scale, Schema
 from bruit.domains.declare import number_question, question
 from bruit.domains.schema import Attribute, domain_from_dict
 from bruit.engines.parquet import metadata_of
@@ -64,7 +65,7 @@ SCHEMA: dict[str, Any] = {
     "agree": Scale(labels=["no", "hardly", "yes"]),
     "code": Categories(k=5, missing="category", outside="other"),
     "pay": Bins([0, 10, 20.5]),
-    "sports": Choices(["run", "swim"]),
+    "sports": MultiChoice(["run", "swim"]),
 }
 SMALL = {"smokes": ["no", "yes"], "age": ["young", "old", "very old"]}
 ROWS = {"smokes": ["no", "yes"] * 4, "age": [18, 20, 30, 39] * 2, "wage": [1.5, 2.0, 0.0, 9.0] * 2, "who": [1, 2] * 4}
@@ -150,7 +151,7 @@ share = 0.2
 #: Which functions each reader goes through, as module:name.
 COVERS: dict[str, tuple[str, ...]] = {
     "plan": ("collection/plan:Plan.from_json", "collection/files:_digest"),
-    "card": ("cards/card:Card.read", "cards/question:Question.from_dict"),
+    "card": ("cards/card:Card.read", "cards/question:CardQuestion.from_dict"),
     "tally": ("estimation/tally:Tally.from_json", "estimation/tally:Tally.from_dict"),
     "bytes of a tally": ("estimation/tally:Tally.from_bytes",),
     "schema": ("domains/schema:Schema.from_json", "domains/schema:Schema.from_list"),
@@ -192,7 +193,7 @@ ELSEWHERE: dict[str, str] = {
     "documents:parse_toml": "what every reader of TOML goes through",
     "collector/desk:_read": "the texts of a survey in a store, which are read as the survey is",
     "pages/texts:_shipped": "texts that come with bruit",
-    "engines/form:Form.from_bytes": "reports, a row at a time",
+    "laws/form:Form.from_bytes": "reports, a row at a time",
     "entropy:TaskKey.from_bytes": "a key of fixed length",
     "testing/tallies:check_round_trip": "what it wrote itself",
 }
@@ -231,7 +232,7 @@ def plans() -> list[Plan]:
     reals = [Plan({"a": Grid(0, 7)}, 1.0, name) for name in numbers.NAMES]
     several = [Plan(SMALL, 1.0, f"{kind}[{base}]") for kind in ("SPL", "SMP") for base in ("GRR", "OUE", "ADP")]
     faked = [Plan(SMALL, 1.0, f"RS+FD[{base}]") for base in ("GRR", "SUE-r", "OLH", "SS", "PGR", "ADP")]
-    tabled = Plan(SMALL | {"sex": ["F", "M"]}, 1.0, "TAB[GRR]", tables=[("smokes", "sex"), ("age", "sex")])
+    tabled = Plan(SMALL | {"sex": ["F", "M"]}, 1.0, TAB("GRR", tables=[("smokes", "sex"), ("age", "sex")]))
     mixed = {name: domain for name, domain in SCHEMA.items() if name != "age"}
     return [
         *categories,
@@ -240,18 +241,18 @@ def plans() -> list[Plan]:
         *faked,
         Plan(SMALL, 1.0, "RS+FD[OUE-z]", unit="attribute"),
         Plan(SMALL, 1.0, "RS+FD[ADP]", unit="attribute"),
-        Plan(SMALL, 1.0, "RS+RFD[GRR]", prior={"smokes": [0.25, 0.75], "age": [1, 2, 1]}),
+        Plan(SMALL, 1.0, RSRFD("GRR", prior={"smokes": [0.25, 0.75], "age": [1, 2, 1]})),
         Plan(SMALL | {"sex": ["F", "M"]}, 1.0, "SMP2[OUE]"),
-        Plan(SMALL, 1.0, "SPL[GRR]", budgets={"smokes": 0.5, "age": 0.5}),
-        Plan(SMALL, 1.0, "SMP[GRR]", weights={"smokes": 1, "age": 3}),
-        Plan(SMALL | {"pay": Grid(0, 9)}, 1.0, "SMP[ADP]", bases={"pay": "hybrid", "age": "SS"}),
-        Plan.as_published(SMALL, 1.0, "RS+FD[ADP]"),
+        Plan(SMALL, 1.0, SPL("GRR", budgets={"smokes": 0.5, "age": 0.5})),
+        Plan(SMALL, 1.0, SMP("GRR", weights={"smokes": 1, "age": 3})),
+        Plan(SMALL | {"pay": Grid(0, 9)}, 1.0, SMP(mechanisms={"pay": "hybrid", "age": "SS"})),
+        Plan(SMALL, 1.0, RSFD(published=True)),
         tabled,
         Plan(mixed, 1.0),
         Plan(SMALL, 1.0, public=["age"]),
-        Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2),
-        Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2, follow_changes=True),
-        Plan(SMALL, 1.0, "SPL[GRR]", epoch_epsilon=2.0, rounds=3, epochs=2),
+        Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0)),
+        Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0, follow_changes=True)),
+        Plan(SMALL, 1.0, "SPL[GRR]", repeat=Repeat(3, epochs=2, epoch_epsilon=2.0)),
     ]
 
 

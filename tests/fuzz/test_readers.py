@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit.cards import Card
-from bruit.collection import Plan
+from bruit.collection import Plan, Repeat
 from bruit.collection.prior import read_prior
 from bruit.domains import Schema
 from bruit.errors import BruitError
@@ -73,7 +73,7 @@ def _parquet(rows: dict[str, list[Any]], folder: Path) -> bytes:
 
 def _readers(folder: Path) -> dict[str, Reader]:
     plan, several = Plan({"smokes": ["no", "yes"]}, 1.0), Plan(SCHEMA, 1.0, "SMP[ADP]")
-    again = Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2)
+    again = Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0))
     release = Release(
         {"n": Count(epsilon=0.5), "wages": Mean("wage", bounds=(0, 9), epsilon=0.5)}, by={"smokes": ["no", "yes"]}
     )

@@ -91,6 +91,7 @@ RELEASES: list[Release] = [
 ]
 
 
+@pytest.mark.audit("bounds add-remove", "mean add-remove", "quantiles add-remove", "quantiles replace0", share=3)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: f"{release.name} {release.guarantee.neighbours}")
 def test_a_release_has_the_same_outcome_for_all_data(release: Release) -> None:
     assert testing.check_release_after_booking(release) is None
@@ -113,6 +114,7 @@ WEIGHTED = [
 ]
 
 
+@pytest.mark.audit("weighted mean")
 @pytest.mark.parametrize("release", WEIGHTED, ids=lambda release: release.name)
 def test_a_weighted_release_has_the_same_outcome_for_all_data(release: Any) -> None:
     def fold(records: list[Any]) -> Any:
@@ -157,6 +159,7 @@ def _name(model: Any) -> str:
     return f"{type(model).__name__} {model.neighbours}" if isinstance(model, PrivateModel) else ""
 
 
+@pytest.mark.audit("KMeans add-remove-0", "KMeans replace", share=3)
 @pytest.mark.parametrize(("model", "target"), _models(), ids=_name)
 def test_a_model_has_the_same_outcome_for_all_data(model: Any, target: Any) -> None:
     lost = learning.kmeans.model._LOST  # by noisy counts, one centre would do as well
@@ -343,6 +346,7 @@ BROKEN: dict[type[Count], str] = {
 }
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", BROKEN, ids=lambda kind: kind.__name__)
 def test_the_law_notices_a_release_that(kind: type[Count]) -> None:
     with pytest.raises(AssertionError, match=BROKEN[kind]):

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import attacks, engines, learning, releases
-from bruit.collection import Plan
+from bruit.collection import METHODS, Plan
 from bruit.domains import Bins, Categories, Dates, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
 from bruit.learning import (
@@ -40,15 +40,17 @@ from bruit.oracles import RandomizedResponse
 from bruit.publications import Publication, Request, publish
 from bruit.testing import check_canary
 
+from ..plans import planned
+
 Verb = Callable[[Any], object]
 
 WORDS = ["no", "yes", "no"]
 NUMBERS = [0.0, 0.25, 1.0]
 SCHEMA = Schema({"smokes": ["no", "yes"], "age": Grid(0.0, 1.0, cells=8)})
 PLANS = {
-    method: Plan(SCHEMA, 1.0, method, **settings)
+    method: planned(SCHEMA, 1.0, method, **settings)
     for method, settings in {
-        "SPL[GRR]": {"bases": {"age": "hybrid"}},
+        "SPL[GRR]": {"mechanisms": {"age": "hybrid"}},
         "SMP[OUE]": {},
         "TAB[ADP]": {},
         "RS+FD[GRR]": {},
@@ -244,8 +246,8 @@ def _of_plans() -> Iterator[tuple[str, Verb, list[Any]]]:
                 lambda column, p=plan, t=table: p.schema.encode(t(column)),
                 good,
             )
-        for name, form in plan.empty_reports().items():
-            others = {other: column for other, column in plan.empty_reports().items() if other != name}
+        for name, form in plan.records.empty_reports(0).items():
+            others = {other: column for other, column in plan.records.empty_reports(0).items() if other != name}
             good = np.zeros((1, *form.shape[1:]), form.dtype).tolist()
             yield f"{method} counts {name}", lambda column, p=plan, n=name, o=others: p.tally({**o, n: column}), good
         yield f"{method} simulates", lambda column, p=plan: p.simulate(dict.fromkeys(p.schema, column)), [1, 1]
@@ -531,6 +533,7 @@ CASES = [
 ]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("verb", "good"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_no_value_escapes(verb: Verb, good: list[Any]) -> None:
     assert check_canary(verb, good) is None
@@ -539,6 +542,7 @@ def test_no_value_escapes(verb: Verb, good: list[Any]) -> None:
 SOURCES = [case[0] for case in _of_sources(Path())]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("place", range(len(SOURCES)), ids=SOURCES)
 def test_no_value_escapes_from_a_source(place: int, tmp_path: Path) -> None:
     _, verb, good = list(_of_sources(tmp_path))[place]
@@ -552,6 +556,4 @@ def test_every_model_that_learns_is_among_those_that_are_checked() -> None:
 
 
 def test_every_method_for_several_attributes_is_among_those_that_are_checked() -> None:
-    from bruit.collection.methods import KINDS
-
-    assert {plan.kind for plan in PLANS.values()} == {*KINDS, "one"}
+    assert {plan.method.kind for plan in PLANS.values()} == {*METHODS, "one"}

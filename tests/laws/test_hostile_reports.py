@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit import numbers, oracles, testing
-from bruit.collection import Plan, methods
+from bruit.collection import RSFD, RSRFD, SMP, SPL, Method, Plan
 from bruit.domains import Categories, Grid
 from bruit.engines import arrow, running
 from bruit.engines import reports as reading
@@ -30,14 +30,14 @@ PRIOR = {"sex": [0.5, 0.5], "smokes": [0.25] * 4, "k": [0.3, 0.7]}
 
 def plan(method: str) -> Plan:
     """A plan by this method, for as many attributes as it needs."""
-    kind = methods.parse(method).kind
+    kind = Method.kind_of(method).kind
     if kind == "one":
         domain: Any = Grid(0, 20) if method in numbers.NAMES else ["no", "yes"]
         return Plan({"2020": domain}, 1.0, method)
-    if methods.parse(method).base in numbers.NAMES:
+    if method.partition("[")[2].rstrip("]") in numbers.NAMES:
         return Plan({"age": Grid(0, 20), "size": Grid(0.0, 2.0, cells=9)}, 2.0, method)
     schema = {"a": ["0", "1"], "b": ["x", "y"]} if "Warner" in method else SCHEMA
-    return Plan(schema, 2.0, method, prior=PRIOR if kind == "RS+RFD" else None)
+    return Plan(schema, 2.0, Method.named(method, prior=PRIOR if kind == "RS+RFD" else None))
 
 
 MECHANISMS: list[Any] = [
@@ -57,8 +57,7 @@ KINDS = (oracles.Oracle.kinds, numbers.Number.kinds)
 METHODS = [
     *oracles.NAMES,
     *numbers.NAMES,
-    *(f"{kind}[{base}]" for kind in ("SPL", "SMP") for base in methods.bases(kind, *KINDS)),
-    *(f"{kind}[{base}]" for kind in methods.FAKED for base in methods.bases(kind, *KINDS)),
+    *(f"{method.kind}[{base}]" for method in (SPL, SMP, RSFD, RSRFD) for base in method.bases(*KINDS)),
 ]
 
 
@@ -66,6 +65,7 @@ def _name(design: Any) -> str:
     return f"{design.name}-{design.epsilon:g}-{design.form.dtype}"
 
 
+@pytest.mark.audit("OLH-8-", "OUE-1-uint8_1", "duchi-1-uint8", "square-wave-1-uint16", share=3)
 @pytest.mark.parametrize("design", MECHANISMS, ids=_name)
 def test_a_mechanism_keeps_the_law(design: Any) -> None:
     assert testing.check_hostile_reports(design) is None
@@ -81,6 +81,7 @@ def test_every_public_class_is_among_those_that_are_checked() -> None:
     assert public <= {type(design) for design in MECHANISMS}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_plan_keeps_the_law(method: str) -> None:
     assert testing.check_hostile_reports(plan(method)) is None
@@ -117,6 +118,7 @@ lines = st.one_of(
 )
 
 
+@pytest.mark.audit("6", "7", "8", share=3)
 @pytest.mark.parametrize("place", range(len(FORMS)))
 @settings(deadline=None, max_examples=12)
 @given(items=st.lists(items, max_size=6), lines=st.lists(lines, max_size=6))

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bruit import Plan, engines
-from bruit.collection import rounds
+from bruit.collection import Repeat, rounds
 from bruit.engines import batch as batching
 from bruit.engines import bounding as engine
 from bruit.errors import DataError
@@ -185,7 +185,7 @@ SOURCES: dict[str, Callable[[Pair, Path], Any]] = {
 
 # Consumers: what each makes of two rows that do not differ, which is one thing for one person and another for two.
 
-PANEL = Plan({"zone": ["a", "b"]}, 1.0, epoch_epsilon=2.0, rounds=3)
+PANEL = Plan({"zone": ["a", "b"]}, 1.0, repeat=Repeat(3, epoch_epsilon=2.0))
 ONE = Person(WHO, rows=1)
 IN_GROUPS = Person(WHO, groups=1, rows_per_group=1)
 MODELS = [

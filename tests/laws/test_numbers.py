@@ -42,6 +42,14 @@ def _name(number: Number) -> str:
     return f"{number.name}{clamped}-{number.epsilon:g}"
 
 
+@pytest.mark.audit(
+    "hybrid-1-check_mean",
+    "hybrid-1-check_simulate",
+    "piecewise-1",
+    "square-wave-1-check_simulate",
+    "staircase",
+    share=3,
+)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("number", NUMBERS, ids=_name)
 def test_a_number_mechanism_keeps_the_law(number: Number, check: Callable[[Any], None]) -> None:

@@ -65,6 +65,21 @@ def _name(oracle: Oracle) -> str:
     return f"{oracle.name}-{oracle.epsilon:.3g}-{oracle.k}-{kind}{missing}"
 
 
+@pytest.mark.audit(
+    "HR-1-12-codes-check_coverage",
+    "HR-1-12-codes-check_unbiased",
+    "HR-1-12-codes-check_variance",
+    "OLH-1-12-codes-check_coverage",
+    "OLH-1-12-codes-check_unbiased",
+    "OLH-1-12-codes-check_variance",
+    "PGR-1-12-codes-check_coverage",
+    "PGR-1-12-codes-check_unbiased",
+    "PGR-1-12-codes-check_variance",
+    "SS-1-7-codes-check_coverage",
+    "SS-1-7-codes-check_unbiased",
+    "SS-1-7-codes-check_variance",
+    share=3,
+)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("oracle", ORACLES, ids=_name)
 def test_an_oracle_keeps_the_law(oracle: Oracle, check: Callable[[Any], None]) -> None:

@@ -45,11 +45,13 @@ RELEASES: list[Statistic] = [
 ]
 
 
+@pytest.mark.audit("bounds", "mean0", "quantiles by histogram", "quantiles1", "sum0", "sum1", share=3)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 def test_a_release_keeps_the_common_laws(release: Statistic) -> None:
     assert testing.check_release(release) is None
 
 
+@pytest.mark.audit
 def test_a_grouped_release_keeps_the_common_laws() -> None:
     release = Release(Count(epsilon=0.5), by={"group": ["F", "M"]})
 

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
-from bruit.collection import Plan
+from bruit.collection import RSRFD, Plan, Repeat
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
@@ -34,7 +34,7 @@ from bruit.releases import (
     StaircaseNoise,
 )
 from bruit.releases.bundle import Bundle
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.points import RecordPoints
 from bruit.testing import single_use
 
 SCHEMA = {"a": ["0", "1", "2"], "b": Categories(labels=("x", "y"), missing="category"), "c": Grid(0, 9)}
@@ -48,7 +48,7 @@ PLANS = [
     Plan(SCHEMA, 2.0, "SMP[OLH]"),
     Plan(CATEGORIES, 2.0, "RS+FD[GRR]"),
     Plan(CATEGORIES, 2.0, "RS+FD[OUE-z]"),
-    Plan(CATEGORIES, 2.0, "RS+RFD[ADP]", prior=PRIOR),
+    Plan(CATEGORIES, 2.0, RSRFD(prior=PRIOR)),
 ]
 
 NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), StaircaseNoise.calibrate(10, 1.0)]
@@ -56,6 +56,7 @@ NOISES = [DiscreteLaplace(Fraction(100)), DiscreteGaussian(Fraction(25, 4)), Sta
 SESSIONS = [AboveThreshold(epsilon=1.0, threshold=100), AboveThreshold(epsilon=0.5, threshold=0, monotone=True)]
 
 
+@pytest.mark.audit("RS+FD[OUE-z]-2", "RS+RFD[ADP]-2", "SMP[OLH]-3", "SPL[GRR]-3", "piecewise-1")
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.method}-{len(plan.schema)}")
 def test_a_plan_uses_words_once(plan: Plan) -> None:
     assert testing.check_single_use(plan) is None
@@ -113,7 +114,7 @@ MEMOS = PANEL.memoize(CODES)
 FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
-ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", epoch_epsilon=3.0, rounds=3)
+ROUNDS = Plan(CATEGORIES, 2.0, "SPL[GRR]", repeat=Repeat(3, epoch_epsilon=3.0))
 ROUND_MEMOS = ROUNDS.panel.memoize(TABLE)
 
 VISITS = {"user": np.repeat(np.arange(200), 5), "zone": np.tile(np.arange(5), 200)}
@@ -238,7 +239,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.exponential.Exponential.choose": lambda e: Exponential.calibrate(1.0).choose([0, 1, 2], e),
     "releases.exponential.Exponential.draw": lambda e: Exponential.calibrate(1.0).draw([1, 2], e),
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
-        Points(QUANTILES.count({"values": AGES})), e
+        RecordPoints(QUANTILES.count({"values": AGES})), e
     ),
     "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
     "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(
@@ -405,6 +406,7 @@ BROKEN: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("kind", "words"), BROKEN, ids=lambda item: getattr(item, "__name__", ""))
 def test_a_noise_that_repeats_breaks_the_law(kind: Any, words: str) -> None:
     with pytest.raises(AssertionError, match=words):
@@ -451,6 +453,7 @@ class RepeatsPlan(Plan):
         return self.randomize(self.schema.encode(table), Words._under(key, rng.secure, type(rng)))
 
 
+@pytest.mark.audit("OneNoiseForAll")
 @pytest.mark.parametrize(
     ("subject", "words"),
     [

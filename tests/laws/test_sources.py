@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bruit import Categories, Grid, Plan, engines, numbers, oracles, testing
-from bruit.collection import methods
+from bruit.collection import METHODS, RSFD, RSRFD
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError
 from bruit.numbers import BoundedLaplace, Number
@@ -45,7 +45,7 @@ def _oracles() -> list[Oracle]:
 
 
 def _numbers() -> list[Number]:
-    whole: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 9), "missing": "drop"}
+    whole: dict[str, Any] = {"epsilon": 1.0, "domain": Grid(0, 9, missing="drop")}
     between: dict[str, Any] = {"epsilon": 2.0, "bounds": (-1.0, 1.5), "cells": 11}
     return [
         numbers.number(name, rounding=rounding, **settings)
@@ -57,11 +57,9 @@ def _numbers() -> list[Number]:
 
 def _plans() -> list[Plan]:
     several = [Plan(SCHEMA, 6.0, f"{kind}[{base}]") for kind in ("SPL", "SMP") for base in ("ADP", "GRR", "OLH", "HR")]
-    several += [Plan(AS_CATEGORIES, 3.0, f"RS+FD[{base}]") for base in methods.bases("RS+FD", oracles.NAMES, ())]
+    several += [Plan(AS_CATEGORIES, 3.0, RSFD(base)) for base in RSFD.bases(oracles.NAMES, ())]
     prior = {name: np.arange(1, size + 1) for name, size in _sizes(AS_CATEGORIES).items()}
-    several += [
-        Plan(AS_CATEGORIES, 3.0, f"RS+RFD[{base}]", prior=prior) for base in methods.bases("RS+RFD", oracles.NAMES, ())
-    ]
+    several += [Plan(AS_CATEGORIES, 3.0, RSRFD(base, prior=prior)) for base in RSRFD.bases(oracles.NAMES, ())]
     several += [Plan(AS_CATEGORIES, 3.0, f"TAB[{base}]") for base in ("ADP", "OUE")]
     several += [Plan(SCHEMA, 6.0, f"SMP2[{base}]") for base in ("ADP", "OUE")]
     single = [Plan({"x": SCHEMA[name]}, 1.0) for name in SCHEMA]
@@ -78,7 +76,7 @@ DESIGNS = [*_oracles(), *_numbers(), *_plans()]
 def _name(design: Any) -> str:
     if isinstance(design, Plan):
         domains = [attribute.domain for attribute in design.schema.values()]
-        return design.method if len(domains) > 1 else f"{design.method}-{type(domains[0]).__name__}"
+        return str(design.method) if len(domains) > 1 else f"{design.method}-{type(domains[0]).__name__}"
     kind = type((getattr(design, "labels", None) or (0.0,))[0]).__name__
     return f"{design.name}-{kind}-{design.domain.missing}-{getattr(design, 'rounding', '')}"
 
@@ -87,6 +85,7 @@ def _name(design: Any) -> str:
 SOME = [design if not i % 4 else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("design", SOME, ids=_name)
 def test_every_source_gives_the_same_reports_tallies_and_refusals(design: Any) -> None:
     assert testing.check_sources(design) == {}
@@ -99,6 +98,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "design", [*LARGE[:1], *(pytest.param(design, marks=pytest.mark.audit) for design in LARGE[1:])], ids=_name
 )
@@ -131,7 +131,7 @@ def test_every_public_mechanism_and_method_is_among_those_that_are_checked() -> 
         if inspect.isclass(item) and issubclass(item, Oracle | Number) and not inspect.isabstract(item)
     }
     assert public <= {type(design) for design in DESIGNS}
-    assert {plan.kind for plan in DESIGNS if isinstance(plan, Plan)} == {"one", *methods.KINDS}
+    assert {plan.method.kind for plan in DESIGNS if isinstance(plan, Plan)} == {"one", *METHODS}
 
 
 # Controls that must fail.

@@ -20,7 +20,8 @@ import pytest
 import bruit
 from bruit import Plan, _checks, documents, engines
 from bruit.cards import Card
-from bruit.domains import Attribute, Categories, Choices
+from bruit.collection import Repeat
+from bruit.domains import Attribute, Categories, MultiChoice
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import BruitError
 from bruit.learning import NaiveBayes
@@ -90,7 +91,7 @@ TABLES: dict[str, Callable[[str, Path], Any]] = {
 
 
 def _panel(table: Any, ledger: Ledger, folder: Path) -> Any:
-    plan = Plan({"x": (0, 1, 2)}, 1.0, epoch_epsilon=2.0, rounds=2)
+    plan = Plan({"x": (0, 1, 2)}, 1.0, repeat=Repeat(2, epoch_epsilon=2.0))
     memory = Memory.create(folder / "memory.json", plan)
     return plan.privatize(table, memory=memory, round=1, person="v")
 
@@ -188,7 +189,7 @@ def _parameters(half: str, folder: Path) -> dict[str, Callable[[], Any]]:
     ledger = Ledger(epsilon=9.0, delta=1e-3)
     return {
         "labels": lambda: Categories(labels=["a", half]),
-        "choices": lambda: Choices(["a", half]),
+        "choices": lambda: MultiChoice(["a", half]),
         "an attribute": lambda: Attribute(half, Categories(k=2)),
         "the column of an attribute": lambda: Attribute("v", Categories(k=2), column=half),
         "a plan's attribute": lambda: Plan({half: ["a", "b"]}, 1.0),

@@ -101,6 +101,7 @@ def test_a_clone_has_the_very_ledger(model):
     assert clone(made(model, ledger=ledger)).ledger is ledger
 
 
+@pytest.mark.audit("secure-KMeans")
 @MODELS
 @pytest.mark.parametrize("seed", [None, 0], ids=["secure", "seeded"])
 def test_five_folds_book_five_fits_and_no_two_have_the_same_noise(model, seed, noises):
@@ -128,6 +129,7 @@ def test_a_search_books_every_fit(model):
     assert ledger.spent.epsilon == pytest.approx(3 * 2.5 + search.best_params_["epsilon"])
 
 
+@pytest.mark.audit
 def test_processes_that_share_a_ledger_in_a_file_book_all(tmp_path):
     ledger = Ledger.open(tmp_path / "people.ledger", epsilon=100.0)
     for model in SETTINGS:

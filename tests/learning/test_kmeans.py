@@ -22,7 +22,7 @@ from bruit.kernels import kmeans as kernels
 from bruit.learning import KMeans
 from bruit.learning._features import STEPS
 from bruit.learning._sums import SumNoise
-from bruit.learning.kmeans.cells import Cells, threshold
+from bruit.learning.kmeans.cells import HalvedBox, threshold
 from bruit.learning.kmeans.lloyd import Step, nearest_sums, packed, sensitivity, units
 
 pytestmark = pytest.mark.filterwarnings("ignore:At this ε noise hides")
@@ -80,7 +80,7 @@ def test_no_bounds_however_odd_let_a_row_count_for_more_than_its_steps(width):
         (count, total) = nearest_sums(row[None], np.zeros(1), np.full(1, width), np.zeros((1, 1)), np.ones(1))
         assert count == 1
         assert abs(total) <= STEPS
-    assert Cells.of(np.ones(1)).count(X, np.zeros(1), np.full(1, width)).sum() == len(X)
+    assert HalvedBox.of(np.ones(1)).count(X, np.zeros(1), np.full(1, width)).sum() == len(X)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 4, 7, 8])
@@ -96,7 +96,7 @@ def test_any_number_of_columns_is_summed_as_a_slow_version_says(columns):
 
 def test_every_row_is_counted_in_the_cell_whose_middle_is_near():
     X = some_rows()
-    cells = Cells.of(np.array([1.0, 5.0, 0.5]))
+    cells = HalvedBox.of(np.array([1.0, 5.0, 0.5]))
     counts = cells.count(X, LOW, HIGH)
     points, z = cells.points(cells.splits.size), steps_of(X) / STEPS
     reach = 1 / 2.0 ** cells.halvings(cells.splits.size)
@@ -111,7 +111,7 @@ def test_every_row_is_counted_in_the_cell_whose_middle_is_near():
 
 
 def test_the_longest_side_is_halved_first_and_a_short_one_never():
-    cells = Cells.of(np.array([1.0, 4.0, 1e-9]))
+    cells = HalvedBox.of(np.array([1.0, 4.0, 1e-9]))
     assert cells.splits[:4].tolist() == [1, 1, 0, 1]
     assert 2 not in cells.splits
 
@@ -151,7 +151,7 @@ def test_empty_cells_that_pass_by_chance_hold_few_records():
 
 
 def test_crowds_are_seen_in_small_cells_and_scattered_records_in_large_ones():
-    cells = Cells.of(np.array([1.0]))
+    cells = HalvedBox.of(np.array([1.0]))
     counts = np.zeros(256)
     counts[3] = 500
     counts[128:] = 3
@@ -165,7 +165,7 @@ def test_crowds_are_seen_in_small_cells_and_scattered_records_in_large_ones():
 
 def test_a_start_among_nothing_but_noise_is_that_of_an_even_box():
     noisy = np.tile([3.0, -3.0], 64)
-    start = Cells.of(np.array([0.6, 0.8])).start(noisy, 50.0, 5.0, 2, Entropy(1))
+    start = HalvedBox.of(np.array([0.6, 0.8])).start(noisy, 50.0, 5.0, 2, Entropy(1))
     assert start.hidden
     assert start.divided.all()
     assert np.abs(start.centres.mean(axis=0)).max() < 0.1
@@ -313,6 +313,7 @@ ALONE = np.array([[1.0, 1.0], [1.5, 1.0]])
 WITH = np.vstack([ALONE, [[10.0, 10.0]]])
 
 
+@pytest.mark.audit
 def test_an_audit_of_whole_fits_finds_nothing_above_epsilon():
     found = audit.empirical(centres_of, ALONE, WITH, trials=600, rng=3, level=1 - 1e-7)
     assert found.epsilon_lower <= 1.0

@@ -92,6 +92,7 @@ def test_the_solvers_of_noisy_sums_give_the_worked_example_without_noise():
 # What one record can change
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("euclidean", [False, True])
 @pytest.mark.parametrize(("columns", "intercept"), [(1, True), (2, True), (1, False), (2, False)])
 def test_no_record_of_the_grid_loses_more_than_promised_and_some_lose_all_of_it(columns, intercept, euclidean):

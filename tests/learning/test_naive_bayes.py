@@ -26,7 +26,7 @@ from bruit.domains import Categories, Grid, Schema
 from bruit.errors import BudgetError, DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.kernels.class_sums import class_sums
 from bruit.learning import NaiveBayes
-from bruit.learning._features import STEPS, Rows
+from bruit.learning._features import STEPS, FeatureRows
 from bruit.learning._likelihood import joint_log_likelihood, ordinary
 from bruit.learning._sums import SumNoise
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
@@ -50,8 +50,8 @@ def test_the_course_table_of_categories_gives_one_fortieth_against_one_hundred_a
     domains = (["Young", "Medium", "Old"], ["Low", "Medium", "High"], ["Male", "Female"])
     codes = [np.array([labels.index(record[place]) for record in records]) for place, labels in enumerate(domains)]
     missed = np.array([["Yes", "No"].index(record[3]) for record in records])
-    laws = ordinary(Rows(np.empty((10, 0)), tuple(codes)), missed, (3, 3, 2), 2)
-    asked = Rows(np.empty((1, 0)), (np.array([0]), np.array([1]), np.array([1])))
+    laws = ordinary(FeatureRows(np.empty((10, 0)), tuple(codes)), missed, (3, 3, 2), 2)
+    asked = FeatureRows(np.empty((1, 0)), (np.array([0]), np.array([1]), np.array([1])))
     found = np.exp(joint_log_likelihood(asked, laws))[0]
     assert [Fraction(value).limit_denominator(1000) for value in found] == [Fraction(1, 40), Fraction(1, 180)]
     assert found == pytest.approx([1 / 40, 1 / 180], rel=1e-14)
@@ -60,11 +60,11 @@ def test_the_course_table_of_categories_gives_one_fortieth_against_one_hundred_a
 def test_the_course_table_of_numbers_gives_its_means_variances_densities_and_products():
     men = [[182, 81.6, 30], [180, 86.2, 28], [170, 77.1, 30], [180, 74.8, 25]]
     women = [[152, 45.4, 15], [168, 68.0, 20], [165, 59.0, 18], [175, 68.0, 23]]
-    laws = ordinary(Rows(np.array(men + women), ()), np.repeat([0, 1], 4), (), 2)
+    laws = ordinary(FeatureRows(np.array(men + women), ()), np.repeat([0, 1], 4), (), 2)
     assert laws.mean == pytest.approx(np.array([[178, 79.925, 28.25], [165, 60.1, 19]]), rel=1e-14)
     variances = [["29.3", "25.5", "5.58"], ["92.7", "114", "11.3"]]
     assert [[f"{variance:.3g}" for variance in row] for row in laws.variance] == variances
-    found = np.exp(joint_log_likelihood(Rows(np.array([[183.0, 59.0, 20.0]]), ()), laws))[0]
+    found = np.exp(joint_log_likelihood(FeatureRows(np.array([[183.0, 59.0, 20.0]]), ()), laws))[0]
     assert [f"{value:.2e}" for value in found] == ["1.34e-10", "1.52e-05"]
     assert f"{found[0]:.4e}" == "1.3404e-10"
 
@@ -113,6 +113,7 @@ def test_no_number_on_the_grid_changes_more_than_a_bound_does(columns):
     assert set(z[change == change.max()]) == {-STEPS, STEPS}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("method", ["joint", "vaidya"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
@@ -132,7 +133,7 @@ def test_the_squared_deviations_approach_their_share_as_the_proof_says():
     noise = design.noise(1.0, "add-remove")
     for others in (1, 10, 1000, 100_000):
         rest = _record(1.0, 0, 0, 0)._replace(numbers=np.full((others, 1), -1.0), codes=())
-        more = Rows(np.append(rest.numbers, [[1.0]], axis=0), ())
+        more = FeatureRows(np.append(rest.numbers, [[1.0]], axis=0), ())
         loss = noise.loss_between(*(_sums(design, rows, np.zeros(len(rows.numbers), int)) for rows in (rest, more)))
         assert 1 - float(loss) == pytest.approx(1 / (4 * (others + 1)), rel=1e-6, abs=2e-8)
 
@@ -146,10 +147,10 @@ def test_changes_of_random_neighbours_stay_within_the_sensitivity():
             n = int(rng.integers(1, 6))
             numbers = rng.choice([-1, 1, 0, 0.7071, -0.3], (n, 3))
             cells, codes = rng.integers(0, 2, n), rng.integers(0, 3, n)
-            first = _sums(design, Rows(numbers, (cells,)), codes)
+            first = _sums(design, FeatureRows(numbers, (cells,)), codes)
             numbers, cells, codes = numbers.copy(), cells.copy(), codes.copy()
             numbers[0], cells[0], codes[0] = rng.choice([-1, 1], 3), rng.integers(0, 2), rng.integers(0, 3)
-            assert noise.loss_between(first, _sums(design, Rows(numbers, (cells,)), codes)) <= 1
+            assert noise.loss_between(first, _sums(design, FeatureRows(numbers, (cells,)), codes)) <= 1
 
 
 def test_the_noise_is_less_than_with_equal_units_and_much_less_than_one_share_each():
@@ -174,7 +175,7 @@ def _pairs(design: JointSums, neighbours: str) -> list[tuple[Any, Any]]:
     pairs = []
     for others in (0, 1, 2, 200):
         for edge in (-1.0, 1.0):
-            rest = Rows(np.full((others, 2), edge), (np.zeros(others, int), np.zeros(others, int)))
+            rest = FeatureRows(np.full((others, 2), edge), (np.zeros(others, int), np.zeros(others, int)))
             for code in (0, 1):
                 base = [(rest, np.full(others, 1 - code))] if others else []
                 with_one = [_sums_of(design, [*base, (one, np.array([code]))]) for one in ends]
@@ -190,7 +191,7 @@ def _pairs(design: JointSums, neighbours: str) -> list[tuple[Any, Any]]:
                     # The others stand half in each class, so that both deviations can change by much.
                     halves = np.arange(others) % 2
                     apart = (
-                        Rows(np.where(halves[:, None] == 0, -edge, edge) * np.ones((others, 2)), rest.codes),
+                        FeatureRows(np.where(halves[:, None] == 0, -edge, edge) * np.ones((others, 2)), rest.codes),
                         halves,
                     )
                     here, there = (
@@ -201,20 +202,22 @@ def _pairs(design: JointSums, neighbours: str) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _record(first: float, second: float, category: int, code: int) -> Rows:
-    return Rows(np.array([[first, second]], float), (np.array([category]), np.array([category + code])))
+def _record(first: float, second: float, category: int, code: int) -> FeatureRows:
+    return FeatureRows(np.array([[first, second]], float), (np.array([category]), np.array([category + code])))
 
 
-def _sums_of(design: JointSums, groups: list[tuple[Rows, Any]]) -> Any:
+def _sums_of(design: JointSums, groups: list[tuple[FeatureRows, Any]]) -> Any:
     numbers = np.concatenate([np.empty((0, design.numbers)), *(rows.numbers for rows, _ in groups)])
     codes = tuple(
         np.concatenate([np.empty(0, int), *(rows.codes[place] for rows, _ in groups)])
         for place in range(len(design.cells))
     )
-    return _sums(design, Rows(numbers, codes), np.concatenate([np.empty(0, int), *(classes for _, classes in groups)]))
+    return _sums(
+        design, FeatureRows(numbers, codes), np.concatenate([np.empty(0, int), *(classes for _, classes in groups)])
+    )
 
 
-def _sums(design: JointSums, rows: Rows, codes: Any) -> Any:
+def _sums(design: JointSums, rows: FeatureRows, codes: Any) -> Any:
     """What the noise is added to, for numbers that are declared from −1 to 1."""
     ends = np.full((2, design.numbers), 1.0) * [[-1], [1]]
     return design.released(design.count(rows, np.asarray(codes, np.int64), *ends))
@@ -541,6 +544,7 @@ def test_the_audit_certifies_a_planted_copy_of_a_wrong_sum_sensitivity():
     assert audit.empirical(_planted, MORE, ALONE, trials=60_000, level=0.999, rng=3).epsilon_lower > 2
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", ["joint", "vaidya"])
 def test_the_audit_certifies_nothing_above_epsilon_for_a_few_fits(method):
     found = audit.empirical(_fitted(method, "add-remove"), MORE, ALONE, trials=400, level=1 - 1e-7, rng=5)
@@ -564,7 +568,7 @@ def test_the_same_audit_finds_much_of_epsilon_in_the_released_sums():
     design = layout("joint", 2, (), 1)
     noise = design.noise(1.0, "add-remove")
     ends = (np.array([BOUNDS[0]]), np.array([BOUNDS[1]]))
-    sums = [design.released(design.count(Rows(X, ()), y.astype(np.int64), *ends)) for X, y in (MORE, ALONE)]
+    sums = [design.released(design.count(FeatureRows(X, ()), y.astype(np.int64), *ends)) for X, y in (MORE, ALONE)]
     scales = np.array([float(noise.by_unit[unit].scale) for unit in noise.units])
 
     def score(outputs: Any) -> Any:

@@ -194,7 +194,7 @@ def test_the_advice_about_missing_numbers_of_a_privatizer_ends_with_an_oracle() 
         private("drop").fit(table)
     with pytest.raises(ParameterError, match=r"'age'.*name an oracle"):
         private("category").fit(table)
-    assert private("category", bases={"age": "OUE"}).fit_transform(table).shape == (20, 6)
+    assert private("category", mechanisms={"age": "OUE"}).fit_transform(table).shape == (20, 6)
     assert private("refuse").fit_transform(gaps(age=[0.5, 0.0] * 10)).shape == (20, 2)
 
 

@@ -83,6 +83,7 @@ def test_which_part_of_the_hybrid_was_used_does_not_depend_on_the_number():
     assert {sum(row[:-2]) for row in number.matrix()} == {number.piecewise_probability}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_the_mean_is_unbiased_and_varies_as_stated(kind, epsilon):

@@ -9,6 +9,7 @@ from bruit.numbers import Staircase
 from bruit.numbers.staircase_noise import resampled_epsilon
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     ("nominal", "true", "true_squared"),
     [(0.5, 0.700, 0.706), (1.0, 1.332, 1.349), (2.0, 2.490, 2.520), (5.0, 5.651, 5.670)],

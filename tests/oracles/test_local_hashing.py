@@ -52,6 +52,7 @@ def words_of(k):
 # The hash family.
 
 
+@pytest.mark.audit
 def test_the_scrambled_codes_are_the_ones_that_the_format_has():
     first = [0xA943587D, 0xDA007423, 0x3AE60AB9, 0xF2B22AA9]
     assert hash_family.scramble([0, 1, 2, 3]).tolist() == first
@@ -63,6 +64,7 @@ def test_no_two_codes_have_the_same_word():
     assert np.unique(hash_family.scramble(np.arange(10**6 + 1))).size == 10**6 + 1
 
 
+@pytest.mark.audit
 def test_the_public_pool_is_the_one_that_the_format_has():
     seeds = SeedPool(3, 4).seeds
     assert seeds[0].tolist() == [0xC34F475079F75395, 0x0D19F0268EE3346E, 0xF1DED01E5C787797]
@@ -70,6 +72,7 @@ def test_the_public_pool_is_the_one_that_the_format_has():
     assert (SeedPool(1000, 7).seeds[:, :3] == seeds).all()
 
 
+@pytest.mark.audit
 @given(WORD, WORD, st.integers(0, 10**6), st.integers(2, 2**30))
 @settings(deadline=None)
 def test_the_bucket_is_the_one_of_the_definition(a, b, code, g):
@@ -78,6 +81,7 @@ def test_the_bucket_is_the_one_of_the_definition(a, b, code, g):
     assert found.tolist() == [bucket(a, b, code, g)]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("g", [2, 3, 4, 7, 1000, 2**16, 2**16 + 1, 10**6 + 3])
 def test_bucket_sizes_are_those_of_the_definition(g):
     # ⌊h·g/2³²⌋ = j for h from ⌈j·2³²/g⌉ on.
@@ -89,6 +93,7 @@ def test_bucket_sizes_are_those_of_the_definition(g):
     assert hash_family.agreement(g) == Fraction(1, g) + Fraction(rest * (g - rest), g * 2**64)
 
 
+@pytest.mark.audit
 def test_two_codes_hash_independently_and_three_consecutive_words_do_not():
     """χ² of all pairs and triples of buckets, under many seeds; the control is words without the scrambling."""
     g, n = 4, 200_000
@@ -124,6 +129,7 @@ def test_a_line_supports_exactly_the_values_in_the_reported_bucket(g, seeds, dat
     assert (counts.tolist(), refused) == (slow, 0)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("g", [2, 3, 5, 2**30])
 def test_hashes_on_both_sides_of_every_border_are_in_the_right_bucket(g):
     """With a = 0 the hash is b itself: borders are hit exactly."""
@@ -138,6 +144,7 @@ def test_hashes_on_both_sides_of_every_border_are_in_the_right_bucket(g):
     assert found == [int((start >> 32) * g >> 32 == bucket) for start, bucket in pairs]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [2, 5, 1023, 1024, 1025, 3000])
 @pytest.mark.parametrize("n", [1, 3, 4, 6])
 def test_tiles_and_leftovers_are_counted_once(k, n):
@@ -149,6 +156,7 @@ def test_tiles_and_leftovers_are_counted_once(k, n):
     assert (counts == (own == y).sum(axis=1)).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
 def test_the_own_bucket_is_the_one_of_the_definition(dtype):
     n, g, k = 500, 1000, 200
@@ -159,6 +167,7 @@ def test_the_own_bucket_is_the_one_of_the_definition(dtype):
     assert own.tolist() == [bucket(int(a), int(b), int(v), g) for a, b, v in zip(*seeds, codes, strict=True)]
 
 
+@pytest.mark.audit
 def test_a_step_of_em_is_the_obvious_one():
     oracle = LocalHashing(epsilon=1.0, k=6)
     reports = oracle.privatize(np.arange(300) % 5, rng=3)
@@ -174,6 +183,7 @@ def test_a_step_of_em_is_the_obvious_one():
     assert likelihood == pytest.approx((times * np.log(chance)).sum() / times.sum(), rel=1e-9)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("epsilon", "g"), [(20.0, 485_165_196), (20.0, 2**30), (5.0, 2**22)])
 def test_randomised_response_is_exact_also_over_very_many_buckets(epsilon, g):
     """Borders of its kernel beyond the number of values that randomised response itself allows."""
@@ -194,6 +204,7 @@ def test_randomised_response_is_exact_also_over_very_many_buckets(epsilon, g):
 EPSILONS = [0.01, 0.1, 0.5, 1.0, math.log(3), 2.0, 5.0, 10.0, 20.0]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["OLH", "BLH"])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_worst_ratio_is_below_the_stated_epsilon_and_that_below_what_was_asked(epsilon, kind):
@@ -209,6 +220,7 @@ def test_the_worst_ratio_is_below_the_stated_epsilon_and_that_below_what_was_ask
         assert stated >= epsilon * (1 - 1e-9)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("epsilon", "k", "pool"), [(0.5, 2, 5), (1.0, 7, 3), (5.0, 128, 2), (1.0, 1024, 1)])
 def test_with_a_small_pool_the_whole_law_is_enumerated(epsilon, k, pool):
     oracle = LocalHashing(epsilon=epsilon, k=k, pool=pool)
@@ -231,6 +243,7 @@ def test_g_too_large_for_a_small_epsilon_is_beyond_the_limits():
     assert LocalHashing(epsilon=20.0, k=10, kind="LH", g=2**30).guarantee.epsilon <= 20
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 0.5, 0.9, 1.0, 2.0, 3.3, 5.0])
 def test_olh_takes_the_buckets_of_least_variance(epsilon):
     found = LocalHashing(epsilon=epsilon, k=10)
@@ -249,6 +262,7 @@ def _relative(oracle, reports, codes):
     return (reports["bucket"].astype(np.int64) - own) % g
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("epsilon", "g"), [(0.5, 3), (1.0, 4), (3.0, 21), (4.0, 300)])
 def test_given_its_own_seed_a_report_is_randomised_response(epsilon, g):
     """χ² of the bucket counted from the own one, against the law, and against laws with ε a tenth more and less."""
@@ -269,6 +283,7 @@ def test_given_its_own_seed_a_report_is_randomised_response(epsilon, g):
         assert off(wrong) > limit
 
 
+@pytest.mark.audit
 def test_the_seed_does_not_depend_on_the_value():
     oracle = LocalHashing(epsilon=1.0, k=5)
     first = oracle.privatize(np.zeros(1000, np.uint8), rng=3)
@@ -316,6 +331,7 @@ def test_the_empirical_audit_comes_near_epsilon_and_catches_a_broken_twin():
 # The common laws.
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "oracle",
     [
@@ -333,6 +349,7 @@ def test_an_oracle_without_a_pool_keeps_the_common_laws(oracle):
     assert testing.check_oracle(oracle, read=read) is None
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("oracle", [LocalHashing(epsilon=1.0, k=16, pool=50), LocalHashing(epsilon=2.0, k=3, pool=7)])
 def test_an_oracle_with_a_pool_keeps_the_laws_that_do_not_speak_of_the_choice_of_the_pool(oracle):
     assert testing.check_guarantee(oracle) is None
@@ -348,6 +365,7 @@ def test_an_oracle_with_a_pool_keeps_the_laws_that_do_not_speak_of_the_choice_of
 # Bad input.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "bad",
     [
@@ -374,6 +392,7 @@ def test_bad_parameters_are_refused(bad):
         LocalHashing(**{"epsilon": 1.0, "k": 5, **bad})
 
 
+@pytest.mark.audit
 def test_the_message_about_buckets_says_what_to_do():
     with pytest.raises(ParameterError, match='use kind="LH"'):
         LocalHashing(epsilon=1.0, k=5, g=7)
@@ -387,6 +406,7 @@ def test_the_message_about_buckets_says_what_to_do():
         LocalHashing(epsilon=1.0, k=2000, pool=2).matrix()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("pool", [None, 9])
 def test_reports_of_a_wrong_type_or_shape_are_an_error(pool):
     oracle = LocalHashing(epsilon=1.0, k=3, pool=pool)
@@ -402,6 +422,7 @@ def test_reports_of_a_wrong_type_or_shape_are_an_error(pool):
     assert oracle.tally(good[:0]).n == 0
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("g", "itemsize"), [(2, 17), (256, 17), (257, 18), (65_537, 20)])
 def test_a_report_has_the_smallest_bucket_that_fits(g, itemsize):
     oracle = LocalHashing(epsilon=1.0, k=9, kind="LH", g=g)
@@ -409,6 +430,7 @@ def test_a_report_has_the_smallest_bucket_that_fits(g, itemsize):
     assert LocalHashing(epsilon=1.0, k=9, kind="LH", g=g, pool=5).report_bytes == itemsize - 12
 
 
+@pytest.mark.audit
 def test_impossible_reports_are_counted_and_grow_nothing():
     oracle = LocalHashing(epsilon=1.0, k=9)
     reports = oracle.privatize(np.arange(100) % 9, rng=1)
@@ -433,6 +455,7 @@ def test_impossible_reports_are_counted_and_grow_nothing():
             verb(nothing)
 
 
+@pytest.mark.audit
 def test_reports_may_be_read_only_reversed_or_a_part():
     oracle = LocalHashing(epsilon=1.0, k=9)
     reports = oracle.privatize(np.arange(1000) % 9, rng=1)
@@ -443,6 +466,7 @@ def test_reports_may_be_read_only_reversed_or_a_part():
     assert oracle.tally(reports) == whole
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("pool", [None, 1000])
 def test_reports_and_tallies_do_not_depend_on_the_number_of_threads(pool, monkeypatch):
     oracle = LocalHashing(epsilon=1.0, k=30, pool=pool)
@@ -455,6 +479,7 @@ def test_reports_and_tallies_do_not_depend_on_the_number_of_threads(pool, monkey
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.audit
 def test_designs_that_differ_in_any_way_have_different_digests():
     designs = [
         LocalHashing(epsilon=1.0, k=3),

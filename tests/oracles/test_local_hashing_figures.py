@@ -134,6 +134,7 @@ def _people(k):
     return counts
 
 
+@pytest.mark.audit
 def test_the_joint_law_is_that_of_independent_hashes():
     k, runs = 64, 5000
     for g in (2, 4, 9):
@@ -202,6 +203,7 @@ def _pooled(oracle, truth, n, target, runs, rng):
         yield oracle.estimate(tally, target)
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("target", ["people", "population"])
 @pytest.mark.parametrize(("n", "pool"), [(3000, 50), (4, 1)])
 def test_the_variance_over_the_choice_of_the_pool_is_the_stated_one(n, pool, target):
@@ -222,6 +224,7 @@ def test_the_variance_over_the_choice_of_the_pool_is_the_stated_one(n, pool, tar
     assert (stated - alone <= oracle.pool_error**2).all()
 
 
+@pytest.mark.audit
 def test_covariances_over_the_choice_of_the_pool_are_the_stated_ones():
     truth = np.array([0.4, 0.35, 0.25])
     oracle = LocalHashing(epsilon=3.0, k=3, kind="LH", g=2, pool=20)
@@ -233,6 +236,7 @@ def test_covariances_over_the_choice_of_the_pool_are_the_stated_ones():
     assert (found[np.triu_indices(3, 1)] > Z * spread[np.triu_indices(3, 1)]).all()
 
 
+@pytest.mark.audit
 def test_intervals_cover_over_the_choice_of_the_pool():
     truth = np.array([0.5, 0.2, 0.2, 0.1, 0.0])
     oracle = LocalHashing(epsilon=2.0, k=5, pool=40)

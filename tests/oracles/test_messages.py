@@ -285,6 +285,7 @@ def _check_joint(oracle, n, runs, seed):
     assert _distinguished(_subset_sums(apart, masks), _subset_sums(real, masks))
 
 
+@pytest.mark.audit(share=3)
 @each_small
 def test_simulated_tallies_have_the_joint_law_of_real_ones(oracle):
     _check_joint(oracle, n=3000, runs=250, seed=11)
@@ -366,6 +367,7 @@ def test_the_most_likely_frequencies_are_frequencies_near_the_truth(oracle):
     assert (np.abs(found - truth) < 6 * error).all()
 
 
+@pytest.mark.audit(share=3)
 @each_small
 @pytest.mark.parametrize("target", ["population", "people"])
 def test_intervals_cover_as_often_as_they_say(oracle, target):
@@ -382,6 +384,7 @@ def test_intervals_cover_as_often_as_they_say(oracle, target):
     assert (np.abs(hits / runs - 0.95) < 0.03).all()
 
 
+@pytest.mark.audit
 @each_small
 def test_base_cut_keeps_no_absent_value_as_often_as_it_says_and_not_much_more_often(oracle):
     """Half of the values are absent; that one of them is kept must happen in at most 20 % of the runs."""

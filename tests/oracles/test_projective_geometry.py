@@ -104,6 +104,7 @@ def test_sums_over_hyperplanes_of_floats_are_those_of_the_table(q, t):
     np.testing.assert_allclose(ProjectiveSpace(q, t).sums(weights), _table(q, t) @ weights, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.audit("shape0", "shape1", "shape4")
 @pytest.mark.parametrize("shape", [(2, 20), (3, 13), (43, 4), (1097, 3), (2039, 3)])
 def test_large_sums_are_exact_at_sampled_points(shape):
     """One heavy cell and random ones, at the length up to which no digits are split off."""
@@ -201,6 +202,7 @@ def test_two_coordinates_are_randomised_response_on_a_prime_and_one_more():
     assert oracle.p / oracle.q == oracle.law.ratio
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_a_million_values_are_asked_for_and_decoded_in_seconds_and_little_memory(epsilon):
     oracle = ProjectiveGeometry(epsilon=epsilon, k=10**6)

@@ -21,6 +21,7 @@ SIZES = [2, 3, 7, 128, 1024, 10**6]
 RUNS = 20_000
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", SIZES)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_worst_ratio_is_below_the_stated_epsilon_and_that_below_what_was_asked(epsilon: float, k: int) -> None:
@@ -58,6 +59,7 @@ def collections(adult: tuple[RandomizedResponse, NDArray[np.int64]]) -> NDArray[
     return _frequencies(oracle, [oracle.simulate(counts, rng=entropy) for _ in range(RUNS)])
 
 
+@pytest.mark.audit
 def test_the_mean_over_many_collections_is_the_truth(adult, collections) -> None:
     oracle, counts = adult
     n = int(counts.sum())
@@ -66,6 +68,7 @@ def test_the_mean_over_many_collections_is_the_truth(adult, collections) -> None
     assert (np.abs(collections.mean(axis=0) - truth) < 5.5 * error).all()
 
 
+@pytest.mark.audit
 def test_the_variance_over_many_collections_is_the_stated_one(adult, collections) -> None:
     oracle, counts = adult
     n = int(counts.sum())
@@ -74,6 +77,7 @@ def test_the_variance_over_many_collections_is_the_stated_one(adult, collections
     assert (ratio < 1.07).all()
 
 
+@pytest.mark.audit
 def test_wilson_intervals_for_the_population_cover_at_their_level(adult) -> None:
     oracle, counts = adult
     n = int(counts.sum())

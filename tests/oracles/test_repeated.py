@@ -277,6 +277,7 @@ def test_the_published_construction_wastes_most_of_it():
     assert variance > 26 * exact
 
 
+@pytest.mark.audit
 def test_memoised_subset_selection_is_as_good_as_subset_selection():
     panel = Repeated(SubsetSelection(epsilon=2.0, k=24), 5.0)
     assert panel.oracle.variance(np.array([0.0]), 1)[0] == pytest.approx(0.585, rel=0.001)

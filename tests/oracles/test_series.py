@@ -34,6 +34,7 @@ def difference_of(series):
 
 
 # About 150 × 6 squares of nearly normal numbers: one deviation is 5 %, and 0.27 more than five.
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("combine", [mean_of, difference_of])
 @pytest.mark.parametrize("name", ["GRR", "SUE", "OUE", "SS", "PGR", "HR", "OLH"])
 def test_a_mean_and_a_difference_have_the_stated_variance(name, combine):

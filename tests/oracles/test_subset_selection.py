@@ -20,7 +20,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import BruitError, DataError, DataTypeError, LimitError, ParameterError
 from bruit.kernels import subset_selection as kernel
 from bruit.oracles import RandomizedResponse
-from bruit.oracles.subset_selection import MATRIX_LIMIT, Start, SubsetRows, SubsetSelection, _binomials
+from bruit.oracles.subset_selection import MATRIX_LIMIT, StartBits, SubsetRows, SubsetSelection, _binomials
 from bruit.testing._evidence import frequencies
 from bruit.testing._evidence import people as people_of
 
@@ -46,6 +46,7 @@ def _packed(rows):
 # The law.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", SIZES)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_stated_epsilon_is_true_of_the_integers_and_hardly_below_what_was_asked(epsilon, k):
@@ -60,6 +61,7 @@ def test_the_stated_epsilon_is_true_of_the_integers_and_hardly_below_what_was_as
     assert audit.exact(oracle).holds
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "omega"), [(2, 1), (3, 1), (3, 2), (5, 2), (6, 3), (7, 5), (9, 1), (9, 8)])
 def test_the_closed_forms_are_those_of_the_table_of_all_subsets(k, omega):
     """Probabilities of one value, of two values, and the worst ratio, by enumeration in whole numbers."""
@@ -95,6 +97,7 @@ def _repaired(bits, own, goal, k):
     return law
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "omega"), [(2, 1), (3, 1), (4, 2), (5, 2), (4, 3)])
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(1, 4), Fraction(5, 8)])
 def test_bits_and_repairs_give_exactly_the_law_whatever_the_bits_start_from(k, omega, share):
@@ -112,6 +115,7 @@ def test_bits_and_repairs_give_exactly_the_law_whatever_the_bits_start_from(k, o
         assert [law[y] for y in subsets] == oracle.matrix()[own]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [2, 3, 7, 100, 128, 1000, 10**6 + 1])
 def test_every_place_keeps_the_same_number_of_draws(k):
     """⌊d·k/2³²⌋ with the refusal of the least low halves, counted by arithmetic at the borders of each place."""
@@ -123,15 +127,16 @@ def test_every_place_keeps_the_same_number_of_draws(k):
         assert after - first - refused == share
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     ("k", "omega", "start"),
     [
-        (3, 1, Start(0, 0)),
-        (3, 2, Start(1, 0)),
-        (5, 2, Start(3, 3)),
-        (6, 3, Start(1, 2)),
-        (6, 2, Start(1, 0)),
-        (9, 2, Start(7, 4)),
+        (3, 1, StartBits(0, 0)),
+        (3, 2, StartBits(1, 0)),
+        (5, 2, StartBits(3, 3)),
+        (6, 3, StartBits(1, 2)),
+        (6, 2, StartBits(1, 0)),
+        (9, 2, StartBits(7, 4)),
     ],
 )
 def test_reports_follow_the_table_from_any_start_and_not_a_neighbouring_law(k, omega, start):
@@ -149,6 +154,7 @@ def test_reports_follow_the_table_from_any_start_and_not_a_neighbouring_law(k, o
     assert max(p_values[1:]) < 1e-9
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "epsilon"), [(64, 1.0), (65, 0.5), (130, 1.0), (200, 3.0), (1030, 0.3)])
 def test_in_large_domains_places_and_pairs_are_as_frequent_as_stated(k, epsilon):
     """All single places, and neighbours across word borders, for a value in the middle and at the end."""
@@ -167,6 +173,7 @@ def test_in_large_domains_places_and_pairs_are_as_frequent_as_stated(k, epsilon)
         assert (np.abs(pairs - both) < Z_LIMIT * np.sqrt(both * (1 - both) / n) + 1e-12).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "oracle",
     [
@@ -183,6 +190,7 @@ def test_the_common_laws_hold(oracle):
     assert testing.check_oracle(oracle, read=_read) is None
 
 
+@pytest.mark.audit
 def test_a_twin_that_does_not_leave_out_the_own_value_is_caught(monkeypatch):
     """A published mistake: drawing among all subsets where the value is not included; its ε is above the stated one."""
     oracle, draw = SubsetSelection(epsilon=1.0, k=6, omega=2), SubsetRows.draw
@@ -209,6 +217,7 @@ def test_the_common_laws_hold_in_more_domains(epsilon, k, omega):
 # The choice of ω.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 13, 30, 64])
 def test_no_other_omega_has_less_variance_for_a_rare_value(k):
     for epsilon in (0.05, 0.3, 0.7, 1.0, 1.7, 3.0, 6.0):
@@ -222,6 +231,7 @@ def _total(p, q, k):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (p - q) ** 2
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0])
 def test_neither_randomised_response_nor_unary_encoding_is_better_in_the_rare_or_the_total_error(epsilon):
     power = math.exp(epsilon)
@@ -242,6 +252,7 @@ def test_the_total_error_for_given_people_is_the_same_for_all_frequencies():
         assert more == pytest.approx((1 - (frequency**2).sum()) / 100, abs=1e-15)
 
 
+@pytest.mark.audit
 def test_for_one_very_frequent_value_randomised_response_can_be_better():
     """The stated exception: at f = 1, ε = 3.2, k = 50 its variance is 1.84 times that of the better of GRR and OUE."""
     oracle, power = SubsetSelection(epsilon=3.2, k=50), math.exp(3.2)
@@ -252,6 +263,7 @@ def test_for_one_very_frequent_value_randomised_response_can_be_better():
     assert float(oracle.variance(1.0, 1)) / min(others) == pytest.approx(1.84, abs=0.01)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.0])
 def test_one_member_is_randomised_response(epsilon):
     oracle, other = SubsetSelection(epsilon=epsilon, k=12, omega=1), RandomizedResponse(epsilon=epsilon, k=12)
@@ -288,7 +300,7 @@ def _slow(row, code, included, omega, k, draws):
 def test_repairs_are_the_obvious_loop_wherever_the_draws_run_out(k, buffer, seed, data):
     omega = data.draw(st.integers(1, k - 1))
     entropy, n, words = Entropy(seed), 5, (k + 63) // 64
-    start = Start.choose(omega, k)
+    start = StartBits.choose(omega, k)
     rows = start.rows(entropy, n, words)
     codes = (entropy.words(n) % np.uint64(k)).astype(np.min_scalar_type(k - 1))
     included = entropy.words(n) % np.uint64(2) == 1
@@ -311,6 +323,7 @@ def test_repairs_are_the_obvious_loop_wherever_the_draws_run_out(k, buffer, seed
     assert len(pending) == draws.size - at
 
 
+@pytest.mark.audit
 @given(st.integers(1, 300), st.integers(0, 2**32), st.data())
 @settings(deadline=None, max_examples=60)
 def test_sizes_and_padding_are_checked_as_by_the_obvious_count(extra, seed, data):
@@ -329,6 +342,7 @@ def test_sizes_and_padding_are_checked_as_by_the_obvious_count(extra, seed, data
     assert tally.counts.tolist() == whole[honest][:, :k].sum(axis=0).tolist()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "omega"), [(2, 1), (6, 3), (12, 2), (16, 4), (20, 19), (300, 1)])
 def test_messages_number_the_subsets_in_the_order_of_their_bits(k, omega):
     oracle = SubsetSelection(epsilon=1.0, k=k, omega=omega)
@@ -340,14 +354,16 @@ def test_messages_number_the_subsets_in_the_order_of_their_bits(k, omega):
     assert oracle.message(np.zeros_like(reports[:2])).tolist() == [-1, -1]
 
 
+@pytest.mark.audit
 def test_binomials_are_those_of_the_formula_up_to_the_limit():
     table = _binomials(30, 6)
     assert table.tolist() == [[min(math.comb(v, i), MATRIX_LIMIT) if i else 1 for i in range(7)] for v in range(30)]
 
 
+@pytest.mark.audit("1-1000000", share=3)
 @pytest.mark.parametrize(("omega", "k"), [(1, 2), (1, 10**6), (2, 128), (34, 128), (64, 128), (120, 128), (127, 128)])
 def test_rows_start_near_the_wanted_number_of_members(omega, k):
-    start = Start.choose(omega, k)
+    start = StartBits.choose(omega, k)
     rows = start.rows(Entropy(1), 400, (k + 63) // 64)
     members = _bits(rows.view(np.uint8), k).sum() / 400
     share = start.ones / 2**start.planes
@@ -355,10 +371,11 @@ def test_rows_start_near_the_wanted_number_of_members(omega, k):
     assert abs(k * share - omega) <= max(0.15 * k, 20)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "omega"), [(1000, 999), (1000, 1), (1000, 990), (10**5, 10**5 - 3)])
 def test_extreme_sizes_take_few_draws(k, omega):
     """Where nearly all values are members, rows start full and few leave: no long search for the last free place."""
-    assert Start.choose(omega, k).cost(omega, k) < 40
+    assert StartBits.choose(omega, k).cost(omega, k) < 40
     reports = SubsetSelection(epsilon=1.0, k=k, omega=omega).privatize([0, 1, k - 1], rng=3)
     assert _bits(reports, k).sum(axis=1).tolist() == [omega] * 3
 
@@ -411,6 +428,7 @@ def _check_joint(runs):
     return drawn["real"]
 
 
+@pytest.mark.audit
 def test_simulated_tallies_have_the_joint_law_of_real_ones_and_marginal_ones_do_not():
     _check_joint(800)
 
@@ -420,6 +438,7 @@ def test_simulated_tallies_have_the_joint_law_of_real_ones_in_many_runs():
     _check_joint(5_000)
 
 
+@pytest.mark.audit
 def test_the_stated_covariance_is_the_observed_one_for_these_people_and_for_a_population():
     oracle, runs, n = SubsetSelection(epsilon=1.0, k=5), 4_000, 1_000
     truth, generator = np.array([0.5, 0.3, 0.2, 0.0, 0.0]), Entropy(3).generator()
@@ -461,6 +480,7 @@ def test_real_estimates_are_unbiased_and_vary_and_cover_as_stated_with_many_valu
         assert np.allclose(found.sum(axis=1), 1)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("people", [[0, 0, 0], [1, 0, 0], [0, 0, 10**9]])
 def test_simulating_any_number_of_people_keeps_their_number(people):
     oracle = SubsetSelection(epsilon=1.0, k=3, omega=2)
@@ -503,6 +523,7 @@ def test_the_most_likely_frequencies_are_those_of_em_on_the_table():
     assert abs(found.frequency[0] - 300 / 560) < 0.2
 
 
+@pytest.mark.audit
 def test_refused_reports_have_no_part_in_the_most_likely_frequencies():
     oracle = SubsetSelection(epsilon=2.0, k=20)
     reports = oracle.privatize(np.arange(300) % 7, rng=4)
@@ -516,18 +537,21 @@ def test_refused_reports_have_no_part_in_the_most_likely_frequencies():
 # The edges.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("bad", [-1, 5, 2.5, "2", None, True])
 def test_a_bad_omega_is_refused(bad):
     with pytest.raises(BruitError, match="omega"):
         SubsetSelection(epsilon=1.0, k=5, omega=bad)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("bad", [0, -1, math.nan, "1", None, True, 1e-9, 21])
 def test_a_bad_epsilon_is_refused(bad):
     with pytest.raises(BruitError, match="epsilon"):
         SubsetSelection(epsilon=bad, k=3)
 
 
+@pytest.mark.audit
 def test_what_is_beyond_the_limits_says_what_to_do_instead():
     with pytest.raises(LimitError, match="p, q and omega say the same"):
         SubsetSelection(epsilon=1.0, k=128).matrix()
@@ -537,6 +561,7 @@ def test_what_is_beyond_the_limits_says_what_to_do_instead():
         SubsetSelection(epsilon=1.0, k=10**6 + 1)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "reports",
     [
@@ -550,6 +575,7 @@ def test_reports_of_a_wrong_type_or_shape_are_an_error(reports):
         SubsetSelection(epsilon=1.0, k=12).tally(reports)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("reports", [[1], [[0.5, 1.0]], [["a", "b"]], [[True, True]], [[255, 0, 0]]])
 def test_an_entry_of_a_list_that_is_no_report_is_refused(reports):
     tally = SubsetSelection(epsilon=1.0, k=12).tally(reports)
@@ -575,6 +601,7 @@ def test_reports_may_lie_anywhere_in_memory():
     assert oracle.tally([]).n == 0
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("n", [0, 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5])
 def test_reports_do_not_depend_on_the_number_of_threads(n, monkeypatch):
     oracle = SubsetSelection(epsilon=1.0, k=70)
@@ -588,6 +615,7 @@ def test_reports_do_not_depend_on_the_number_of_threads(n, monkeypatch):
     assert oracle.tally(made[0]).n == n
 
 
+@pytest.mark.audit
 def test_a_million_people_need_little_more_memory_than_their_reports():
     oracle, values = SubsetSelection(epsilon=1.0, k=128), np.arange(10**6, dtype=np.uint8) % 128
     oracle.tally(oracle.privatize(values[:10], rng=1))
@@ -617,6 +645,7 @@ def test_designs_survive_the_round_trip_and_differ_in_their_digests():
     assert SubsetSelection(epsilon=1.0, k=16, omega=4) == designs[0]
 
 
+@pytest.mark.audit
 def test_rows_of_one_place_to_choose_from_end():
     """k = 2: the only other value is the own one's opposite; nothing is searched for in vain."""
     rows = SubsetRows(1, 2)

@@ -51,6 +51,7 @@ def _rows(n, k, seed=1, share=0.3):
 # The kernels.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [2, 7, 8, 9, 16, 20, 63, 64, 65, 100, 128, 1000, 4099, 6000])
 @pytest.mark.parametrize("n", [0, 1, 14, 15, 16, 130, 2001])
 def test_counting_columns_is_the_obvious_sum(k, n):
@@ -60,6 +61,7 @@ def test_counting_columns_is_the_obvious_sum(k, n):
     assert (counts == 1 + chosen.sum(axis=0)).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [16, 27, 128])
 def test_byte_counters_never_overflow(k):
     """All bits set, in more rows than a byte and a flush can hold."""
@@ -69,6 +71,7 @@ def test_byte_counters_never_overflow(k):
     assert (counts == 20_011).all()
 
 
+@pytest.mark.audit
 def test_counting_takes_rows_as_they_lie_in_memory():
     """Backwards, every other one, in the other order of axes, at an odd address, read only, and in small pieces."""
     rows, chosen = _rows(3001, 77)
@@ -86,6 +89,7 @@ def test_counting_takes_rows_as_they_lie_in_memory():
         assert (counts == expected.sum(axis=0)).all()
 
 
+@pytest.mark.audit
 def test_rows_with_a_padding_bit_are_refused_in_every_chunk(monkeypatch):
     monkeypatch.setattr(bits, "_CHUNK", 1000)
     rows, chosen = _rows(1003, 77)
@@ -121,6 +125,7 @@ def _slow_lanes(words, more, probability, size):
     return lanes
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("first", [0, 1, 68, 127, 128, 254, 255])
 @pytest.mark.parametrize("rest", [0, 1, 2**55, 2**56 - 1])
 def test_all_first_digits_give_exactly_the_probability(first, rest):
@@ -143,6 +148,7 @@ def test_all_first_digits_give_exactly_the_probability(first, rest):
         assert bool((again != lanes).any()) == (word < border)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [2, 8, 13, 300])
 def test_the_own_bit_is_overwritten_and_padding_is_cleared(k):
     n, own = 500, 2**63 + 12345
@@ -159,6 +165,7 @@ def test_the_own_bit_is_overwritten_and_padding_is_cleared(k):
     assert (_bits(rows, k) == expected).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "n"), [(2, 5), (8, 40), (11, 33), (70, 9)])
 def test_privatizing_is_the_obvious_loop_over_the_same_words(k, n, monkeypatch):
     """In slices: eight planes, one word per person, then one word for each tie."""
@@ -184,6 +191,7 @@ def test_privatizing_is_the_obvious_loop_over_the_same_words(k, n, monkeypatch):
 # The law and its ε.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("kind", ["OUE", "SUE"])
 @pytest.mark.parametrize("k", [2, 3, 7, 128, 1024, 10**6])
@@ -198,6 +206,7 @@ def test_the_stated_epsilon_is_true_and_close_to_what_was_asked(kind, epsilon, k
     assert oracle.guarantee.neighbours == "value"
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["OUE", "SUE"])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("k", [2, 3, 7])
@@ -211,6 +220,7 @@ def test_enumeration_of_all_reports_finds_the_closed_form(kind, epsilon, k):
     assert audit.exact(UnaryEncoding(epsilon=epsilon, k=128, kind=kind)).ratio == oracle.law.ratio
 
 
+@pytest.mark.audit
 def test_the_probabilities_are_those_of_the_literature():
     for epsilon in EPSILONS:
         oue, sue = UnaryEncoding(epsilon=epsilon, k=9), UnaryEncoding(epsilon=epsilon, k=9, kind="SUE")
@@ -223,6 +233,7 @@ def test_the_probabilities_are_those_of_the_literature():
         assert sue.variance(0.0, 1) == pytest.approx(math.sqrt(scale) / math.expm1(epsilon / 2) ** 2, rel=1e-8)
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "oracle",
     [
@@ -242,6 +253,7 @@ def test_the_common_laws_hold(oracle):
     assert testing.check_oracle(oracle, read=_read) is None
 
 
+@pytest.mark.audit("OUE-1.0", "OUE-3.0", share=3)
 @pytest.mark.parametrize(("kind", "epsilon"), [("OUE", 1.0), ("SUE", 2.0), ("OUE", 3.0)])
 def test_bits_of_many_values_have_their_probabilities_and_are_independent(kind, epsilon):
     oracle = UnaryEncoding(epsilon=epsilon, k=130, kind=kind)
@@ -303,6 +315,7 @@ def _check_simulation(oracle, counts, runs, seed):
     assert _distance(real, dependent + drawn.mean(axis=0)) > LIMIT + 0.5
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("kind", "epsilon"), [("OUE", 1.0), ("SUE", 3.0)])
 def test_a_simulated_tally_has_the_joint_law_of_a_real_one(kind, epsilon):
     counts = np.array([1500, 700, 300, 200, 100, 100, 50, 50, 0, 0])
@@ -320,6 +333,7 @@ def test_a_simulated_tally_has_the_joint_law_of_a_real_one_in_many_runs(kind, ep
 # Estimates.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("target", ["people", "population"])
 def test_estimates_from_real_reports_are_unbiased_vary_as_stated_and_are_covered(target):
     oracle, n, runs, k = UnaryEncoding(epsilon=1.5, k=6), 3000, 800, 6
@@ -341,6 +355,7 @@ def test_estimates_from_real_reports_are_unbiased_vary_as_stated_and_are_covered
     assert (np.abs(covered / runs - 0.9) < LIMIT * math.sqrt(0.09 / runs) + 0.01).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("target", ["people", "population"])
 def test_the_covariance_of_two_values_is_the_observed_one(target):
     oracle, n, runs = UnaryEncoding(epsilon=3.0, k=4, kind="SUE"), 2000, 20_000
@@ -359,6 +374,7 @@ def test_the_covariance_of_two_values_is_the_observed_one(target):
     assert (np.abs(stated[0, 1] / scale[0, 1]) > 0.1) == (target == "population")
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["OUE", "SUE"])
 def test_the_most_likely_frequencies_are_those_of_em_on_the_whole_table(kind):
     oracle = UnaryEncoding(epsilon=1.0, k=5, kind=kind)
@@ -379,6 +395,7 @@ def test_the_most_likely_frequencies_are_those_of_em_on_the_whole_table(kind):
     assert found.frequency == pytest.approx(frequency, abs=0.01)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("k", [3, 4, 13, 40])
 def test_a_step_of_em_is_the_obvious_one(k):
     oracle = UnaryEncoding(epsilon=2.0, k=k)
@@ -403,6 +420,7 @@ def test_a_step_of_em_does_not_depend_on_the_number_of_threads(monkeypatch):
     assert steps[0][1] == steps[1][1]
 
 
+@pytest.mark.audit
 def test_the_most_likely_frequencies_leave_out_refused_reports_and_need_one_report():
     oracle = UnaryEncoding(epsilon=2.0, k=12)
     reports = oracle.privatize(np.arange(705) ** 2 % 12, rng=5)
@@ -417,6 +435,7 @@ def test_the_most_likely_frequencies_leave_out_refused_reports_and_need_one_repo
 # What an attacker and a planner are told.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["OUE", "SUE"])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
 @pytest.mark.parametrize("k", [2, 5, 8])
@@ -426,6 +445,7 @@ def test_guessability_is_the_mean_of_the_best_guess_over_all_reports(kind, epsil
     assert oracle.guessability == pytest.approx(float(best), rel=1e-12)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("kind", ["OUE", "SUE"])
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0])
 @pytest.mark.parametrize("k", [300, 10**6])
@@ -442,6 +462,7 @@ def test_guessability_of_many_values_is_the_formula_in_high_precision(kind, epsi
         assert oracle.guessability == pytest.approx(float(exact), rel=1e-10)
 
 
+@pytest.mark.audit
 def test_a_report_takes_one_bit_per_value():
     for k, size in [(2, 1), (8, 1), (9, 2), (10**6, 125_000)]:
         oracle = UnaryEncoding(epsilon=1.0, k=k)
@@ -465,6 +486,7 @@ def test_a_message_is_the_number_that_its_bits_write():
 # Reports from outside.
 
 
+@pytest.mark.audit
 def test_impossible_reports_are_counted_as_refused():
     oracle = UnaryEncoding(epsilon=1.0, k=11)
     tally = oracle.tally(np.array([[1, 0], [255, 7], [255, 255], [0, 8], [0, 128], [0, 4]], np.uint8))
@@ -472,6 +494,7 @@ def test_impossible_reports_are_counted_as_refused():
     assert tally.counts.tolist() == [2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "reports",
     [
@@ -496,6 +519,7 @@ def test_reports_of_a_wrong_type_or_shape_are_an_error(reports):
             verb(reports)
 
 
+@pytest.mark.audit
 def test_entries_of_a_list_are_one_report_or_one_refusal_each():
     oracle = UnaryEncoding(epsilon=1.0, k=11)
     tally = oracle.tally([[1, 0], b"ab", "ab", [0, 1, 2], [0, 300], None, 0])
@@ -504,6 +528,7 @@ def test_entries_of_a_list_are_one_report_or_one_refusal_each():
         oracle.most_likely(["ab"])
 
 
+@pytest.mark.audit
 def test_no_reports_make_an_empty_tally():
     oracle = UnaryEncoding(epsilon=1.0, k=11)
     for nothing in ([], np.empty((0, 2), np.uint8), oracle.privatize(np.array([], int))):
@@ -513,6 +538,7 @@ def test_no_reports_make_an_empty_tally():
 # Blocks, threads and memory.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("n", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5])
 @pytest.mark.parametrize("k", [5, 100])
 def test_reports_and_tallies_do_not_depend_on_the_number_of_threads(n, k, monkeypatch):
@@ -528,6 +554,7 @@ def test_reports_and_tallies_do_not_depend_on_the_number_of_threads(n, k, monkey
     assert (made[0][1].counts == _bits(made[0][0], k).sum(axis=0)).all()
 
 
+@pytest.mark.audit
 def test_blocks_of_a_longer_source_are_the_same_as_of_the_whole():
     oracle = UnaryEncoding(epsilon=1.0, k=20)
     codes = (np.arange(3 * BLOCK) % 20).astype(np.uint8)
@@ -536,6 +563,7 @@ def test_blocks_of_a_longer_source_are_the_same_as_of_the_whole():
     assert (np.concatenate(parts) == whole).all()
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("k", "n", "mebibytes"), [(128, 10**6, 40), (10**6, 200, 60), (999_999, 200, 60)])
 def test_memory_is_the_reports_and_little_more(k, n, mebibytes):
     """The reports are 15 and 24 MiB; of a million values, each array of counts is 8 MiB."""
@@ -555,24 +583,28 @@ def test_memory_is_the_reports_and_little_more(k, n, mebibytes):
 # Parameters and documents.
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "1", None, True, 1e-9, 21])
 def test_a_bad_epsilon_is_refused(bad):
     with pytest.raises(BruitError, match="epsilon"):
         UnaryEncoding(epsilon=bad, k=3)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("bad", [1, 0, -3, 2.5, "3", None, True, 10**6 + 1])
 def test_a_bad_k_is_refused(bad):
     with pytest.raises(BruitError):
         UnaryEncoding(epsilon=1.0, k=bad)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("bad", ["oue", "GRR", None, 3])
 def test_a_bad_kind_is_refused(bad):
     with pytest.raises(BruitError, match="kind"):
         UnaryEncoding(epsilon=1.0, k=3, kind=bad)
 
 
+@pytest.mark.audit
 def test_any_probabilities_are_rounded_to_the_private_side():
     oracle = UnaryEncoding.with_probabilities(Fraction(2, 3), Fraction(1, 3), k=4)
     assert oracle.name == "UE"
@@ -584,6 +616,7 @@ def test_any_probabilities_are_rounded_to_the_private_side():
     assert (floats.p, floats.q) == (Fraction(1, 2), Fraction(1, 4))
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     ("p", "q"), [(0.5, 0.5), (0.3, 0.5), (1.0, 0.5), (0.5, 0.0), (1, 0), ("a", 0.1), (None, 0.1), (0.5, True), (2, 0.1)]
 )
@@ -592,12 +625,14 @@ def test_probabilities_must_be_in_order(p, q):
         UnaryEncoding.with_probabilities(p, q, k=4)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(("p", "q"), [(0.5, 1e-12), (0.5001, 0.5), (1 - 1e-12, 1e-6)])
 def test_probabilities_beyond_the_limits_of_epsilon_are_refused(p, q):
     with pytest.raises(LimitError, match="epsilon"):
         UnaryEncoding.with_probabilities(p, q, k=4)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "bad",
     [
@@ -616,6 +651,7 @@ def test_weights_must_be_those_of_epsilon_and_of_the_kind(bad):
         UnaryEncoding(epsilon=1.0, k=3, **bad)
 
 
+@pytest.mark.audit
 def test_a_design_survives_the_round_trip():
     for oracle in (
         UnaryEncoding(epsilon=0.1, domain=Categories(labels=["é", "b"], missing="category")),
@@ -627,6 +663,7 @@ def test_a_design_survives_the_round_trip():
         assert again.digest == oracle.digest
 
 
+@pytest.mark.audit
 def test_designs_that_differ_in_any_way_have_different_digests():
     designs = [
         UnaryEncoding(epsilon=1.0, k=3),

@@ -53,6 +53,7 @@ def exact_delta(epsilons, epsilon):
         return whole
 
 
+@pytest.mark.audit("10000-0.005", share=3)
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-10, 1e-12, 1e-13, 1e-16, 1e-30, 1e-100])
 @pytest.mark.parametrize(("k", "epsilon"), [(1, 1.0), (2, 3.0), (10, 0.3), (100, 0.1), (1000, 0.1), (10_000, 0.005)])
 def test_equal_releases_cost_their_exact_optimal_composition_and_not_less(k, epsilon, delta):

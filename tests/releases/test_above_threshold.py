@@ -121,6 +121,7 @@ def test_the_loss_is_the_exact_sum_over_the_scales_that_are_drawn():
     assert monotone.guarantee.epsilon == other.guarantee.epsilon == 0.3
 
 
+@pytest.mark.audit
 def test_sessions_have_the_enumerated_law():
     design = AboveThreshold(epsilon=1.0, threshold=3, monotone=True)
     answers = [0, 4, 1, 6, 2]

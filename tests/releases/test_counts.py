@@ -42,6 +42,7 @@ RELEASES: list[Any] = [
 ]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "release",
     [*RELEASES[::3], *(pytest.param(r, marks=pytest.mark.audit) for i, r in enumerate(RELEASES) if i % 3)],
@@ -51,6 +52,7 @@ def test_a_release_of_counts_keeps_the_common_laws_and_attains_its_epsilon(relea
     assert check_release(release, attained=1 - 1e-8) is None
 
 
+@pytest.mark.audit
 def test_a_grouped_histogram_keeps_the_common_laws() -> None:
     release = Release(Histogram("value", domain=["x", "y"], epsilon=0.5), by={"group": ["F", "M"]})
     values = list(itertools.product(["x", "y"], ["F", "M"]))

@@ -92,6 +92,7 @@ def test_the_euclidean_sensitivity_bounds_every_change_of_small_data_sets(kind: 
     assert worst == release.change(release.neighbours, n).l2_squared
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "release",
     [
@@ -106,6 +107,7 @@ def test_a_release_with_gaussian_noise_keeps_the_common_laws(release: Any) -> No
     assert check_release(release) is None
 
 
+@pytest.mark.audit
 def test_the_common_laws_notice_gaussian_noise_that_is_far_too_small() -> None:
     class Quiet(Count):
         def noise(self, n: int | None = None) -> Any:
@@ -119,6 +121,7 @@ X = np.concatenate([np.linspace(-3, 10, 3000), np.full(1000, 9.5)])
 TRUTH = {Sum: X.sum(), Mean: X.mean(), Variance: X.var()}
 
 
+@pytest.mark.audit("Mean-add-remove", share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("kind", MOMENTS)
 def test_results_vary_as_stated_and_intervals_cover(kind: Any, neighbours: str) -> None:

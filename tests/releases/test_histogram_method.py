@@ -89,6 +89,7 @@ def test_no_pair_of_small_tables_loses_more_than_stated(neighbours, q, noise):
     assert worst <= float(design.loss) * ROUNDING <= 1.5 * ROUNDING
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
@@ -154,6 +155,7 @@ def test_the_shares_add_up_to_what_was_asked_and_not_more():
                 assert design.guarantee.epsilon == epsilon
 
 
+@pytest.mark.audit
 def test_results_have_the_enumerated_law():
     design = HistogramQuantiles(quantiles=[0.5], bounds=(0, 6), epsilon=1.0, cells=6)
     data = [0.5, 1.5, 1.6, 2.5, 3.5, 5.9]
@@ -270,6 +272,7 @@ def test_parts_of_the_data_add_up():
     )
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("noise", ["tight", "dwork-roth"])
 def test_counts_miss_their_rank_by_more_than_stated_less_often_than_beta(neighbours, noise):

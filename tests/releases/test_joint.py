@@ -21,8 +21,8 @@ from bruit.estimation import RawTally
 from bruit.kernels import joint_quantiles as kernels
 from bruit.releases import Quantiles
 from bruit.releases.quantiles import joint as _joint
-from bruit.releases.quantiles.joint import Chain, JointLaw, Weights
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.joint import Chain, ExactWeights, JointLaw
+from bruit.releases.quantiles.points import RecordPoints
 from bruit.releases.statistic import CentralNeighbours
 from bruit.rounding import exp_floor
 
@@ -41,24 +41,24 @@ CELLS, BITS = 3, 2
 Law = dict[tuple[int, ...], Any]
 
 
-def points_of(counts: Sequence[int], bits: int = BITS) -> Points:
-    return Points(np.array(counts), bits=bits)
+def points_of(counts: Sequence[int], bits: int = BITS) -> RecordPoints:
+    return RecordPoints(np.array(counts), bits=bits)
 
 
-def outcomes(points: Points, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+def outcomes(points: RecordPoints, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """All increasing vectors of places, and the size of each: one over the factorials of how often places repeat."""
     for places in itertools.combinations_with_replacement(range(points.whole.high + 1), count):
         yield places, Fraction(1, math.prod(math.factorial(many) for many in Counter(places).values()))
 
 
-def score(points: Points, asked: tuple[Fraction, ...], places: tuple[int, ...]) -> Fraction:
+def score(points: RecordPoints, asked: tuple[Fraction, ...], places: tuple[int, ...]) -> Fraction:
     n = points.whole.many
     ranks = [0, *(points.below(place) for place in places), n]
     pairs = zip(itertools.pairwise(ranks), _joint.gaps(asked), strict=True)
     return sum((abs(high - low - n * gap) for (low, high), gap in pairs), Fraction(0))
 
 
-def proved(points: Points, law: JointLaw) -> Law:
+def proved(points: RecordPoints, law: JointLaw) -> Law:
     """The law from its definition, in 60 digits: the weight e^(−rate·score) + floor of every vector."""
     rate, floor = mpmath.mpf(law.rate.numerator) / law.rate.denominator, mpmath.mpf(2) ** -law.floor_bits
     weights = {}
@@ -106,10 +106,10 @@ def ranks_law(chain: Chain) -> dict[tuple[tuple[int, int], ...], Fraction]:
     return found
 
 
-def sampled(points: Points, law: JointLaw) -> Law:
+def sampled(points: RecordPoints, law: JointLaw) -> Law:
     """The law that is sampled, in fractions: the chain and the floor, and places evenly within their rank."""
     chain = Chain(points, law)
-    mine, floor = chain.totals(Weights(chain.last()))
+    mine, floor = chain.totals(ExactWeights(chain.last()))
     ways = {tuple(sorted(way)): chance for way, chance in ranks_law(chain).items()}
     count, found = len(law.quantiles), {}
     for places, size in outcomes(points, count):
@@ -149,6 +149,7 @@ def log_ratio(first: Fraction, second: Any) -> float:
     return float(mpmath.log(mpmath.mpf(first.numerator) / first.denominator / second))
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("floor_bits", [None, 3])
 @pytest.mark.parametrize("asked", ASKED)
 def test_what_is_sampled_is_within_the_stated_error_of_what_is_proved(
@@ -163,6 +164,7 @@ def test_what_is_sampled_is_within_the_stated_error_of_what_is_proved(
         assert max(abs(log_ratio(real[places], p)) for places, p in ideal.items()) <= 2 * law.error
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.5, 8.0])
 @pytest.mark.parametrize(
@@ -191,6 +193,7 @@ def test_weights_that_fall_faster_than_they_may_would_not_keep_it() -> None:
     )
 
 
+@pytest.mark.audit("asked2", share=3)
 @pytest.mark.parametrize("reach", [1, 2, 5, 9])
 @pytest.mark.parametrize("asked", ASKED)
 def test_only_ranks_within_reach_are_weighed_and_those_exactly(asked: tuple[Fraction, ...], reach: int) -> None:
@@ -306,7 +309,12 @@ def repeated(raw: RawTally, times: int) -> RawTally:
 
 def test_a_choice_is_in_proportion_to_numbers_of_all_magnitudes() -> None:
     numbers = np.array([0.5, 0.0, 0.75, 0.625, 0.9, 0.5, 0.5]), np.array([-1, 99, -1, 0, -3, -900, 1], np.int64)
-    chances, n, weights, entropy = np.array([float(p) for p in shares(numbers)]), 20_000, Weights(numbers), Entropy(2)
+    chances, n, weights, entropy = (
+        np.array([float(p) for p in shares(numbers)]),
+        20_000,
+        ExactWeights(numbers),
+        Entropy(2),
+    )
     assert Fraction(weights.total) * Fraction(2) ** weights.lowest == sum(
         Fraction(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in zip(*numbers, strict=True)
     )
@@ -317,6 +325,7 @@ def test_a_choice_is_in_proportion_to_numbers_of_all_magnitudes() -> None:
     assert stats.chisquare(seen[likely], np.roll(chances[likely], 1) * n).pvalue < 1e-6
 
 
+@pytest.mark.audit
 def test_draws_follow_the_sampled_law() -> None:
     counts, n = (2, 0, 3), 2500
     points, law, entropy = points_of(counts), replace(law_for(THIRDS, 2.0), floor_bits=8), Entropy(5)

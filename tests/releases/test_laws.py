@@ -38,7 +38,7 @@ from bruit.releases import (
     statistic,
 )
 from bruit.releases.quantiles import tree
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.points import RecordPoints
 
 GRID = Grid(0, 4)
 STATISTICS: dict[str, Any] = {
@@ -146,7 +146,7 @@ def test_sums_have_probabilities_odds_and_rho() -> None:
 
 def test_the_law_of_a_node_is_that_of_every_place() -> None:
     """Few places per cell, so that all can be written down."""
-    points = Points(np.array([1, 0, 2]), bits=3)
+    points = RecordPoints(np.array([1, 0, 2]), bits=3)
     item = Quantiles(quantiles=[0.2, 0.5, 0.7], bounds=Grid(0, 2), epsilon=1.0, method="approximate")
     (root,) = item.forest
     law = tree.tree_choice(root, points, points.whole, item.whole_cells)

@@ -27,6 +27,7 @@ def made(kind: Any, neighbours: str = "add-remove", **others: Any) -> Any:
     return kind(**{"bounds": (-3, 10), "epsilon": 1.0, "neighbours": neighbours, **others})
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "bounds", [BOUNDS[0], *(pytest.param(bounds, marks=pytest.mark.audit) for bounds in BOUNDS[1:])]
 )
@@ -41,6 +42,7 @@ def test_a_moment_keeps_the_common_laws_and_attains_its_epsilon(kind: Any, neigh
     assert check_release(release, attained=attained) is None
 
 
+@pytest.mark.audit
 def test_a_grouped_mean_keeps_the_common_laws() -> None:
     release = Release(Mean("x", bounds=(0, 1), epsilon=0.5), by={"g": ["F", "M"]})
 
@@ -127,6 +129,7 @@ X = np.concatenate([np.linspace(-3, 10, 3000), np.full(1000, 9.5)])
 TRUTH = {Sum: X.sum(), Mean: X.mean(), Variance: X.var()}
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_are_right_on_average_and_vary_as_stated(kind: Any, neighbours: str) -> None:
@@ -144,6 +147,7 @@ def test_results_are_right_on_average_and_vary_as_stated(kind: Any, neighbours: 
         assert error == pytest.approx(beforehand, rel=1e-9)
 
 
+@pytest.mark.audit("0.8", "0.95-Mean-add-remove", share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -159,6 +163,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kind: Any, neighbours: s
     assert covered <= level + limit + (0.06 if kind is Variance and neighbours == "add-remove" else 0.0)
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("n", [1, 4, 40])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_the_interval_of_a_mean_covers_with_few_records_too(n: int, share: float) -> None:
@@ -169,6 +174,7 @@ def test_the_interval_of_a_mean_covers_with_few_records_too(n: int, share: float
     assert covered >= 0.9 - 5.5 * math.sqrt(0.09 / 800)
 
 
+@pytest.mark.audit
 def test_a_mean_takes_half_the_variance_of_a_centred_sum_over_a_count() -> None:
     # In units of width/(n·ε): the two sums give (1 − u)² + u² times two; centred sum and count at scale 2/ε each
     # give 2·(1 + z²), z = 2u − 1, which is 4·((1 − u)² + u²).

@@ -119,6 +119,7 @@ def test_discrete_laplace_has_its_law_and_no_law_near_it(scale: Fraction) -> Non
     check_laplace(scale, 1_000_000, change=0.05)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("sigma2", GAUSSIAN, ids=str)
 def test_discrete_gaussian_has_its_law_and_no_law_near_it(sigma2: Fraction) -> None:
     check_law(
@@ -129,6 +130,7 @@ def test_discrete_gaussian_has_its_law_and_no_law_near_it(sigma2: Fraction) -> N
     )
 
 
+@pytest.mark.audit("100-0.2")
 @pytest.mark.parametrize(("sensitivity", "epsilon"), STAIRCASES)
 def test_staircase_noise_has_its_law_and_no_law_near_it(sensitivity: int, epsilon: float) -> None:
     check_staircase(sensitivity, epsilon, 1_000_000, change=0.05)
@@ -366,6 +368,7 @@ def test_the_laplace_kernel_draws_what_the_slow_version_draws(scale: Fraction) -
     assert DiscreteLaplace(scale).sample(4000, Words(11)).tolist() == [slow_laplace(words, scale) for _ in range(4000)]
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("sigma2", [*GAUSSIAN, Fraction(2**80), Fraction(1, 100), Fraction(10**12, 7)], ids=str)
 def test_the_gaussian_kernel_draws_what_the_slow_version_draws(sigma2: Fraction) -> None:
     words, drawn = Tape(12), DiscreteGaussian(sigma2).sample(2000, Words(12))

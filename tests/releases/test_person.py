@@ -205,6 +205,7 @@ def _brute_force(statistic: Any, contribution: Contribution, groups: int, values
     return max(int(np.abs(c).sum()) for c in changes), max(int((c**2).sum()) for c in changes)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("replaced", [False, True])
 @pytest.mark.parametrize(
     ("rows", "groups", "per_group"), [(None, 2, 1), (None, 2, 2), (None, 1, 2), (2, None, None), (3, 2, 2)]

@@ -75,6 +75,7 @@ def best_of(branch: Branch, quantiles: tuple[Fraction, ...], public: bool) -> fl
     return float(optimize.minimize(error, np.zeros(len(places)), method="L-BFGS-B").fun)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("quantiles", SETS)
 def test_no_other_order_and_no_other_portions_are_better(quantiles: tuple[Fraction, ...], public: bool) -> None:

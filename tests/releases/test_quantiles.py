@@ -24,7 +24,7 @@ from bruit.privacy.ledger import Ledger
 from bruit.releases import HistogramQuantiles, Median, Quantiles, Result, Results, release
 from bruit.releases.quantiles import tree as trees
 from bruit.releases.quantiles.joint import JointLaw
-from bruit.releases.quantiles.points import Part, Points
+from bruit.releases.quantiles.points import PointRun, RecordPoints
 from bruit.releases.quantiles.ranked import MOST_CELLS
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.statistic import CentralNeighbours
@@ -51,7 +51,7 @@ def naive_places(counts: list[int], bits: int) -> list[int]:
 
 @pytest.mark.parametrize("counts", [[0, 3, 0, 7, 1], [5], [0, 0], [15, 0, 15], [1, 2, 3, 4]])
 def test_points_stand_at_the_numbers_of_van_der_corput(counts: list[int]) -> None:
-    points, naive = Points(np.array(counts), bits=4), naive_places(counts, 4)
+    points, naive = RecordPoints(np.array(counts), bits=4), naive_places(counts, 4)
     assert points.places().tolist() == naive
     assert len(set(naive)) == sum(counts)
     for place in range(len(counts) << 4):
@@ -60,11 +60,11 @@ def test_points_stand_at_the_numbers_of_van_der_corput(counts: list[int]) -> Non
 
 def test_one_more_record_is_one_more_point_and_all_others_stay() -> None:
     for counts in itertools.product(range(4), repeat=3):
-        before = set(Points(np.array(counts), bits=3).places().tolist())
+        before = set(RecordPoints(np.array(counts), bits=3).places().tolist())
         for cell in range(3):
             more = np.array(counts)
             more[cell] += 1
-            after = set(Points(more, bits=3).places().tolist())
+            after = set(RecordPoints(more, bits=3).places().tolist())
             assert before < after
             assert {place >> 3 for place in after - before} == {cell}
 
@@ -85,7 +85,7 @@ def naive_score(node: Node, naive: list[int], place: int, bits: int, *, whole_ce
 def test_rings_hold_the_places_of_each_score(share: Fraction, whole_cells: bool) -> None:
     node = trees.one_node(0, share, Fraction(1), public=False)
     for counts in ([2, 0, 3], [0, 0, 0], [1, 0, 0], [0, 7, 0], [3, 3, 3]):
-        points = Points(np.array(counts), bits=3)
+        points = RecordPoints(np.array(counts), bits=3)
         low, high = trees.rings(node, points, points.whole, whole_cells=whole_cells)
         for place in range(24):
             score = int(np.argmax((low <= place) & (place <= high)))
@@ -143,7 +143,7 @@ def law_of(forest: list[Node], bits: int, *, whole_cells: bool = False) -> Calla
         return whole_cells and node.left is None and node.right is None
 
     def law(counts: tuple[int, ...]) -> Law:
-        points = Points(np.array(counts), bits=bits)
+        points = RecordPoints(np.array(counts), bits=bits)
         return trees.tree_law(forest[0], points, points.whole, whole)
 
     return law
@@ -166,6 +166,7 @@ def test_one_quantile_keeps_its_epsilon_on_all_small_data(
     assert log_ceiling(ratio) > 0.6  # the data do make a difference
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("whole_cells", [False, True])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
@@ -181,7 +182,7 @@ def test_quantiles_one_after_the_other_keep_their_epsilon_on_all_small_data(
     assert log_ceiling(ratio) > 0.15 * epsilon  # the data do make a difference
 
 
-def chance(node: Node | None, points: Points, part: Part, outcome: list[int]) -> Fraction:
+def chance(node: Node | None, points: RecordPoints, part: PointRun, outcome: list[int]) -> Fraction:
     """The exact probability of one outcome, without listing the others."""
     if node is None:
         return Fraction(1)
@@ -196,7 +197,7 @@ def chance(node: Node | None, points: Points, part: Part, outcome: list[int]) ->
 
 
 def loss(tree: Node, counts: list[int], other: list[int], outcome: list[int]) -> float:
-    first, second = Points(np.array(counts), bits=8), Points(np.array(other), bits=8)
+    first, second = RecordPoints(np.array(counts), bits=8), RecordPoints(np.array(other), bits=8)
     ratio = chance(tree, first, first.whole, outcome) / chance(tree, second, second.whole, outcome)
     return log_ceiling(ratio) if ratio >= 1 else -log_ceiling(1 / ratio)
 
@@ -282,18 +283,19 @@ def test_the_ends_of_rings_show_the_worst_place(neighbours: CentralNeighbours, w
         for other in neighbours_of(counts, neighbours):
             first, second = law(counts), law(other)
             listed = max(max(p / second[place], second[place] / p) for place, p in first.items())
-            points = Points(np.array(counts), bits=3), Points(np.array(other), bits=3)
+            points = RecordPoints(np.array(counts), bits=3), RecordPoints(np.array(other), bits=3)
             assert trees.node_ratio(node, *points, whole_cells=whole_cells) == listed
 
 
 # Draws.
 
 
+@pytest.mark.audit("bounds1")
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("bounds", [Grid(0, 1), (0.0, 1.0)])
 def test_draws_follow_the_declared_law(method: Any, bounds: Any) -> None:
     release = Quantiles(quantiles=[1 / 3, 2 / 3], bounds=bounds, epsilon=3.0, method=method, cells=2)
-    points, entropy, n = Points(np.array([2, 1, 0][: release.cells]), bits=2), Entropy(9), 5000
+    points, entropy, n = RecordPoints(np.array([2, 1, 0][: release.cells]), bits=2), Entropy(9), 5000
     if method == "exponential":
         parts = [trees.tree_law(tree, points, points.whole, release.whole_cells) for tree in release.forest]
         law: Counter[tuple[int, ...]] = Counter()
@@ -317,6 +319,7 @@ def rank_errors(data: np.ndarray, values: np.ndarray, asked: list[float]) -> np.
     return np.maximum(0, np.maximum(below - wanted, wanted - upto))
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_ranks_deviate_as_stated_where_records_lie_densely(method: Any, neighbours: CentralNeighbours) -> None:

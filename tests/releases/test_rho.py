@@ -30,7 +30,7 @@ from bruit.releases import (
 )
 from bruit.releases.quantiles import joint as _joint
 from bruit.releases.quantiles import tree as trees
-from bruit.releases.quantiles.points import Points
+from bruit.releases.quantiles.points import RecordPoints
 
 ORDERS = [1.001, 1.1, 1.5, 2.0, 3.0, 6.0, 16.0, 64.0, 256.0]
 ROUNDING = 1 + 1e-9
@@ -75,7 +75,7 @@ def tree_law(forest, bits, release):
     """The law of all trees of a forest together, small enough to be listed."""
 
     def law(counts):
-        points = Points(np.asarray(counts), bits=bits)
+        points = RecordPoints(np.asarray(counts), bits=bits)
         laws = [trees.tree_law(tree, points, points.whole, release.whole_cells) for tree in forest]
         return [float(math.prod(outcome)) for outcome in itertools.product(*(chances.values() for chances in laws))]
 
@@ -115,6 +115,7 @@ def test_an_exponential_choice_costs_an_eighth_and_small_ones_nearly_all_of_it(e
         assert worst > 0.95 * bounded_range_rho(epsilon)
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("method", ["exponential", "approximate"])
 @pytest.mark.parametrize("wanted", [(0.5,), (0.25, 0.75), (0.1, 0.5)])
@@ -156,7 +157,7 @@ def test_the_joint_choice_costs_an_eighth(neighbours):
     joint = _joint.JointLaw.calibrate(THIRDS, 2.0, neighbours, places=8)
 
     def law(counts):
-        points = Points(np.asarray(counts), bits=2)
+        points = RecordPoints(np.asarray(counts), bits=2)
         n = points.whole.many
         weights = []
         for places in itertools.combinations_with_replacement(range(points.whole.high + 1), 2):
@@ -168,6 +169,7 @@ def test_the_joint_choice_costs_an_eighth(neighbours):
     assert worst_of(law, neighbours, most=2) <= release.rho * ROUNDING
 
 
+@pytest.mark.audit("mean", "variance")
 @pytest.mark.parametrize("statistic", ["median", "mean", "variance"])
 def test_inverse_sensitivity_costs_an_eighth(statistic):
     release = InverseSensitivity(statistic=statistic, bounds=Grid(0, 2), epsilon=1.5)

@@ -101,6 +101,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.audit("has", "shows")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_the_common_laws_notice_a_release_that(fault: str) -> None:
     kind, complaint = BROKEN[fault]
@@ -118,6 +119,7 @@ def _unknown_law(self: Any, first: Any, second: Any) -> None:
     return None
 
 
+@pytest.mark.audit("add-remove", "replace")
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_a_release_that_does_not_know_its_law_is_audited_by_samples(neighbours: Any) -> None:
     honest = broken("Unknown", Histogram, loss_between=_unknown_law)

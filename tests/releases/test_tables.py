@@ -234,6 +234,7 @@ def folded(tables: Tables):
     return lambda records: tables.alone.fold({"a": [own for own, _ in records], "b": [own for _, own in records]})
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     ("neighbours", "delta"),
     [

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from bruit import Grid
-from bruit.collection import Plan
+from bruit.collection import RSRFD, Plan, Repeat
 from bruit.collection.odds import belief, person_ratio
 from bruit.errors import ParameterError
 from bruit.sheets import LANGUAGES, Phrases, sheet
@@ -21,8 +21,8 @@ PLANS = {
     ),
     "SPL": Plan({"drinks": ["never", "often", "daily"], "age": Grid(15, 19, cells=5)}, 2.0, "SPL[ADP]"),
     "RS+FD": Plan({"drinks": ["never", "often", "daily"], "smokes": ["no", "yes"]}, 1.0, "RS+FD[GRR]"),
-    "RS+RFD": Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, "RS+RFD[GRR]", prior={"a": [0.5, 0.5], "b": [0.4, 0.6]}),
-    "rounds": Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=3, epochs=2),
+    "RS+RFD": Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, RSRFD("GRR", prior={"a": [0.5, 0.5], "b": [0.4, 0.6]})),
+    "rounds": Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0)),
     "number": Plan({"age": Grid(0, 120.5, cells=64)}, 1.0),
     "town": Plan({"town": [f"town {i}" for i in range(200)]}, 1.0),
 }
@@ -59,7 +59,7 @@ def test_what_can_be_learnt_is_the_person_s_ratio_rounded_to_the_private_side(na
 def test_what_is_sent_in_clear_is_listed_and_only_then() -> None:
     assert "These answers, which are sent as they are: “school”." in text(sheet(PLANS["SMP"], "en", people=10))
     assert "Which question was drawn" in text(sheet(PLANS["SMP"], "en", people=10))
-    assert "No answer is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
+    assert "No answer to these questions is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
     assert "Which question was drawn" not in text(sheet(PLANS["one"], "en", people=10))
 
 

@@ -112,6 +112,7 @@ def test_tab_separated_and_packed_files_are_read_alike(spark: Any, tmp_path: Pat
     assert rows(engine.read(spark, str(path)), ["b"]) == rows(path, ["b"]) == [("x,y",)]
 
 
+@pytest.mark.audit("OLH", "OUE")
 @pytest.mark.parametrize("name", ["GRR", "OUE", "OLH"])
 def test_what_spark_wrote_is_read_by_pyarrow_with_what_it_says_of_itself(spark: Any, tmp_path: Path, name: str) -> None:
     oracle = bruit.oracle(name, epsilon=1.0, k=300)

@@ -23,6 +23,7 @@ Frames = Callable[..., Any]
 ORACLES = ["GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR"]
 
 
+@pytest.mark.audit("BLH", "HR", "OUE", "PGR", "SS", "SUE", share=3)
 @pytest.mark.parametrize("name", ORACLES)
 def test_the_tally_of_the_same_reports_is_the_same(spark: Any, name: str, tmp_path: Any) -> None:
     oracle = bruit.oracle(name, epsilon=1.0, k=9)
@@ -38,6 +39,7 @@ def _readable(spark: Any, path: Any) -> Any:
     return spark.read.parquet(str(path)).repartition(3)
 
 
+@pytest.mark.audit
 def test_sums_counts_and_columns_do_not_depend_on_partitions(frame_of: Frames, answers: dict[str, Any]) -> None:
     def count(batch: dict[str, Any]) -> Any:
         rows = len(batch["age"])
@@ -55,6 +57,7 @@ def test_empty_and_skewed_partitions_change_nothing(spark: Any, frame_of: Frames
     assert engines.fold(empty, lambda batch: (len(batch["x"]), str(batch["x"].dtype))) == (0, "int64")
 
 
+@pytest.mark.audit
 def test_gaps_are_gaps_and_declared_texts_too(frame_of: Frames) -> None:
     frame = frame_of({"t": ["a", None, "?", "a", ""], "i": [1, None, 3, 4, 5], "f": [0.5, None, 1.5, 2.5, 3.5]}, 2)
 
@@ -66,6 +69,7 @@ def test_gaps_are_gaps_and_declared_texts_too(frame_of: Frames) -> None:
     assert engines.fold(engines.read(frame, missing=("", "?")), gaps).tolist() == [2, 1, 1]
 
 
+@pytest.mark.audit
 def test_names_that_confuse_spark_are_read_by_their_place(spark: Any) -> None:
     frame = spark.createDataFrame([(1, 2, 3, 4)], ["a.b", "A", "a", "c`d"])
     found = engines.fold(frame, lambda batch: {name: int(batch[name][0]) for name in batch})
@@ -79,6 +83,7 @@ def test_names_that_confuse_spark_are_read_by_their_place(spark: Any) -> None:
     assert engines.fold(twice, lambda batch: int(batch["y"][0]), columns=["y"]) == 3
 
 
+@pytest.mark.audit
 def test_kinds_that_no_answer_has_are_refused_before_anything_runs(spark: Any) -> None:
     frame = spark.sql("SELECT current_date() AS day, array(1) AS list, CAST(1.5 AS DECIMAL(4, 2)) AS money")
     for name in ("day", "list"):
@@ -105,6 +110,7 @@ def test_an_error_of_ours_arrives_as_itself_and_another_without_its_words(frame_
     assert other.value.__cause__ is None
 
 
+@pytest.mark.audit
 def test_a_raw_tally_travels_and_stays_redacted(frame_of: Frames) -> None:
     frame = frame_of({"x": [1, 2, 3, 4]}, 2)
     found = engines.fold(frame, lambda batch: RawTally(design="d", counts=[int(batch["x"].sum())]))
@@ -116,17 +122,20 @@ def test_a_raw_tally_travels_and_stays_redacted(frame_of: Frames) -> None:
     assert large.reveal(design="d").tolist() == [2 * 2**63]
 
 
+@pytest.mark.audit
 def test_a_function_that_cannot_travel_is_refused(frame_of: Frames) -> None:
     held = threading.Lock()
     with pytest.raises(ParameterTypeError, match="sent to other machines"):
         engines.fold(frame_of({"x": [1]}, 1), lambda batch: held.locked())
 
 
+@pytest.mark.audit
 def test_rows_do_not_come_to_the_driver(frame_of: Frames) -> None:
     with pytest.raises(DataTypeError, match="stay where they are"):
         next(engines.batches(frame_of({"x": [1]}, 1)))
 
 
+@pytest.mark.audit
 def test_progress_tells_tasks(frame_of: Frames) -> None:
     def slow(batch: dict[str, Any]) -> int:
         import time
@@ -141,6 +150,7 @@ def test_progress_tells_tasks(frame_of: Frames) -> None:
     assert all(total is not None and 0 <= done <= total for done, total in seen)
 
 
+@pytest.mark.audit
 def test_quantiles_means_histograms_and_groups_are_released_as_from_memory(
     frame_of: Frames, answers: dict[str, Any]
 ) -> None:
@@ -160,6 +170,7 @@ def test_quantiles_means_histograms_and_groups_are_released_as_from_memory(
         assert asked(frame).values.tolist() == asked(answers).values.tolist()
 
 
+@pytest.mark.audit
 def test_pyspark_is_not_imported_to_see_that_something_is_no_dataframe() -> None:
     code = "import sys; from bruit import engines; engines.fold({'x': [1]}, len); assert 'pyspark' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -171,6 +182,7 @@ def test_a_batch_is_as_long_as_in_memory(spark: Any) -> None:
     assert found == [batch.BATCH, batch.BATCH, 5]
 
 
+@pytest.mark.audit
 def test_bytes_of_different_lengths_are_no_reports(spark: Any) -> None:
     frame = spark.createDataFrame([(b"ab",), (b"abc",)], "x binary").coalesce(1)
     with pytest.raises(DataTypeError, match="same number of bytes"):

@@ -28,6 +28,7 @@ def grid_counts(batch: dict[str, Any]) -> RawTally:
     return RawTally(design="d", counts=np.bincount(batch["x"], minlength=CELLS))
 
 
+@pytest.mark.audit
 def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     cells = np.random.default_rng(1).choice(CELLS, OCCUPIED, replace=False)
     frame = frame_of({"x": np.repeat(cells, 3)}, 1)
@@ -44,6 +45,7 @@ def test_a_grid_costs_eight_bytes_per_occupied_cell(frame_of: Frames) -> None:
     assert found.sum() == 3 * OCCUPIED
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize(
     "array",
     [
@@ -87,6 +89,7 @@ def test_a_tally_of_an_oracle_takes_eight_bytes_per_value_or_less_and_stays_froz
         assert not found.counts.flags.writeable
 
 
+@pytest.mark.audit
 def test_raw_sums_travel_back_only_and_are_shown_nowhere(
     frame_of: Frames, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +112,7 @@ def test_raw_sums_travel_back_only_and_are_shown_nowhere(
         engines.fold(frame, lambda batch: (raw, batch["x"].sum())[1])
 
 
+@pytest.mark.audit(share=3)
 @pytest.mark.parametrize("stream", [Entropy(), Entropy(7), Words(), Words(7)], ids=repr)
 def test_a_function_that_holds_a_stream_is_not_sent_and_no_stream_comes_back(
     frame_of: Frames, tmp_path: Path, stream: Any
@@ -148,6 +152,7 @@ def test_a_job_uses_its_words_up(frame_of: Frames) -> None:
         spark.mapped(engines.Source(frame), work, words)
 
 
+@pytest.mark.audit
 def test_within_a_task_words_are_used_once(frame_of: Frames, tmp_path: Path) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, k=4)
 
@@ -158,6 +163,7 @@ def test_within_a_task_words_are_used_once(frame_of: Frames, tmp_path: Path) -> 
         engines.map(frame_of({"x": [1, 2]}, 1), tmp_path / "n.parquet", twice)
 
 
+@pytest.mark.audit
 def test_a_key_does_not_stand_in_the_plan_that_spark_shows(frame_of: Frames) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, k=4)
     reports = Plan({"x": oracle}).privatize(frame_of({"x": [1, 2]}, 1), rng=3)

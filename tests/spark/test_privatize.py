@@ -40,6 +40,7 @@ def as_spark_keeps(reports: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.audit("SPL[OUE]", share=3)
 @pytest.mark.parametrize("method", ["SPL[OUE]", "RS+FD[GRR]", "SMP[OLH]"])
 def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
     frame_of: Frames, answers: dict[str, Any], method: str
@@ -52,6 +53,7 @@ def test_one_partition_and_a_seed_give_the_reports_of_the_memory_engine(
     assert plan.tally(reports) == plan.tally(expected)
 
 
+@pytest.mark.audit
 def test_several_partitions_and_a_seed_give_the_reports_of_their_blocks(frame_of: Frames) -> None:
     people = np.random.default_rng(2).integers(0, 1000, 3000)
     words = Words.resolve(5, "privatize", Plan({"x": GRR}).digest)
@@ -114,6 +116,7 @@ def seen_by_attempt(folder: Path) -> list[dict[str, str]]:
     return [{path.name.split("-")[0]: path.read_text() for path in folder.glob(f"*-{attempt}")} for attempt in range(2)]
 
 
+@pytest.mark.audit("True", share=3)
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_task_that_dies_after_its_output_gives_the_same_reports_again(
     frame_of: Frames, tmp_path: Path, kill: bool
@@ -127,6 +130,7 @@ def test_a_task_that_dies_after_its_output_gives_the_same_reports_again(
     assert len(found["x"]) == 400
 
 
+@pytest.mark.audit
 def test_without_a_replayed_key_such_a_task_gives_other_reports(frame_of: Frames, tmp_path: Path) -> None:
     """The control: what the test above sees is there to be seen."""
     frame = frame_of({"x": [3] * 400}, 2)
@@ -144,6 +148,7 @@ def test_without_a_replayed_key_such_a_task_gives_other_reports(frame_of: Frames
     assert first != second
 
 
+@pytest.mark.audit
 def test_written_reports_hold_one_randomisation_even_if_tasks_fail_and_noise_is_fresh(
     frame_of: Frames, tmp_path: Path
 ) -> None:
@@ -202,6 +207,7 @@ def test_other_rows_in_the_same_place_get_other_noise(frame_of: Frames) -> None:
     assert drawn([1, 2], seeded) == drawn([2, 1], seeded)  # by place alone, as in memory
 
 
+@pytest.mark.audit
 def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does() -> None:
     def of(**columns: Any) -> int:
         (batch,) = engines.batches(columns)
@@ -214,6 +220,7 @@ def test_batches_differ_in_their_content_whenever_a_value_a_name_or_a_kind_does(
     assert len({same[0], *others}) == 1 + len(others)
 
 
+@pytest.mark.audit
 def test_blocks_of_one_partition_are_numbered_on(spark: Any) -> None:
     people = np.arange(BATCH + 3) % 1000
     frame = spark.range(0, BATCH + 3, 1, 1).selectExpr("id % 1000 AS x")
@@ -221,6 +228,7 @@ def test_blocks_of_one_partition_are_numbered_on(spark: Any) -> None:
     assert np.array_equal(reports, Plan({"x": GRR}).privatize({"x": people}, rng=5)["x"])
 
 
+@pytest.mark.audit
 def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
     oracle = bruit.oracle("OUE", epsilon=1.0, k=4)
     people = 400_000
@@ -233,6 +241,7 @@ def test_estimates_from_spark_have_the_law_that_is_stated(spark: Any) -> None:
     assert (abs(error) < 6).all()  # false alarm below 1e-8
 
 
+@pytest.mark.audit
 def test_empty_partitions_and_gaps_are_randomised_as_in_memory(frame_of: Frames, tmp_path: Path) -> None:
     oracle = bruit.oracle("GRR", epsilon=1.0, domain=Categories(labels=["a", "b"], missing="category"))
     frame = frame_of({"x": ["a", None, "b", None]}, 4).filter("x IS NULL")
@@ -244,6 +253,7 @@ def test_empty_partitions_and_gaps_are_randomised_as_in_memory(frame_of: Frames,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.audit
 def test_what_cannot_be_written_is_refused(frame_of: Frames, tmp_path: Path) -> None:
     frame = frame_of({"x": [1]}, 1)
     for sink in ("-", tmp_path / "r.csv", [], tmp_path / "absent" / "r.parquet"):

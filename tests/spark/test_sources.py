@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bruit import Categories, Grid, Plan, engines, numbers, oracles, testing
+from bruit.collection import RSRFD
 from bruit.testing.sources import Source
 
 SCHEMA = {
@@ -27,12 +28,12 @@ DESIGNS: list[Any] = [
     numbers.number("hybrid", epsilon=1.0, domain=Grid(0, 9, missing="drop")),
     numbers.number("duchi", epsilon=1.0, bounds=(0.0, 1.0), cells=5, rounding="stochastic"),
     *(Plan(SCHEMA, 4.0, method) for method in ("SPL[ADP]", "SMP[ADP]", "RS+FD[ADP]")),
-    Plan(SCHEMA, 4.0, "RS+RFD[GRR]", prior=PRIOR),
+    Plan(SCHEMA, 4.0, RSRFD("GRR", prior=PRIOR)),
 ]
 
 
 def _name(design: Any) -> str:
-    return design.method if isinstance(design, Plan) else f"{design.name}-{design.domain.missing}"
+    return str(design.method) if isinstance(design, Plan) else f"{design.name}-{design.domain.missing}"
 
 
 @pytest.fixture
@@ -50,6 +51,7 @@ def source(frame_of: Callable[..., Any]) -> dict[str, Source]:
 SOME = [design if i in (4, 6, 8) else pytest.param(design, marks=pytest.mark.audit) for i, design in enumerate(DESIGNS)]
 
 
+@pytest.mark.audit("SMP[ADP]", "duchi-refuse", share=3)
 @pytest.mark.parametrize("design", SOME, ids=_name)
 def test_spark_gives_the_same_reports_tallies_and_refusals(design: Any, source: dict[str, Source]) -> None:
     assert testing.check_sources(design, sources=source, n=300) == {}
@@ -61,6 +63,7 @@ def test_a_partition_of_several_batches_too(source: dict[str, Source]) -> None:
     assert testing.check_sources(design, sources=source, n=engines.BATCH + 1_001) == {}
 
 
+@pytest.mark.audit
 def test_several_partitions_have_other_noise(frame_of: Callable[..., Any]) -> None:
     """The control: the comparison sees what Spark gives."""
 

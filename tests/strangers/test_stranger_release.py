@@ -70,6 +70,7 @@ EYES = Categories(labels=["brown", "blue", "green"])
 MODE = MostFrequent("eye", domain=EYES, epsilon=2.0)
 
 
+@pytest.mark.audit("replace")
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_it_keeps_the_common_laws(neighbours: str) -> None:
     statistic = MostFrequent(domain=EYES, epsilon=1.0, neighbours=neighbours)

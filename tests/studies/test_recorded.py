@@ -121,6 +121,7 @@ def test_what_an_attacker_finds_does_not_depend_on_which_others_are_tried():
     assert {row["fakes"] for row in every if row["knowledge"] == "partial"} == {"plan"}
 
 
+@pytest.mark.audit
 def test_a_recorded_trial_is_that_of_the_study_draw_for_draw():
     pytest.importorskip("xgboost")
     study = find("attack")

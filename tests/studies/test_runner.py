@@ -109,6 +109,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.audit("2", "9")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_killed_and_resumed_gives_the_same_bytes(number, toy, tmp_path, monkeypatch):
     script = tmp_path / "script.py"

@@ -102,6 +102,18 @@ def test_names_of_studies_and_claims_are_unique():
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.audit(
+    "attack",
+    "attacker-knowledge",
+    "attributes-under-attack",
+    "central-or-local",
+    "countermeasure",
+    "deciles",
+    "krr-learning",
+    "numeric-cleaning",
+    "several-attributes",
+    share=3,
+)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_claim_yields_a_verdict_on_small_results(study, small):
     results = small(study)
@@ -134,6 +146,7 @@ def cut_off(figure):
     ]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_figure_and_table_can_be_made_and_no_text_is_cut_off(study, small):
     results = small(study)
@@ -186,6 +199,7 @@ def _forget():
                     item.cache_clear()
 
 
+@pytest.mark.audit("attributes-under-attack", "several-attributes")
 @pytest.mark.parametrize("name", ON_ACS)
 def test_a_report_needs_the_results_and_not_the_data_that_were_there_at_the_run(name, fewer, tmp_path):
     study = find(name)

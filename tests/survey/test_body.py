@@ -10,6 +10,8 @@ import pytest
 from bruit.errors import BruitError, DataError
 from bruit.survey.body import Report
 
+from ..plans import only_mechanism
+
 ANSWERS = {
     "drinks": "Yes",
     "hours": "7.5",
@@ -51,7 +53,7 @@ def test_all_that_the_law_can_give_is_read_and_nothing_else(one, long):
     """Every text of one byte of GRR; every set of twelve answers by SS."""
     read = [number for number in range(256) if _is_read(one, {"drinks": str(number)})]
     assert read == [0, 1]
-    size = long.plan.mechanism.omega
+    size = only_mechanism(long.plan).omega
     texts = [number.to_bytes(2, "little").hex() for number in range(1 << 16)]
     step = texts[::37] + [(sum(1 << place for place in places)).to_bytes(2, "little").hex() for places in ((0, 1, 2),)]
     for text in step:

@@ -10,6 +10,7 @@ import pytest
 
 from bruit.errors import DataError
 
+from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
 
@@ -146,6 +147,7 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
 
 
+@pytest.mark.audit
 def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_answers(many, visit):
     tab = visit(page_of(many), locale="fr-CH")
     tab.get_by_role("heading", level=1).wait_for()  # the page is shown once its journal was read
@@ -188,6 +190,7 @@ def _answer_all(tab):
     tab.get_by_role("heading", name="sent and counted").wait_for()
 
 
+@pytest.mark.audit("not open")
 @pytest.mark.parametrize(
     ("state", "heading"), [(410, "This survey is closed"), (404, "This survey is not open")], ids=["closed", "not open"]
 )
@@ -201,6 +204,7 @@ def test_a_survey_that_takes_no_answers_asks_nothing(state, heading, one, visit,
     assert collector.bodies == []
 
 
+@pytest.mark.audit
 def test_a_survey_that_closes_while_its_page_is_open_draws_nothing(one, visit, collector):
     tab = visit(page_of(one), quiet=False)
     tab.wait_for_load_state("networkidle")
@@ -285,7 +289,7 @@ crypto.getRandomValues = (array) => array.fill(array instanceof BigUint64Array ?
 
 
 def _last_word(survey):
-    law = survey.plan.mechanism.law
+    law = only_mechanism(survey.plan).law
     total = getattr(law, "total", None)
     if total is None:  # a coin, and then a window
         total = 2 * law.coin.least + (law.coin.cells - 1) * law.coin.slope + law.window.total
@@ -308,6 +312,7 @@ def _traces(survey, content, visit, answer, **options):
     return traces
 
 
+@pytest.mark.audit("number")
 @pytest.mark.parametrize("kind", ["choice", "number"])
 def test_nothing_but_the_draw_depends_on_the_true_answer(kind, write, visit, collector):
     """Two people with other answers and the same random words: all traces and bytes are equal, byte by byte."""
@@ -334,6 +339,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.audit("an attribute", "history", "the")
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_page_that_leaks_the_answer_is_noticed(leak, one, visit):
     content = browsers.without_policy(page_of(one)).decode()
@@ -381,6 +387,7 @@ def _drawn(tab, label="Yes"):
     send(tab)
 
 
+@pytest.mark.audit("429", "hang up")
 @pytest.mark.parametrize("failure", [503, 429, "hang up"])
 def test_every_attempt_sends_the_same_bytes(failure, one, visit, collector):
     collector.answers = [failure] * 50  # a browser tries again by itself where a connection was cut
@@ -438,6 +445,7 @@ def test_a_double_tap_draws_and_sends_once(one, visit, collector):
     assert len(collector.bodies) == 1
 
 
+@pytest.mark.audit
 def test_two_tabs_of_one_person_send_one_report(one, visit, collector):
     first = visit(page_of(one))
     second = visit(page_of(one), context=first.context)
@@ -480,6 +488,7 @@ def test_after_sending_nobody_is_asked_again_and_the_report_is_not_shown(one, vi
     assert len(set(ids)) == 2
 
 
+@pytest.mark.audit("full")
 @pytest.mark.parametrize(
     "obstacle",
     [
@@ -513,6 +522,7 @@ FILL = """(left) => {
 }"""
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("left", [60, 300])
 def test_where_storage_is_nearly_full_the_page_says_so_and_nobody_answers_twice(left, one, visit, collector):
     tab = visit(page_of(one))
@@ -527,6 +537,7 @@ def test_where_storage_is_nearly_full_the_page_says_so_and_nobody_answers_twice(
     assert len(collector.bodies) == 1
 
 
+@pytest.mark.audit
 def test_a_browser_that_cannot_draw_says_so_and_sends_nothing(one, visit, collector):
     tab = visit(
         page_of(one), before="crypto.getRandomValues = () => { throw new DOMException('', 'QuotaExceededError'); }"
@@ -565,6 +576,7 @@ def test_equal_surveys_at_two_places_keep_what_was_drawn_apart(one, visit, colle
 PORTAL = "<title>Log in to this network</title>"
 
 
+@pytest.mark.audit("200")
 @pytest.mark.parametrize("status", [200, 403])
 def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visit, collector):
     tab = visit(page_of(one), quiet=False)
@@ -579,6 +591,7 @@ def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visi
     assert len(collector.bodies) == 1
 
 
+@pytest.mark.audit("403", "404", "409", "413", "422")
 @pytest.mark.parametrize(
     ("status", "message"),
     [
@@ -622,6 +635,7 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     assert one.parse(collector.bodies[1]).link == TOKEN[::-1]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize(
     "moment",
     ["location.hash = token;", "setTimeout(() => { location.hash = token; }, 200);"],
@@ -644,6 +658,7 @@ def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(mome
     tab.get_by_role("heading", name=browsers.ALREADY).wait_for()
 
 
+@pytest.mark.audit
 def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_again(one, visit, collector):
     forbidden = (
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
@@ -660,6 +675,7 @@ def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_aga
     assert len({*collector.bodies}) == 1
 
 
+@pytest.mark.audit("#%22", "#short")
 @pytest.mark.parametrize("fragment", ["", "#short", "#%22%3E%3Cscript%3E", "#%"])
 def test_a_survey_with_links_asks_nothing_without_one(fragment, one, visit):
     tab = visit(page_of(one, links=True), fragment=fragment)
@@ -745,6 +761,7 @@ def violations(tab):
     return [(entry["id"], entry["nodes"][0]["html"][:80]) for entry in Axe().run(tab)["violations"]]
 
 
+@pytest.mark.audit("long", "many-dark", "many-light")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("text_of_survey", [MANY, LONG], ids=["many", "long"])
 def test_no_screen_breaks_a_rule_of_axe(scheme, text_of_survey, write, visit, collector):
@@ -771,6 +788,7 @@ def test_the_check_by_axe_sees_a_button_without_a_name(one, visit):
     assert [name for name, _ in violations(tab)] == ["button-name"]
 
 
+@pytest.mark.audit("1280", "390")
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_nothing_is_wider_than_the_screen(width, many, visit):
     tab = visit(page_of(many), viewport={"width": width, "height": 600})
@@ -786,6 +804,7 @@ def _answer_all_from_questions(tab):
     _answer_all(tab)
 
 
+@pytest.mark.audit
 def test_the_slider_shows_what_can_be_concluded(one, visit):
     tab = visit(page_of(one))
     slider = tab.get_by_label("How strongly does somebody suspect “Yes” already?")

@@ -368,7 +368,7 @@ def test_a_true_answer_is_nowhere_in_the_profile_of_a_browser(write, chromium, f
 
 def test_two_people_with_other_answers_and_the_same_words_leave_the_same_traces(one, open_file):
     """Words that the law takes last give the same report to everybody: nothing may then tell the answers apart."""
-    total = one.plan.mechanism.law.total
+    total = one.plan.mechanisms["drinks"].law.total
     fixed = f"crypto.getRandomValues = (array) => array.fill(array instanceof BigUint64Array ? {total - 1}n : 7);"
     traces = {}
     for label in ("Yes", "No"):

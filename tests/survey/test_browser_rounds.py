@@ -157,6 +157,7 @@ NO_JOURNAL = """() => new Promise((resolve) => {
 })"""
 
 
+@pytest.mark.audit("removed", "torn")
 @pytest.mark.parametrize(
     "harm",
     [
@@ -205,6 +206,7 @@ def test_after_a_crash_the_journal_knows_the_memo_and_what_was_drawn(answer, pan
     assert [panel.parse(body).round for body in collector.bodies if b'"epoch"' not in body] == [1, 2]
 
 
+@pytest.mark.audit
 def test_without_a_journal_the_collector_knows_after_a_crash_and_nothing_is_drawn_again(answer, panel, collector):
     tab = answer(1)
     first_round(tab)
@@ -218,6 +220,7 @@ def test_without_a_journal_the_collector_knows_after_a_crash_and_nothing_is_draw
     assert collector.bodies[2] == collector.bodies[0]
 
 
+@pytest.mark.audit
 def test_without_a_journal_a_round_that_was_sent_before_a_crash_is_not_drawn_again(answer, panel, collector):
     tab = answer(1)
     first_round(tab)
@@ -235,6 +238,7 @@ def test_without_a_journal_a_round_that_was_sent_before_a_crash_is_not_drawn_aga
     assert [panel.parse(body).round for body in collector.bodies if b'"epoch"' not in body] == [1, 2]
 
 
+@pytest.mark.audit
 def test_nothing_is_sent_before_it_is_on_the_disk(answer, panel, collector):
     watch = (
         "const posts = []; window.posts = posts; const real = window.fetch;"
@@ -273,6 +277,7 @@ def test_an_old_tab_draws_nothing_after_its_round_nor_after_its_epoch(answer, pa
     assert len(collector.bodies) == sent
 
 
+@pytest.mark.audit
 def test_without_storage_one_round_can_be_answered_and_the_page_says_so(answer, panel, collector):
     forbidden = (
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
@@ -283,6 +288,7 @@ def test_without_storage_one_round_can_be_answered_and_the_page_says_so(answer, 
     assert panel.parse(collector.bodies[-1]).round == 1
 
 
+@pytest.mark.audit
 def test_whoever_leaves_after_the_claim_has_sent_no_answer_and_reads_what_was_noted(answer, panel, collector):
     tab = answer(1)
     take_part(tab)
@@ -294,6 +300,7 @@ def test_whoever_leaves_after_the_claim_has_sent_no_answer_and_reads_what_was_no
     panel.claim_body.parse(claim)
 
 
+@pytest.mark.audit
 def test_two_tabs_in_one_round_send_one_report(answer, collector):
     first = answer(1)
     second = answer(1, first.context)
@@ -331,6 +338,7 @@ def test_the_answer_is_in_no_trace_of_a_first_round(answer, panel):
     assert traces[0] == traces[1]
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_screen_of_a_round_breaks_a_rule_of_axe(scheme, answer, collector):
     tab = answer(1, color_scheme=scheme)

@@ -7,12 +7,13 @@ import pytest
 
 from bruit.estimation import intervals
 
+from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE
 
 
 def test_the_width_is_that_of_the_estimates_and_the_votes_those_of_the_law(one, write):
     (row,) = one.check().prospects
-    oracle = one.plan.mechanism
+    oracle = only_mechanism(one.plan)
     tally = oracle.simulate([15, 15], rng=1)
     variance = float(oracle.variance(0.5, 30))
     assert row.half_width == pytest.approx(intervals.normal_quantile(0.95) * variance**0.5)
@@ -31,7 +32,7 @@ def test_a_forged_report_moves_an_estimate_by_the_votes_that_are_stated(one, wri
     assert raised == pytest.approx(row.votes)
     number = write(ONE.replace('"yes-no"', '"number"\nfrom = 0\nto = 10'))
     (row,) = number.check().prospects
-    mechanism = number.plan.mechanism
+    mechanism = only_mechanism(number.plan)
     scores = mechanism.scores(np.arange(mechanism.law.messages).astype(mechanism.form.dtype))
     assert row.votes == pytest.approx(max(scores.max(), 10 - scores.min()) / 10)
     assert row.votes > 1
@@ -55,6 +56,12 @@ UNWISE = {
     "a gate beyond all people": (WISE, "people = 1000", "people = 1000\nshown_from = 2000", "nothing would be shown"),
     "a last step that is not whole": (WISE, "people = 1000", "people = 1008", r"last 8 answers .* shown_from = 9\."),
     "people of whom no step is whole": (WISE, "people = 1000", "people = 1009", "last 9 answers .* a multiple"),
+    "questions that few report on": (
+        MANY,
+        "people = 200",
+        "people = 48",
+        "one of 6 answers or tables, about 8 people each, and each is shown from 20 reports on",
+    ),
     "hardly any protection": (WISE, "epsilon = 1.0", "epsilon = 4.0", "can become 99 %"),
     "groups of few": (MANY, "people = 200", "people = 60", "3 groups, about 20.0 people in each"),
     "GRR with many answers": (LONG, "epsilon = 1.0", 'epsilon = 1.0\nmethod = "GRR"', "too many for GRR"),

@@ -404,7 +404,7 @@ def deviation(survey, codes, code):
     messages = digits[:, -CHECK - 1] & 1  # the last digit of the payload, of which there are two
     for own, message in zip(digits[:300].tolist(), messages, strict=False):
         assert survey.codes.reading(own, True).report.columns == {"drinks": str(message)}
-    row = np.array([float(chance) for chance in survey.plan.mechanism.law.row(code)])
+    row = np.array([float(chance) for chance in survey.plan.mechanisms["drinks"].law.row(code)])
     counts = np.bincount(messages, minlength=len(row))
     expected = row * len(codes)
     return special.chdtrc(len(row) - 1, ((counts - expected) ** 2 / expected).sum())

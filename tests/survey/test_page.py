@@ -12,6 +12,7 @@ import pytest
 from bruit.errors import ParameterError
 from bruit.survey import security_policy
 
+from ..plans import only_mechanism
 from .browser import data_of, script_of
 
 
@@ -71,7 +72,7 @@ def test_odds_and_beliefs_are_those_of_the_integers(one, long, many):
     assert beliefs[49] == ["26", "74"]
     assert len(beliefs) == 99
     (attribute,) = json.loads(data_of(long.page()))["attributes"]
-    oracle = long.plan.mechanism
+    oracle = only_mechanism(long.plan)
     assert attribute["reading"] == "list"
     assert attribute["own"] == [round(100 * oracle.p), 100]
     assert attribute["other"] == [round(100 * oracle.q), 100]

@@ -13,6 +13,7 @@ import pytest
 from bruit.errors import ParameterError
 from bruit.survey.paper import DEVICES, Paper
 
+from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE
 from . import browser as browsers
 
@@ -54,7 +55,7 @@ def test_the_instruction_has_exactly_the_law_of_the_plan(device, write):
     sheets = Paper(survey_for(device, write), device.name)
     assert sheets.parts[0].device == device
     for true in range(device.answers):
-        assert played(device, true) == sheets.parts[0].plan.mechanism.law.row(true)
+        assert played(device, true) == only_mechanism(sheets.parts[0].plan).law.row(true)
     assert device.law() == played(device, 0)
     assert len({device.text for device in DEVICES}) == 5
 
@@ -120,7 +121,7 @@ def test_of_several_questions_a_coin_or_die_draws_each_alike_and_a_sheet_tells_n
     assert set(throws) - {None} == set(range(1, number + 1))
     assert len({throws[place] for place in range(1, number + 1)}) == 1
     # A sheet is (which, mark): its chance from any record is that of which, times that of the mark.
-    rows = [part.plan.mechanism.law for part in sheets.parts]
+    rows = [only_mechanism(part.plan).law for part in sheets.parts]
     assert sheets.ratio == max(law.ratio for law in rows) <= 7
     assert sheets.guarantee.epsilon == max(plan.guarantee.epsilon for plan in sheets.plans.values())
     assert f"{math.ceil(100 * sheets.ratio / (1 + sheets.ratio))} %, at most" in promise.replace("\u00a0", " ")
@@ -137,6 +138,7 @@ def test_a_device_is_for_the_questions_that_it_fits(write):
         Paper(write(several(7, (2,) * 7)))
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 def test_sheets_of_several_questions_are_saved_by_question(write, tmp_path):
     sheets = Paper(write(several(2)))
@@ -154,6 +156,7 @@ def test_sheets_of_several_questions_are_saved_by_question(write, tmp_path):
     assert counts == [[1, 2], [1, 0, 2]]
 
 
+@pytest.mark.audit
 @pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 def test_sheets_that_are_entered_in_a_browser_are_counted(write, tmp_path):
     sheets = Paper(write(ONE))

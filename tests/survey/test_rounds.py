@@ -12,8 +12,10 @@ import pytest
 from scipy import special
 
 from bruit import Plan
+from bruit.collection import Repeat
 from bruit.errors import BruitError, DataError, ParameterError
 
+from ..plans import only_mechanism
 from ..surveys import ONE, ROUNDS
 from . import browser as browsers
 from .test_draws import in_node, needs_node
@@ -23,7 +25,7 @@ YES = {"slept": "Yes", "class": "B"}
 
 
 def test_the_plan_is_one_with_rounds_and_the_times_are_no_part_of_the_survey(panel, write):
-    assert panel.plan == Plan({"slept": ["No", "Yes"]}, 1.0, epoch_epsilon=2.0, rounds=2, epochs=2)
+    assert panel.plan == Plan({"slept": ["No", "Yes"]}, 1.0, repeat=Repeat(2, epochs=2, epoch_epsilon=2.0))
     assert (panel.has_rounds, panel.rounds, panel.opens) == (True, 4, panel.round_opens[0])
     assert write(ROUNDS.replace("2026-01-26", "2026-02-02")).digest == panel.digest
     assert write(ROUNDS.replace("epoch_epsilon = 2.0", "epoch_epsilon = 1.9")).digest != panel.digest
@@ -217,7 +219,7 @@ def test_two_rounds_follow_the_law_of_one_memo_and_a_page_that_draws_anew_does_n
 
     assert sum(joint_law(panel, 0)) == 1
     # One round is a report of the plan, but for what a card rounds to the private side.
-    short = panel.plan.mechanism.law.row(0)[0] - sum(joint_law(panel, 0)[:2])
+    short = only_mechanism(panel.plan).law.row(0)[0] - sum(joint_law(panel, 0)[:2])
     assert 0 <= short < Fraction(1, 1 << 63)
     assert chance(0, anew=False) > 1e-8
     assert chance(1, anew=False) > 1e-8

@@ -10,6 +10,7 @@ from bruit import Plan
 from bruit.errors import BruitError
 from bruit.survey import Survey
 
+from ..plans import only_mechanism
 from ..surveys import MANY, ONE
 
 
@@ -41,7 +42,7 @@ def test_the_first_language_names_the_values(write):
 
 def test_odds_stand_for_their_logarithm(write):
     survey = write(ONE.replace("epsilon = 1.0", 'odds = "3:1"'))
-    law = survey.plan.mechanism.law
+    law = only_mechanism(survey.plan).law
     assert law.ratio <= 3
     assert law.ratio > 2.999999
 

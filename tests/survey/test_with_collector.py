@@ -85,6 +85,7 @@ def test_people_who_answer_in_a_browser_are_counted_once_and_leave_no_trace_of_t
         assert bytes.fromhex(number) not in kept
 
 
+@pytest.mark.audit
 def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
     from bruit.collector import open_store
     from bruit.collector.demo import running
@@ -126,6 +127,7 @@ def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
     assert sorted({row["round"] for row in results["rows"]}) == [1, 2]
 
 
+@pytest.mark.audit
 def test_the_picture_of_the_readme_can_be_taken_again(tmp_path):
     tool = Path(__file__).parents[2] / "tools" / "survey_picture.py"
     subprocess.run([sys.executable, tool, tmp_path / "survey.png"], check=True, timeout=120)

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 import bruit
 from bruit import Grid, Guarantee, Plan, Schema, datasets, learning, releases
-from bruit.collection import compare
+from bruit.collection import Repeat, compare
 from bruit.domains import Attribute
 from bruit.learning import search_cost
 from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Piecewise, SquareWave, Staircase
@@ -39,19 +39,22 @@ _PART = "a part of a schema, which has HTML; its repr is one line"
 _INSIDE = "a law or noise inside a statistic: its repr is its definition, or redacted"
 _LEDGER = "a line of a ledger, which has HTML"
 #: Public classes without HTML, each with its reason.
+_METHOD = "one line says it; a plan, which has it, has HTML"
 PLAIN = {
     "Entropy": "randomness shows nothing",
     "Memory": "a person's own memory shows nothing but its file",
     "RawTally": "raw counts show nothing",
     "Term": _ROW, "WaldTest": _ROW, "Risk": _ROW, "Transcript": _ROW, "Worst": _ROW, "Comparison": _ROW,
-    "Choice": _ROW, "Contrast": _ROW, "Independence": _ROW, "Median": _ROW, "Prospect": _ROW, "Bounds": _ROW,
+    "Choice": _ROW, "TableContrast": _ROW, "RoundContrast": _ROW, "Independence": _ROW, "MedianEstimate": _ROW,
+    "Prospect": _ROW, "Bounds": _ROW,
     "Answers": "a mapping of estimates, each of which has HTML", "ConsistentTables": "a mapping of tables with HTML",
-    "GroupDesign": "two words in a row of a comparison of groups", "Column": "a line of a data set's description",
+    "GroupDesign": "two words in a row of a comparison of groups",
+    "DatasetColumn": "a line of a data set's description", "CatalogueEntry": "a line of the list of data sets",
     "Entry": _LEDGER, "Line": _LEDGER, "Remaining": _LEDGER, "Head": _LEDGER, "SignedHead": _LEDGER,
     "Booking": "a ledger as one release gets it", "Part": "a ledger as one release gets it",
     "Parts": "a ledger as one release gets it",
-    "Attribute": _PART, "Bins": _PART, "Categories": _PART, "Choices": _PART, "Chosen": _PART, "Dates": _PART,
-    "Grid": _PART, "Scale": _PART,
+    "Attribute": _PART, "Bins": _PART, "Categories": _PART, "MultiChoice": _PART, "Chosen": _PART, "Dates": _PART,
+    "Grid": _PART, "Interval": _PART, "Scale": _PART,
     "SupportModel": _INSIDE, "ExclusiveSupportModel": _INSIDE, "ChoiceLaw": _INSIDE, "FirstAboveLaw": _INSIDE,
     "NamedLaw": _INSIDE, "SumLaw": _INSIDE, "TreeLaw": _INSIDE, "DiscreteGaussian": _INSIDE, "StaircaseNoise": _INSIDE,
     "DiscreteLaplace": _INSIDE, "SelectionNoise": _INSIDE, "LengthFunction": _INSIDE, "Stretch": _INSIDE,
@@ -60,7 +63,9 @@ PLAIN = {
     "Groups": "one line says it; what it publishes has HTML", "GroupStatistics": "one line says it; results have HTML",
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "BoundsGuide": "one line; what it chooses has HTML",
-    "Panel": "the rounds of a plan, which has HTML",
+    "Panel": "the rounds of a plan, which has HTML", "Repeat": _METHOD,
+    "One": _METHOD, "SPL": _METHOD, "SMP": _METHOD, "SMPk": _METHOD, "RSFD": _METHOD, "RSRFD": _METHOD, "TAB": _METHOD,
+    "Task": "what a method is given to settle", "Settled": "what a plan is made of, which has HTML",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
 
@@ -155,7 +160,7 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     },
     "panel": lambda: Repeated(bruit.oracle("GRR", epsilon=1.0, labels=LABELS), epoch=2.0),
     "plan": lambda: Plan({HOSTILE: LABELS, "age": Grid(18, 90)}, epsilon=1.0, public={f"in {HOSTILE}": LABELS}),
-    "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, epoch_epsilon=2.0, rounds=3),
+    "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, repeat=Repeat(3, epoch_epsilon=2.0)),
     "schema": lambda: Schema([Attribute(HOSTILE, LABELS, public=True), Attribute("age", Grid(18, 90))]),
     "guarantee": lambda: Guarantee(epsilon=1.0, neighbours="value"),
     "guarantee with δ": lambda: Guarantee(epsilon=1.0, delta=1e-6, neighbours="person-replace"),

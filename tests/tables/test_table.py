@@ -71,6 +71,7 @@ def test_columns_stand_below_their_headings():
         assert width(row[: row.index(f"{i}.25") + len(f"{i}.25")]) == place
 
 
+@pytest.mark.audit
 def test_a_hundred_thousand_rows_are_bounded_and_what_is_left_out_is_said():
     order = list(range(99_999, -1, -1))
     whole = table([f"v{i}" for i in range(100_000)], order=order, rest="less frequent")

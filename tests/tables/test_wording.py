@@ -21,6 +21,8 @@ NEVER_ONE = {
     ("bruit_studies/cli/tour/story.py", "people"): "the people of Adult",
     ("bruit_studies/cli/tour/story.py", "reports"): "their reports",
     ("cards/question.py", "answers"): "a limit",
+    ("collector/export.py", "reports"): "shown_from is two or more",
+    ("collector/results.py", "reports"): "the same",
     ("datasets/dataset.py", "columns"): "a table with several columns",
     ("datasets/reading.py", "cells"): "a table with several columns",
     ("estimation/distribution.py", "cells"): "a grid has two or more",

@@ -13,8 +13,9 @@ from bruit.analysis.fitting import least_scores
 from bruit.analysis.predictors import read_columns
 from bruit.collection import Plan, files
 from bruit.domains import Categories
+from bruit.engines import parsing
 from bruit.engines import reports as reading
-from bruit.engines.form import together
+from bruit.engines.parsing import together
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.mechanism import LocalMechanism
 from bruit.privacy import Guarantee
@@ -122,7 +123,7 @@ class _Rows(NamedTuple):
 def _aligned(plan: Plan, source: Any) -> _Rows:
     """Reports of which row i belongs to row i of another table: who sent none is left out by name of the row."""
     columns = source if isinstance(source, Mapping) else read_columns(source, list(plan.form))
-    parsed = {column: form.parse(columns[column]) for column, form in plan.form.items()}
+    parsed = {column: parsing.parse(form, columns[column]) for column, form in plan.form.items()}
     total = len(next(iter(parsed.values())).reports)
     readable = np.ones(total, np.bool_)
     for column in parsed.values():
@@ -160,7 +161,7 @@ def _of_plan(plan: Plan, source: Any, answer: str | None, aligned: bool) -> Chan
         law=law,
         total=total,
         refused=total - len(rows),
-        mechanism=plan.method if len(plan.schema) > 1 else mechanism.name,
+        mechanism=str(plan.method) if len(plan.schema) > 1 else mechanism.name,
         guarantee=plan.guarantee,
         simulated=stated,
         public=clear,
@@ -176,7 +177,7 @@ def _scores(likelihood: Floats, law: Floats) -> Floats:
 def _answer_name(plan: Plan, answer: str | None) -> str:
     if plan.design.hides:
         raise ParameterError(
-            f"{plan.kind} hides which report is true, so that a regression would mix true reports with fakes: "
+            f"{plan.method.kind} hides which report is true, so that a regression would mix true reports with fakes: "
             'collect with "SMP[ADP]" or "SPL[ADP]".'
         )
     if answer is None:

@@ -45,9 +45,11 @@ class _Law(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> _Law:
-        if plan.rounds is not None:
+        if plan.repeat is not None:
             raise ParameterError("Who does not follow is estimated from plans that ask once: leave rounds out.")
-        chances = odds(plan.mechanism)
+        if len(plan.schema) > 1:
+            raise ParameterError("Who does not follow is estimated for one question: plan the others by themselves.")
+        chances = odds(next(iter(plan.mechanisms.values())))
         if chances is None or not chances.names:
             raise ParameterError("Who does not follow is seen through randomised response only: plan with method GRR.")
         return cls(float(chances.own - chances.other), float((chances.answers - 1) * chances.other))
@@ -283,7 +285,8 @@ def _within(low: float, high: float) -> tuple[float, float]:
 
 def _other_share(plan: Plan, tally: Tally, place: int) -> float:
     """The share of reports that are another answer than the safe one."""
-    answer, mechanism = plan.estimate(tally)[_question(plan).name], plan.mechanism
+    name = _question(plan).name
+    answer, mechanism = plan.estimate(tally)[name], plan.mechanisms[name]
     own, other = float(mechanism.p), float(mechanism.q)  # type: ignore[union-attr] # reports that name an answer
     return 1 - (other + (own - other) * float(answer.frequency[place]))
 

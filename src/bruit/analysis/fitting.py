@@ -26,7 +26,7 @@ _FAR = 12.0
 _CHUNK = 1 << 22
 
 
-class Fit(NamedTuple):
+class CoefficientFit(NamedTuple):
     """Coefficients, one row per answer but the first, and the covariance of all of them in that order."""
 
     coefficients: Floats
@@ -49,7 +49,7 @@ def chances(rows: Floats, coefficients: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def by_moments(rows: Floats, scores: Floats, law: Floats | None) -> Fit:
+def by_moments(rows: Floats, scores: Floats, law: Floats | None) -> CoefficientFit:
     """The solution of Σ z(s_v − m_v) = 0 for unbiased scores s: the equation of clear data, and concave.
 
     The bias of order 1/n that noise brings is taken off.
@@ -76,7 +76,7 @@ def by_moments(rows: Floats, scores: Floats, law: Floats | None) -> Fit:
     # The bias is linear in the covariance: what noise adds to it is what exceeds the variance of clear answers.
     extra = spread - curvature(best) if law is None else _noise(rows, best, law)
     added = _bias(rows, best, inverse, inverse @ extra @ inverse)
-    return Fit(best - added, inverse @ spread @ inverse)
+    return CoefficientFit(best - added, inverse @ spread @ inverse)
 
 
 def by_shares(rows: Floats, shares: Floats) -> Floats:
@@ -132,7 +132,7 @@ def _noise(rows: Floats, b: Floats, law: Floats) -> Floats:
     return _blocks(rows, weight, many)
 
 
-def by_likelihood(rows: Floats, likelihood: Floats, law: Floats | None, start: Floats | None) -> Fit:
+def by_likelihood(rows: Floats, likelihood: Floats, law: Floats | None, start: Floats | None) -> CoefficientFit:
     """The largest likelihood of the reports, by Fisher scoring from several starts.
 
     The bias of order 1/n that noise brings is taken off. Without a law the information is the mean of squared scores,
@@ -172,12 +172,12 @@ def by_likelihood(rows: Floats, likelihood: Floats, law: Floats | None, start: F
     best = max(solutions, key=value)
     covariance = np.asarray(np.linalg.inv(curvature(best)), np.float64)
     if law is None:
-        return Fit(best, covariance)
+        return CoefficientFit(best, covariance)
     answers = np.eye(many + 1)
     m = chances(rows, best)
     clear = np.asarray(np.linalg.inv(_blocks(rows, lambda i, j: m[:, i + 1] * ((i == j) - m[:, j + 1]), many)))
     added = _bias(rows, best, covariance, covariance, law) - _bias(rows, best, clear, clear, answers)
-    return Fit(best - added, covariance)
+    return CoefficientFit(best - added, covariance)
 
 
 def _bias(rows: Floats, b: Floats, inverse: Floats, covariance: Floats, law: Floats | None = None) -> Floats:

@@ -141,7 +141,7 @@ def _fit(channel: Channel, table: Predictors, method: Method) -> Regression:
     )
 
 
-def _solve(channel: Channel, rows: Floats, method: Method) -> fitting.Fit:
+def _solve(channel: Channel, rows: Floats, method: Method) -> fitting.CoefficientFit:
     if method == "moments":
         return fitting.by_moments(rows, channel.scores, channel.law)
     try:

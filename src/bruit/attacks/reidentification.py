@@ -22,6 +22,7 @@ from bruit.attacks.sampled_attribute import sampled_posterior
 from bruit.collection import Plan
 from bruit.collection.composite import Part
 from bruit.collection.design import Reports
+from bruit.collection.plan import without_public
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
 from bruit.entropy import Randomness, Words
@@ -115,7 +116,7 @@ def reidentification(
     True
     """
     attributes = _attributes(surveys)
-    surveys = [plan.private for plan in surveys]
+    surveys = [without_public(plan) for plan in surveys]
     nearest = _clean_top(top)
     names = _clean_known(known, attributes)
     words = Words.resolve(rng, "reidentification", "-".join(plan.digest for plan in surveys))
@@ -135,7 +136,7 @@ def reidentification(
         if prediction.name in names
     ]
     places = _places(profile, records, n, size, choice.stream().generator())
-    methods = ", ".join(dict.fromkeys(plan.method for plan in surveys))
+    methods = ", ".join(dict.fromkeys(str(plan.method) for plan in surveys))
     return Reidentification(
         {
             many: scored(

@@ -23,6 +23,7 @@ from bruit.attacks.sampled_attribute import _posterior, replay, with_fakes
 from bruit.collection import Plan
 from bruit.collection.cross_tables import title as table_title
 from bruit.collection.fake import Fake
+from bruit.collection.plan import without_public
 from bruit.entropy import Words
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.tables import Column, Table, Tabular, percent
@@ -117,7 +118,7 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
     """
     if not isinstance(plan, Plan):
         raise ParameterTypeError("plan must be a bruit.Plan.")
-    plan = plan.private  # what is sent in clear is no secret to guess
+    plan = without_public(plan)  # what is sent in clear is no secret to guess
     _checks.integer(low=10, people=people)
     known = frequencies or {}
     if not set(known) <= set(plan.schema):

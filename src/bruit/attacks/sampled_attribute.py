@@ -23,6 +23,7 @@ from bruit.attacks.result import AttackResult, rows, scored
 from bruit.collection import Plan
 from bruit.collection.design import Reports
 from bruit.collection.fake import Fake
+from bruit.collection.plan import without_public
 from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Randomness, Words
@@ -135,7 +136,7 @@ def sampled_attribute(
     _checks.positive(synthetic=synthetic)
     _checks.probability(share=share)
     imagined = with_fakes(plan, fakes)
-    plan = plan.private
+    plan = without_public(plan)
     words = words_of(plan, rng)
     codes = plan.encode(table)
     how_many(codes)

@@ -82,8 +82,8 @@ class ExactAudit(Tabular):
 
     def table(self) -> Table:
         """What was asked for, what is stated, and what was found: columns check, epsilon, verdict."""
-        rows = [] if self.requested is None else [Check("asked for", self.requested)]
-        rows += [Check("stated", self.stated), Check(f"largest ratio ({self.method})", self.epsilon, self.holds)]
+        rows = [] if self.requested is None else [AuditRow("asked for", self.requested)]
+        rows += [AuditRow("stated", self.stated), AuditRow(f"largest ratio ({self.method})", self.epsilon, self.holds)]
         where = [] if self.worst is None else ["worst at values {} and {}, message {}".format(*self.worst)]
         about = {
             "holds": self.holds,
@@ -94,7 +94,7 @@ class ExactAudit(Tabular):
         return checks_table("Exact audit", rows, notes=where, about=about)
 
 
-class Check(NamedTuple):
+class AuditRow(NamedTuple):
     """A row of an audit: what ε is about, its value, and whether the claim holds; None where nothing is checked."""
 
     name: str
@@ -107,7 +107,7 @@ class Check(NamedTuple):
         return "" if self.holds is None else "holds" if self.holds else "DOES NOT HOLD"
 
 
-def checks_table(title: str, rows: Sequence[Check], *, notes: Sequence[str] = (), about: Mapping[str, Any]) -> Table:
+def checks_table(title: str, rows: Sequence[AuditRow], *, notes: Sequence[str] = (), about: Mapping[str, Any]) -> Table:
     """The table of an audit."""
     columns = [
         Column("check", [row.name for row in rows], kind="text", write=str),

@@ -20,8 +20,10 @@ from bruit.audit.empirical import EmpiricalAudit, empirical
 from bruit.audit.exact import ExactAudit, Worst, largest_ratio
 from bruit.collection import Plan
 from bruit.collection.design import Unit
+from bruit.collection.plan import without_public
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterTypeError
+from bruit.privacy import Guarantee
 
 Floats = NDArray[np.float64]
 Rows = list[list[Fraction]]
@@ -40,13 +42,14 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
     Examples
     --------
     >>> import math
-    >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
+    >>> from bruit.collection import RSFD
+    >>> plan = Plan({"a": ["0", "1"], "b": ["0", "1"]}, math.log(2), RSFD("GRR", published=True))
     >>> audit = exact_plan(plan)
     >>> audit.method, audit.holds, round(float(audit.ratio), 6), round(audit.requested, 6)
     ('enumeration', True, 3.0, 0.693147)
     """
     _check(plan, unit)
-    stated = plan.guarantee_of_a_report(unit).epsilon
+    stated = of_one_report(plan, unit).epsilon
     try:
         table = plan.design.matrix()
     except LimitError:
@@ -83,7 +86,7 @@ def empirical_plan(
     (True, True)
     """
     _check(plan, unit)
-    plan = plan.private
+    plan = without_public(plan)
     first, second = adversarial_records(plan, unit)
 
     def draw(record: Mapping[str, int], size: int, entropy: Entropy) -> Floats:
@@ -98,7 +101,8 @@ def empirical_plan(
 def adversarial_records(plan: Plan, unit: Unit) -> tuple[dict[str, int], dict[str, int]]:
     """Codes of two records that reports can tell apart best, where attributes are told apart by their law alone.
 
-    >>> plan = Plan({"a": ["0", "1"], "b": ["0", "1", "2"]}, 1.0, "SPL[GRR]", budgets={"a": 0.3, "b": 0.7})
+    >>> from bruit.collection import SPL
+    >>> plan = Plan({"a": ["0", "1"], "b": ["0", "1", "2"]}, 1.0, SPL("GRR", budgets={"a": 0.3, "b": 0.7}))
     >>> adversarial_records(plan, "attribute")
     ({'a': 0, 'b': 0}, {'a': 0, 'b': 2})
     """
@@ -110,6 +114,11 @@ def adversarial_records(plan: Plan, unit: Unit) -> tuple[dict[str, int], dict[st
     ratios = design.attribute_ratios()
     changed = max(ratios, key=lambda name: ratios[name])
     return first, {**first, changed: second[changed]}
+
+
+def of_one_report(plan: Plan, unit: Unit = "person") -> Guarantee:
+    """What one report tells; of a plan without rounds, all that it promises."""
+    return plan.guarantees[unit] if plan.repeat is None else plan.panel.after(1, unit)
 
 
 def _neighbours(plan: Plan, unit: Unit) -> list[list[int]]:

@@ -19,11 +19,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
 from bruit.cards import content
-from bruit.cards.form import Form
-from bruit.cards.question import MOST_VALUES, Question, code_of, is_unicode
+from bruit.cards.question import MOST_VALUES, CardQuestion, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, LimitError, ParameterError, translated
+from bruit.laws import Form
 from bruit.laws.words import WORDS, Words, stream, uniform, weighted
 from bruit.tables import counted
 
@@ -82,7 +82,8 @@ class Card:
 
     Where the same person is asked again, a memo is drawn once in an epoch, kept, and refreshed in every round:
 
-    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4).card()
+    >>> repeat = bruit.collection.Repeat(12, epochs=4, epoch_epsilon=2.0)
+    >>> card = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, repeat=repeat).card()
     >>> memo = card.draw_memo({"smokes": "yes"})
     >>> january, february = card.refresh(memo), card.refresh(memo)
     """
@@ -91,7 +92,7 @@ class Card:
 
     plan: str
     method: Method
-    questions: tuple[Question, ...]
+    questions: tuple[CardQuestion, ...]
     weights: tuple[int, ...] | None = None
     public: tuple[PublicQuestion, ...] = ()
     rounds: int | None = None
@@ -181,7 +182,7 @@ class Card:
             "method": self.method,
             "questions": [question.to_dict() for question in self.questions],
             "columns": [
-                {"name": name, "dtype": form.dtype, "bytes": str(form.size)} for name, form in self.columns.items()
+                {"name": name, "dtype": form.kind, "bytes": str(form.size)} for name, form in self.columns.items()
             ],
         }
         if self.weights is not None:
@@ -202,7 +203,7 @@ class Card:
         with translated(kinds, lambda _: FormatError(rule)):
             body = documents.parsed(data.decode(), cls.FORMAT)
             weights = tuple(content.whole(weight) for weight in body["weights"]) if "weights" in body else None
-            questions = tuple(Question.from_dict(question) for question in body["questions"])
+            questions = tuple(CardQuestion.from_dict(question) for question in body["questions"])
             clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))
             rounds, epochs = (content.whole(body[name]) if name in body else None for name in ("rounds", "epochs"))
             card = cls(body["plan"], body["method"], questions, weights, clear, rounds, epochs)
@@ -309,7 +310,7 @@ class Card:
         return {name: form.text(message) for (name, form), message in zip(self.columns.items(), messages, strict=True)}
 
     @property
-    def _every(self) -> tuple[Question | PublicQuestion, ...]:
+    def _every(self) -> tuple[CardQuestion | PublicQuestion, ...]:
         return (*self.questions, *self.public)
 
     def _messages(self, codes: Sequence[int], words: Words) -> list[int]:

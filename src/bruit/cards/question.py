@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from bruit.cards import content
-from bruit.cards.form import Form
 from bruit.errors import DataError, FormatError, LimitError, ParameterError, translated
-from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Itself, Law, LeaningLaw, TwoLevelLaw
+from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Form, Itself, Law, LeaningLaw, TwoLevelLaw
 from bruit.laws.words import WORDS, Words, uniform, weighted
 
 #: What a fake is: a value as it is, bits of which none is the own one, or the message of somebody with a random value.
@@ -25,7 +24,7 @@ QUESTION_BYTES = 700
 
 
 @dataclass(frozen=True)
-class Question:
+class CardQuestion:
     """A question, and how the answer of one person becomes a message.
 
     Parameters
@@ -87,7 +86,7 @@ class Question:
     @property
     def form(self) -> Form:
         """What its messages look like."""
-        return Form.of(self.law)
+        return Form.of_law(self.law)
 
     def code(self, value: Any) -> int:
         """The code of an answer, which is one of the texts."""
@@ -149,7 +148,7 @@ class Question:
         return body
 
     @classmethod
-    def from_dict(cls, body: Any) -> Question:
+    def from_dict(cls, body: Any) -> CardQuestion:
         """The inverse of `to_dict`."""
         values = tuple(body["values"])
         if not all(isinstance(text, str) for text in (body["name"], *values)) or len(values) > MOST_VALUES:

@@ -12,7 +12,7 @@ from bruit.laws.words import WORDS, stream, uniform
 
 if TYPE_CHECKING:
     from bruit.cards.card import Card, PublicQuestion
-    from bruit.cards.question import Question
+    from bruit.cards.question import CardQuestion
 
 #: A boundary is tried as each of this many first words of a report, and as the last.
 PLACES = 4
@@ -40,7 +40,7 @@ def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     """Vectors with every boundary in the first places, and n with random words alone."""
     words = stream(entropy)
 
-    every: tuple[Question | PublicQuestion, ...] = (*card.questions, *card.public)
+    every: tuple[CardQuestion | PublicQuestion, ...] = (*card.questions, *card.public)
 
     def codes() -> tuple[int, ...]:
         return tuple(uniform(len(question.values), words) for question in every)
@@ -109,7 +109,7 @@ def _of_law(law: Any) -> Iterator[int]:
             yield from _shares(total, (1, law.weights[0], left, left + 1, total - 1))
 
 
-def _of_sets(question: Question) -> Iterator[int]:
+def _of_sets(question: CardQuestion) -> Iterator[int]:
     sets = question.law.sets
     if isinstance(sets, Hash) and sets.pool is not None:
         yield from _shares(len(sets.pool))

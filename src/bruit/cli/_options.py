@@ -40,14 +40,14 @@ def check_whole(**options: int | None) -> None:
 
 def method(name: str | None, *, several: bool) -> str | None:
     """The name of a method; one that is unknown is an error that names the option."""
-    from bruit.collection import methods
+    from bruit.collection.mechanisms import ADAPTIVE
     from bruit.numbers import Number
     from bruit.oracles import Oracle
 
-    if name is not None and not several and "[" not in name and name.upper() != methods.ADAPTIVE:
+    if name is not None and not several and "[" not in name and name.upper() != ADAPTIVE:
         known = (*Oracle.kinds, *Number.kinds)
         if name not in Oracle.kinds and name not in Number.kinds:
-            _checks.one_of((*known, methods.ADAPTIVE), **{"--method": name})
+            _checks.one_of((*known, ADAPTIVE), **{"--method": name})
     return name
 
 
@@ -67,12 +67,10 @@ def plan(path: Path) -> Plan:
 
 def promises(plan: Plan) -> list[str]:
     """What is done with the questions of a person, and what that guarantees, in lines."""
-    from bruit.collection import methods
-
     if len(plan.schema) == 1:
         return [f"guarantee: {plan.guarantee}"]
     return [
-        methods.parse(plan.method).in_words(len(plan.schema)),
+        plan.method.in_words(len(plan.schema)),
         f"guarantee for all answers of a person: {plan.guarantee}",
         f"guarantee for one answer: {plan.guarantees['attribute']}",
     ]
@@ -93,7 +91,7 @@ def tally(plan: Plan, sources: list[Path], engine: Engine, progress: Any = None)
     from bruit.collection import files
     from bruit.collection import rounds as by_round
 
-    if plan.rounds is not None:
+    if plan.repeat is not None:
         by_round.check_one_round(sources)
     return files.tally(plan, sources, lambda source: read(engine.reports(str(source)), {}, progress))
 

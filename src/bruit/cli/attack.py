@@ -116,7 +116,7 @@ def _no_reports(path: Path) -> str:
         return f"There is no file {path}. An attack is on people's reports, as bruit privatize writes them: {command}."
     if not _options.is_plan(path):
         return f"A tally has no reports, and this attack needs them, as bruit privatize writes them: {command}."
-    if _options.plan(path).rounds is not None:
+    if _options.plan(path).repeat is not None:
         return f"{path.name} is a plan with rounds: bruit attack averaging {path}, or bruit attack changes {path}."
     return f"{path.name} is a plan, and this attack needs the reports that were made by it: {command} --plan {path}."
 
@@ -165,7 +165,7 @@ def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
 def _certainty(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Certainty:
     from bruit.attacks import sampled_posterior
     from bruit.engines import reports as reading
-    from bruit.engines.form import Rows
+    from bruit.engines.parsing import Rows
 
     def work(rows: Rows) -> _Certainty:
         valid = plan.valid(rows.reports)
@@ -180,7 +180,7 @@ def _certainty(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Certai
 def _result(plan: Plan, tally: Tally, certainty: _Certainty) -> dict[str, Any]:
     return {
         "attack": "sampled attribute, closed-form Bayes",
-        "method": plan.method,
+        "method": str(plan.method),
         "people": tally.n,
         "refused": tally.refused,
         "simulated": tally.simulated,

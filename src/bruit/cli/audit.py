@@ -14,7 +14,7 @@ from bruit.tables import Table, counted
 
 if TYPE_CHECKING:
     from bruit.audit import EmpiricalAudit, ExactAudit
-    from bruit.audit.exact import Check
+    from bruit.audit.exact import AuditRow
     from bruit.collection import Plan
     from bruit.collection.mechanisms import Mechanism
     from bruit.oracles import Oracle
@@ -46,7 +46,8 @@ def audit(
     if known is not None and len(known.schema) > 1:
         result = _of_plan(known, drawn)
     else:
-        result = _of_mechanism(_mechanism(method, epsilon, k) if known is None else known.mechanism, drawn)
+        mechanism = _mechanism(method, epsilon, k) if known is None else next(iter(known.mechanisms.values()))
+        result = _of_mechanism(mechanism, drawn)
     table = _table(result)
     console.print_json(table.to_json()) if as_json else console.show(table)
     if not result["holds"]:
@@ -105,15 +106,16 @@ def _two_values(mechanism: Mechanism) -> tuple[Any, Any]:
 
 def _of_plan(plan: Plan, drawn: _Drawn) -> dict[str, Any]:
     from bruit.audit import empirical_plan, exact_plan
+    from bruit.audit.plans import of_one_report
     from bruit.collection.design import Unit
 
-    result: dict[str, Any] = {"method": plan.method, "asked": plan.epsilon, "unit": plan.unit}
+    result: dict[str, Any] = {"method": str(plan.method), "asked": plan.epsilon, "unit": plan.unit}
     units: tuple[Unit, ...] = get_args(Unit)
     for unit in units:
         checks = _proved(exact_plan(plan, unit))
         if drawn.trials:
             seen = empirical_plan(plan, unit, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
-            checks["empirical"] = drawn.lower_bound(seen, plan.guarantee_of_a_report(unit))
+            checks["empirical"] = drawn.lower_bound(seen, of_one_report(plan, unit))
         result[unit] = {**checks, "holds": _holds(checks)}
     return {**result, "holds": all(result[unit]["holds"] for unit in units)}
 
@@ -136,26 +138,26 @@ def _mechanism(method: str, epsilon: float | None, k: int) -> Oracle:
 
 
 def _table(result: dict[str, Any]) -> Table:
-    from bruit.audit.exact import Check, checks_table
+    from bruit.audit.exact import AuditRow, checks_table
 
     several = "mechanism" not in result
-    rows = [Check(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
+    rows = [AuditRow(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
     for unit in ("person", "attribute") if several else ("",):
         rows += _checks_of(unit, result[unit] if unit else result)
     what = result["method"] if several else f"{result['mechanism']} with {counted(result['k'], 'value')}"
     return checks_table(f"Audit of {what}", rows, about=result)
 
 
-def _checks_of(unit: str, checks: dict[str, Any]) -> list[Check]:
-    from bruit.audit.exact import Check
+def _checks_of(unit: str, checks: dict[str, Any]) -> list[AuditRow]:
+    from bruit.audit.exact import AuditRow
 
     of = f"{unit}: " if unit else ""
     claim = "stated" if unit else "stated, computed from the law and rounded up"
     exact = checks["exact"]
     largest = f"{of}largest ratio, exact ({exact['method']})"
-    rows = [Check(f"{of}{claim}", checks["stated"]), Check(largest, exact["epsilon"], exact["holds"])]
+    rows = [AuditRow(f"{of}{claim}", checks["stated"]), AuditRow(largest, exact["epsilon"], exact["holds"])]
     if "empirical" in checks:
         seen = checks["empirical"]
         name = f"{of}best attack on {counted(seen['trials'], 'report')}, at least"
-        rows.append(Check(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
+        rows.append(AuditRow(name, float(f"{seen['lower']:.4g}"), seen["holds"]))
     return rows

@@ -177,7 +177,7 @@ class _Rounds(NamedTuple):
     def _promises(self) -> list[str]:
         last = self.numbers[-1]
         epoch = self.plan.panel.epoch_of(last)
-        following = self.plan.follow_changes
+        following = self.plan.repeat is not None and self.plan.repeat.follow_changes
         return [
             f"guarantee of {'all' if following else 'an'} epoch{'s' if following else ''}: "
             f"{self.plan.guarantees['same-changes' if following else 'epoch']}",
@@ -236,10 +236,8 @@ def _tables(
     plan: Plan, reports: list[Path], wanted: list[tuple[str, ...]], target: Target, options: dict[str, Any]
 ) -> list[Table]:
     """The tables that are asked for; by SPL from the reports themselves."""
-    from bruit.collection import joint
-
     for names in wanted:
-        joint.check(plan, names, whole=True)
+        plan.method.check_table(plan, names, whole=True)
     from_reports = plan.design.tables_from == "reports"
     if from_reports and len(reports) > 1:
         raise ParameterError("--table of reports by SPL reads one file: name one.")

@@ -112,7 +112,8 @@ def _whole(
     level: float,
 ) -> Table:
     """A plan, solved for what was not given."""
-    from bruit.collection import methods, plan_for
+    from bruit.collection import plan_for
+    from bruit.collection.method import DEFAULT
 
     if sum(own is not None for own in (epsilon, people, half_width or None)) != 2:
         raise ParameterError("Two of --epsilon, --people and --half-width must be given: the third is looked for.")
@@ -121,7 +122,7 @@ def _whole(
         epsilon=epsilon,
         people=people,
         half_width=_widths(half_width),
-        method=_options.method(method, several=len(schema) > 1) or methods.DEFAULT,
+        method=_options.method(method, several=len(schema) > 1) or DEFAULT,
         level=_checks.probability(**{"--level": level}),
     ).table()
 

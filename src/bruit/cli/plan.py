@@ -15,7 +15,7 @@ from bruit.errors import ParameterError
 from bruit.tables import Column, Table, counted, decimals, percent
 
 if TYPE_CHECKING:
-    from bruit.collection import Plan
+    from bruit.collection import Plan, Repeat
     from bruit.collection.prior import Prior
     from bruit.privacy import Guarantee
 
@@ -127,12 +127,25 @@ def plan(
 
     With --rounds and --epoch-epsilon, --epsilon is that of one report, and it is shown what one report, two, an epoch
     and all epochs tell, and how often the best guess is right that has seen all reports of an epoch.
+
+    With a plan in place of questions, as bruit plan or bruit survey export wrote it, --sheet writes its page.
     """
     from bruit import sheets
-    from bruit.collection import Plan, methods
+    from bruit.collection import Method, Plan
     from bruit.collection.design import Unit
+    from bruit.collection.method import DEFAULT
     from bruit.collection.prior import read_prior
 
+    if question is not None and len(question) == 1 and _options.is_plan(Path(question[0])):
+        options = {
+            "--epsilon": epsilon, "--data": data, "--csv": csv, "--method": method, "--base": base, "--prior": prior,
+            "--budgets": budgets, "--weights": weights, "--table": table, "--public": public, "--rounds": rounds,
+            "--epochs": epochs, "--epoch-epsilon": epoch_epsilon, "--follow-changes": follow_changes or None,
+            "--missing": missing, "--outside": outside, "--output": output, "--check-compliance": check_compliance,
+            "--json": as_json or None,
+        }  # fmt: skip
+        _write_sheet(Path(question[0]), sheet, options, people=people, title=title, force=force)
+        return
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     source = None if data is None else _options.read(data, _engine.options(csv))
     declared = _questions.schema(question, missing, source, outside)
@@ -142,21 +155,17 @@ def plan(
     page = _page(sheet, output, force=force)
     known = None if prior is None else read_prior(prior, declared)
     settings = {
-        "bases": _questions.pairs(base, "--base", "age=square-wave", str),
+        "mechanisms": _questions.pairs(base, "--base", "age=square-wave", str),
         "budgets": _questions.pairs(budgets, "--budgets", "sex=0.2", float),
         "weights": _weights(weights),
         "tables": None if table is None else [_questions.names(text, "--table") for text in table],
         "prior": known and known.frequencies,
-        "rounds": rounds,
-        "epochs": epochs,
-        "epoch_epsilon": epoch_epsilon,
-        "follow_changes": follow_changes or None,
     }
-    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     clear = _questions.public(public, declared) or None
     several = len(declared) - len(clear or ()) > 1
-    named = _options.method(method, several=several) or (methods.DEFAULT if check_compliance is None else "GRR")
-    planned = Plan(declared, epsilon, named, unit=speaks, public=clear, **chosen)
+    named = _options.method(method, several=several) or (DEFAULT if check_compliance is None else "GRR")
+    repeat = _repeat(rounds, epochs, epoch_epsilon, follow_changes=follow_changes)
+    planned = Plan(declared, epsilon, Method.named(named, **settings), unit=speaks, public=clear, repeat=repeat)
     second = None if check_compliance is None else _Second.of(planned, check_compliance, people, output, force=force)
     expected = _Expected.of(planned, _checks.integer(low=1, **{"--people": people}), known, data is not None)
     written = "" if sheet is None else sheets.sheet(planned, sheet, people=people, title=title)
@@ -175,6 +184,26 @@ def plan(
             second.show(output)
 
 
+def _write_sheet(
+    path: Path, language: str | None, options: dict[str, Any], *, people: int, title: str, force: bool
+) -> None:
+    """Write the page of a plan that there is, beside it."""
+    from bruit import sheets
+    from bruit.collection import Plan
+
+    if language is None:
+        raise ParameterError(f"{path.name} is a plan already: --sheet en writes its page for an ethics board.")
+    for name in (name for name, value in options.items() if value is not None):
+        raise ParameterError(f"{path.name} is a plan already, and --sheet writes its page: leave {name} out.")
+    page, known = _page(language, path, force=force), Plan.open(path)
+    written = sheets.sheet(known, language, people=people, title=title)
+    if page is not None:
+        documents.write_text(page, written)
+    console.say(f"sheet: {page}", whole=True)
+    if not known.public:
+        console.note("The plan of a survey lacks its questions in clear; bruit survey sheet has them all.")
+
+
 def _page(language: str | None, output: Path | None, *, force: bool) -> Path | None:
     """Where the page for an ethics board goes: beside the plan, or in this folder."""
     from bruit.sheets import LANGUAGES
@@ -186,6 +215,15 @@ def _page(language: str | None, output: Path | None, *, force: bool) -> Path | N
     if page.exists() and not force:
         raise ParameterError(f"{page} exists: write to another name (-o), or replace it with --force.")
     return page
+
+
+def _repeat(rounds: Any, epochs: int | None, epsilon: float | None, *, follow_changes: bool) -> Repeat | None:
+    """How often the same people are asked; None where it is once."""
+    from bruit.collection import Repeat
+
+    if (rounds, epochs, epsilon) == (None, None, None) and not follow_changes:
+        return None
+    return Repeat(rounds, 1 if epochs is None else epochs, epsilon, follow_changes)
 
 
 def _weights(texts: list[str] | None) -> Any:
@@ -281,12 +319,12 @@ class _Expected:
         plan, both = self.plan, self.prior and self.prior.both_rounds(self.plan.guarantee)
         return {
             "plan": None if output is None else str(output),
-            "method": plan.method,
+            "method": str(plan.method),
             "unit": plan.unit,
             "people": self.people,
             "attributes": self.attributes,
             "risks": self.risks,
-            "population": "uniform" if plan.prior is None else "prior",
+            "population": "prior" if plan.method.known_frequencies() else "uniform",
             "sent_in_clear": list(plan.public),
             "people_to_see_30_against_20": self._people_by_design,
             "schema_from_data": self.from_data,
@@ -313,7 +351,7 @@ class _Expected:
             )
         if output is not None:
             console.say(f"plan: {output}", whole=True)
-            again = "" if plan.rounds is None else " --memory memory.json --person COLUMN --round 1"
+            again = "" if plan.repeat is None else " --memory memory.json --person COLUMN --round 1"
             console.say(
                 f"next: bruit privatize FILE --plan {output}{again} -o reports.parquet", style="dim", whole=True
             )
@@ -340,8 +378,9 @@ class _Expected:
 
         plan = self.plan
         sizes = [attribute.size for attribute in plan.schema.values() if plan.design.gives(attribute.name) != "mean"]
-        shows = plan.design.counted_tables or (plan.public and plan.design.card_kind in ("one", "SMP"))
-        if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.rounds is not None:
+        alone = plan.method.parts(len(plan.schema)) == 1 and not plan.design.hides
+        shows = plan.design.counted_tables or (plan.public and alone)
+        if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.repeat is not None:
             return None
         ways = compare_groups(0.3, 0.2, epsilon=plan.epsilon, power=0.8, answers=min(sizes))
         people = {row.design: row.people for row in ways.rows}
@@ -358,34 +397,34 @@ class _Expected:
     @property
     def _promises(self) -> list[str]:
         """What is guaranteed, in lines."""
-        plan = self.plan
-        if plan.rounds is None:
+        plan, repeat = self.plan, self.plan.repeat
+        if repeat is None:
             return _options.promises(plan)
-        epochs = counted(plan.epochs or 1, "epoch")
+        epochs = counted(repeat.epochs, "epoch")
         first = [f"one report: {plan.guarantees['report']}", f"two reports of an epoch: {plan.panel.after(2)}"]
-        if plan.follow_changes:
+        if repeat.follow_changes:
             return [
                 *first,
-                f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantees['same-changes']}",
-                f"all {counted(plan.rounds, 'round')} of {epochs}, any two histories: {plan.guarantee}",
+                f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantees['same-changes']}",
+                f"all {counted(repeat.rounds, 'round')} of {epochs}, any two histories: {plan.guarantee}",
                 "When somebody changes is not hidden: what holds for any two histories grows with every report.",
             ]
         return [
             *first,
             f"any number of reports of an epoch: {plan.guarantees['epoch']}",
-            f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantee}",
-            f"all {counted(plan.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
+            f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantee}",
+            f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
         ]
 
     @property
     def _rounds(self) -> dict[str, Any]:
         """What a document says of rounds."""
-        plan = self.plan
-        if plan.rounds is None:
+        plan, repeat = self.plan, self.plan.repeat
+        if repeat is None:
             return {}
         return {
-            "rounds": plan.rounds,
-            "epochs": plan.epochs,
+            "rounds": repeat.rounds,
+            "epochs": repeat.epochs,
             "guarantee_of_a_report": plan.guarantees["report"].to_dict(),
             "guarantee_of_two_reports": plan.panel.after(2).to_dict(),
             **self._of_an_epoch,
@@ -394,7 +433,7 @@ class _Expected:
     @property
     def _of_an_epoch(self) -> dict[str, Any]:
         guarantees = self.plan.guarantees
-        if self.plan.follow_changes:
+        if self.plan.panel.follow_changes:
             return {"follow_changes": True, "guarantee_of_same_changes": guarantees["same-changes"].to_dict()}
         return {"guarantee_of_an_epoch": guarantees["epoch"].to_dict()}
 
@@ -429,7 +468,7 @@ class _Expected:
         return [Table("", columns)]
 
     def _by_epoch(self, rows: dict[str, list[Any]]) -> list[Column]:
-        if self.plan.rounds is None or self.plan.follow_changes:
+        if self.plan.repeat is None or self.plan.repeat.follow_changes:
             return []
         return [Column("guessed_by_epoch", rows["guessed_by_epoch"], "by epoch", write=_rate)]
 
@@ -443,7 +482,9 @@ class _Expected:
 
     @property
     def _whose(self) -> str:
-        return "whose values are all equally frequent" if self.plan.prior is None else "who follow the prior"
+        return (
+            "who follow the prior" if self.plan.method.known_frequencies() else "whose values are all equally frequent"
+        )
 
     @property
     def _remark(self) -> str:
@@ -467,9 +508,7 @@ def _rate(share: float | None) -> str:
 
 def _frequencies(plan: Plan) -> dict[str, Any] | None:
     """The population that the risks are about."""
-    from bruit.collection.prior import frequencies
-
-    return None if plan.prior is None else {name: frequencies(weights) for name, weights in plan.prior.items()}
+    return plan.method.known_frequencies() or None
 
 
 def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -497,7 +536,7 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
 
 def _guessed_by_epoch(plan: Plan, name: str) -> dict[str, float]:
     """How often the best guess is right of whoever knows the memo, where all values are alike."""
-    if plan.rounds is None or plan.follow_changes:
+    if plan.repeat is None or plan.repeat.follow_changes:
         return {}
     chance = plan.design.chance(name)
     memo = plan.panel.repeated[name].memo

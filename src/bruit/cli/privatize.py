@@ -16,6 +16,7 @@ from bruit.tables import at_least, at_most, counted
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
+    from bruit.collection.mechanisms import Mechanism
     from bruit.privacy import Ledger
 
 
@@ -111,7 +112,7 @@ def privatize(
         "people": people,
         **_described(declared),
         "sent_in_clear": list(declared.public),
-        **({} if declared.rounds is None else {"round": round_number, "memory": str(memory)}),
+        **({} if declared.repeat is None else {"round": round_number, "memory": str(memory)}),
         "guarantee": declared.guarantee.to_dict(),
         "digest": declared.digest,
     }
@@ -127,7 +128,7 @@ def _books(plan: Plan, path: Path | None, budget: float | None) -> Ledger | None
         if budget is not None:
             raise ParameterError("--budget needs --ledger, the file in which it is kept.")
         return None
-    if plan.rounds is not None:
+    if plan.repeat is not None:
         raise ParameterError("The guarantee of a plan with rounds is for all of them: leave --ledger out.")
     books = open_ledger(path, plan.guarantee.neighbours, **({} if budget is None else {"epsilon": budget}))
     books.check([Line(plan.guarantee, _label(plan))])
@@ -161,7 +162,7 @@ def _rounds(
     from bruit.oracles import Memory
 
     options = {"--memory": memory, "--round": number, "--person": person}
-    if plan.rounds is None:
+    if plan.repeat is None:
         named = [name for name, value in options.items() if value is not None]
         if named:
             raise ParameterError(f"{' and '.join(named)} belong to a plan with rounds (bruit plan --rounds 12 …).")
@@ -178,7 +179,7 @@ def _rounds(
     if memory.exists():
         return {"memory": Memory(memory, plan), "round": number, "person": person}
     cost = _cost_of_a_loss(plan)
-    if (number - 1) % (plan.rounds or 1) and not new:
+    if (number - 1) % plan.repeat.rounds and not new:
         raise ParameterError(
             f"There is no memory at {memory}, and the epoch of round {number} has begun. If one was lost, new memos "
             f"cost {cost}: say --new-memory."
@@ -189,8 +190,9 @@ def _rounds(
 
 def _cost_of_a_loss(plan: Plan) -> str:
     """What new memos in an epoch that has begun cost."""
-    if plan.follow_changes:
-        return f"ε = {plan.epoch_epsilon:g} once more for every value"
+    repeat = plan.panel.repeat
+    if repeat.follow_changes:
+        return f"ε = {repeat.epoch_epsilon:g} once more for every value"
     return f"ε = {plan.guarantees['epoch'].epsilon:g} once more"
 
 
@@ -204,7 +206,8 @@ def _plan(
     public: list[str] | None,
     data: Any,
 ) -> Plan:
-    from bruit.collection import Plan, methods
+    from bruit.collection import Plan
+    from bruit.collection.method import DEFAULT
 
     options = {
         "a question": questions,
@@ -226,7 +229,7 @@ def _plan(
     schema = _questions.schema(questions, missing, data, outside)
     clear = _questions.public(public, schema)
     wanted = _options.method(method, several=len(schema) - len(set(clear)) > 1)
-    return Plan(schema, epsilon, wanted or methods.DEFAULT, public=clear or None)
+    return Plan(schema, epsilon, wanted or DEFAULT, public=clear or None)
 
 
 def _with_options(error: Exception, plan: Plan) -> BruitError:
@@ -236,7 +239,7 @@ def _with_options(error: Exception, plan: Plan) -> BruitError:
     column = str(error).partition(REFUSED)[0]
     if len(plan.schema) > 1:
         way_out = "Plan with --missing category to count them as answers of their own."
-    elif plan.mechanism.gives == "frequency":
+    elif _only(plan).gives == "frequency":
         way_out = "Add --missing drop to leave these people out, or --missing category for an answer of their own."
     else:
         way_out = "Add --missing drop to leave these people out."
@@ -254,29 +257,33 @@ def _warn(output: Path, seed: int | None) -> None:
         console.warn(f"these reports are repeatable by their seed. They are for study, and not private.{silent}")
 
 
+def _only(plan: Plan) -> Mechanism:
+    """What makes the answer private, of a plan for one question."""
+    (mechanism,) = plan.mechanisms.values()
+    return mechanism
+
+
 def _described(plan: Plan) -> dict[str, Any]:
     if len(plan.schema) == 1:
-        return {"column": next(iter(plan.schema)), "mechanism": plan.mechanism.name}
+        return {"column": next(iter(plan.schema)), "mechanism": _only(plan).name}
     return {
         "columns": list(plan.schema),
-        "method": plan.method,
+        "method": str(plan.method),
         "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
     }
 
 
 def _show(plan: Plan, result: dict[str, Any]) -> None:
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
-    console.say(
-        f"mechanism: {plan.mechanism.name}" if len(plan.schema) == 1 else f"method: {plan.method}{_chosen(plan)}"
-    )
+    console.say(f"mechanism: {_only(plan).name}" if len(plan.schema) == 1 else f"method: {plan.method}{_chosen(plan)}")
     console.say(f"plan: {result['plan']}", whole=True)
-    if len(plan.schema) == 1 and plan.mechanism.gives == "mean":
+    if len(plan.schema) == 1 and _only(plan).gives == "mean":
         (attribute,) = plan.schema.values()
         grid: Any = attribute.domain
         console.say(f"grid: {grid.cells:,} numbers from {grid.low} to {grid.high}, {float(grid.step):g} apart")
     if plan.public:
         console.say(f"sent in clear: {', '.join(plan.public)}")
-    if plan.rounds is not None:
+    if plan.repeat is not None:
         _show_round(plan, result)
         return
     low, high = plan.guarantee.belief(0.5)
@@ -289,24 +296,24 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
 
 def _chosen(plan: Plan) -> str:
     """Which mechanisms ADP, the one of least error for each question, stands for."""
-    from bruit.collection import methods
+    from bruit.collection.mechanisms import ADAPTIVE
 
-    if methods.parse(plan.method).base != methods.ADAPTIVE:
+    if plan.method.base != ADAPTIVE:
         return ""
     names = sorted({mechanism.name for mechanism in plan.mechanisms.values()})
-    return f", where {methods.ADAPTIVE}, the mechanism of least error, is {' or '.join(names)}"
+    return f", where {ADAPTIVE}, the mechanism of least error, is {' or '.join(names)}"
 
 
 def _show_round(plan: Plan, result: dict[str, Any]) -> None:
     """What a round costs, and what comes next."""
-    number = result["round"]
+    number, repeat = result["round"], plan.panel.repeat
     epoch = plan.panel.epoch_of(number)
-    before = number - (epoch - 1) * (plan.rounds or 1)
-    console.say(f"round {number}, in epoch {epoch} of {plan.epochs}; memory: {result['memory']}", whole=True)
+    before = number - (epoch - 1) * repeat.rounds
+    console.say(f"round {number}, in epoch {epoch} of {repeat.epochs}; memory: {result['memory']}", whole=True)
     console.say(f"the first {counted(before, 'round')} of this epoch: {plan.panel.after(before)}")
-    if plan.follow_changes:
-        console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantees['same-changes']}")
-    console.say(f"guarantee of all {counted(plan.epochs or 1, 'epoch')}: {plan.guarantee}")
+    if repeat.follow_changes:
+        console.say(f"guarantee of all {counted(repeat.epochs, 'epoch')}: {plan.guarantees['same-changes']}")
+    console.say(f"guarantee of all {counted(repeat.epochs, 'epoch')}: {plan.guarantee}")
     console.say(
         f"next: bruit estimate --over-rounds FILES, or bruit estimate {result['reports']}", style="dim", whole=True
     )

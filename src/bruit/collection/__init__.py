@@ -2,23 +2,43 @@
 
 from bruit.collection.answers import Answers
 from bruit.collection.comparing import Comparison, Comparisons, compare
+from bruit.collection.cross_tables import TAB
+from bruit.collection.fake import RSFD, RSRFD
 from bruit.collection.groups import Groups
-from bruit.collection.panel import Panel
+from bruit.collection.method import Method, Settled, Task
+from bruit.collection.named import METHODS
+from bruit.collection.one import One
+from bruit.collection.panel import Panel, Repeat
 from bruit.collection.plan import Plan
 from bruit.collection.power import GroupComparison, GroupDesign, compare_groups
 from bruit.collection.prior import learnt_prior
+from bruit.collection.sample import SMP
+from bruit.collection.several import SMPk
 from bruit.collection.sizing import Sizing, plan_for
+from bruit.collection.split import SPL
 
 __all__ = [
+    "METHODS",
+    "RSFD",
+    "RSRFD",
+    "SMP",
+    "SPL",
+    "TAB",
     "Answers",
     "Comparison",
     "Comparisons",
     "GroupComparison",
     "GroupDesign",
     "Groups",
+    "Method",
+    "One",
     "Panel",
     "Plan",
+    "Repeat",
+    "SMPk",
+    "Settled",
     "Sizing",
+    "Task",
     "compare",
     "compare_groups",
     "learnt_prior",

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
+    if plan.repeat is not None and plan.repeat.follow_changes:
+        raise ParameterError("A card has one memo in an epoch: leave follow_changes out.")
     if design.card_kind is None:
         raise ParameterError(
             f"A card draws one question or asks all, so that {plan.method} has none: take SMP[…] or SPL[…] where "
             "people answer on devices of their own."
         )
     clear = tuple(PublicQuestion(name, texts(attribute.labels)) for name, attribute in plan.public.items())
-    asking = design if plan.rounds is None else plan.panel
+    asking = design if plan.repeat is None else plan.panel
     questions = tuple(asking.question(name) for name in design.questions)
     method: Any = design.card_kind  # a card checks it
-    return Card(plan.digest, method, questions, design.draws, clear, plan.rounds, plan.epochs)
+    rounds, epochs = (None, None) if plan.repeat is None else (plan.repeat.rounds, plan.repeat.epochs)
+    return Card(plan.digest, method, questions, design.draws, clear, rounds, epochs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,10 @@ import numpy as np
 from bruit import _checks
 from bruit.collection import criterion
 from bruit.collection.design import Unit
-from bruit.collection.methods import ADAPTIVE, parse
+from bruit.collection.mechanisms import ADAPTIVE
+from bruit.collection.method import Method, Task
 from bruit.collection.plan import Plan
 from bruit.collection.prior import clean_prior, prior_frequencies
-from bruit.collection.resolve import Options, resolve
 from bruit.domains import Categories, Schema
 from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError
@@ -134,7 +134,7 @@ def compare(
     n: int = 10_000,
     *,
     unit: Unit = "person",
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Method] | None = None,
     prior: Mapping[str, Any] | None = None,
     frequencies: Mapping[str, Any] | None = None,
     published: bool = False,
@@ -151,7 +151,7 @@ def compare(
     n
         How many people will answer. It scales all errors alike.
     methods
-        Methods to compare; all unless given.
+        Methods to compare, by name or as values; all unless given.
     prior
         For RS+RFD, which is compared only where one is given.
     frequencies
@@ -177,18 +177,15 @@ def compare(
     named = list(methods) if methods is not None else [*METHODS, *(WITH_PRIOR if prior is not None else ())]
     known = {**prior_frequencies(clean_prior(prior, declared) if prior is not None else None), **(frequencies or {})}
     rows, left_out = [], {}
-    for method in map(parse, named):
-        own = prior if method.kind == "RS+RFD" else None
-        for as_printed in (False, True) if published and method.fakes else (False,):
+    for method in (_with_prior(name, prior) for name in named):
+        for as_printed in (False, True) if published and method.recalibrated else (False,):
             try:
-                # What ADP takes for each attribute where frequencies are known; by itself, a plan chooses without them.
-                chosen = bool(frequencies) and method.base == ADAPTIVE and not as_printed
-                bases = (
-                    resolve(declared, method, epsilon, Options(prior=own), unit=unit, frequencies=known).design.bases
-                    if chosen
-                    else None
-                )
-                plan = Plan(declared, epsilon, str(method), unit=unit, prior=own, published=as_printed, bases=bases)
+                own = replace(method, published=True) if as_printed else method
+                if frequencies and own.base == ADAPTIVE and not as_printed and "mechanisms" in own.takes():
+                    # What ADP takes for each attribute; by itself, a plan chooses without frequencies.
+                    chosen = own.settled(Task(declared, epsilon, unit, known)).design.bases
+                    own = replace(own, mechanisms=chosen)
+                plan = Plan(declared, epsilon, own, unit=unit)
             except LimitError as error:
                 left_out[str(method)] = str(error)
                 continue
@@ -198,10 +195,17 @@ def compare(
     return Comparisons(rows, n=people, left_out=left_out)
 
 
+def _with_prior(name: str | Method, prior: Any) -> Method:
+    """The method of this name, with the prior if it takes one; a method as it is."""
+    if isinstance(name, Method):
+        return name
+    return Method.named(name, prior=prior) if "prior" in Method.kind_of(name).takes() else Method.named(name)
+
+
 def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comparison:
     return Comparison(
         plan=plan,
-        method=f"{plan.method} (published)" if plan.published else plan.method,
+        method=f"{plan.method} (published)" if plan.method.published else str(plan.method),
         variance=criterion.plan_error(plan.variance(n, frequencies)),
         person=plan.guarantee.epsilon,
         attribute=plan.guarantees["attribute"].epsilon,
@@ -209,7 +213,7 @@ def _row(plan: Plan, n: int, frequencies: Mapping[str, Any], unit: Unit) -> Comp
         hides=plan.design.hides,
         holds=plan.guarantees[unit].epsilon <= float(plan.epsilon or 0.0),
         report_bytes=float(
-            sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.empty_reports().values())
+            sum(column.itemsize * math.prod(column.shape[1:]) for column in plan.records.empty_reports(0).values())
         ),
     )
 

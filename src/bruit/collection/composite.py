@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.domains import Schema
 from bruit.engines import memory
 from bruit.errors import LimitError
@@ -89,7 +89,7 @@ class Composite:
         """Plain codes of an attribute as this design reads them."""
         return self.mechanisms[name].codes_of(codes)
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question about an attribute, for a card."""
         return self.mechanisms[name].question(name, self.schema[name].labels)
 

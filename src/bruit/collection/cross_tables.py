@@ -14,23 +14,26 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.cards import Question
+from bruit.cards import CardQuestion
+from bruit.collection import criterion, mechanisms
 from bruit.collection.composite import TABLE_LIMIT as MATRIX_LIMIT
 from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit
-from bruit.collection.mechanisms import Mechanism
-from bruit.collection.sample import Sample
+from bruit.collection.mechanisms import ADAPTIVE, Mechanism
+from bruit.collection.method import Method, Settled, Task
+from bruit.collection.sample import Sample, clean_weights
 from bruit.domains import Categories, Schema
 from bruit.domains.codes import Codes, code_dtype
+from bruit.domains.schema import clean_tables
 from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target, contrasts, intervals
@@ -289,7 +292,7 @@ class CrossTables(Design):
         places = np.unravel_index(codes, self.shape(names))
         return {own: np.asarray(place, np.int64) for own, place in zip(names, places, strict=True)}
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question about a table, for a card."""
         names = next(names for names in self.tables if title(names) == name)
         labels = [
@@ -343,6 +346,61 @@ class CrossTables(Design):
                 row += [share * probability for probability in law[cells[name]]]
             rows.append(row)
         return rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TAB(Method):
+    """Ask for tables: each person reports the cell of one table, drawn at random, and tells which table.
+
+    Parameters
+    ----------
+    base, published
+        As for every `Method`; the mechanism is an oracle.
+    tables
+        The tables of which one is drawn for each person, as in ``[("sex", "smokes")]``; all pairs by default.
+    weights
+        How often each table is drawn: ``"equal"``, ``"neyman"`` for the shares of least summed variance, or whole
+        numbers by table, as in ``{("sex", "smokes"): 3, …}``.
+
+    Examples
+    --------
+    >>> import bruit
+    >>> schema = {"sex": ["F", "M"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
+    >>> plan = bruit.Plan(schema, 1.0, TAB(tables=[("sex", "smokes"), ("sex", "degree")], weights="neyman"))
+    >>> plan.method.weights
+    {'sex × smokes': 703, 'sex × degree': 1000}
+    """
+
+    kind: ClassVar[str] = "TAB"
+    words: ClassVar[str] = "each person answers the questions of one table, chosen by chance, with all of ε"
+    refuses: ClassVar[tuple[str, ...]] = ("mechanisms",)
+
+    weights: str | Mapping[str, int] | Mapping[Names, int] | None = field(default=None, kw_only=True)
+    tables: Sequence[Sequence[str]] | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def bases(cls, oracles: Iterable[str], numbers: Iterable[str]) -> tuple[str, ...]:
+        """Oracles: a cell is a category."""
+        return (*(name for name in oracles if name != "Warner"), ADAPTIVE)
+
+    def settle(self, task: Task) -> Settled:
+        """Every table at all of ε."""
+        wanted = clean_tables(self.tables, task.schema, least=2)
+        check_sizes(wanted, task.schema)
+        cells = table_schema(wanted, task.schema)
+        frequencies = criterion.expected_frequencies(cells, None)
+        chosen = {
+            name: mechanisms.mechanism(self.base, attribute, task.epsilon, frequencies[name])
+            for name, attribute in cells.items()
+        }
+        shares = clean_shares(self.weights, chosen)
+        drawn = Sample(cells, chosen, clean_weights(shares, cells))
+        method = replace(
+            self,
+            weights=None if shares is None else drawn.weights,
+            tables=None if self.tables is None else wanted,
+        )
+        return Settled(method, CrossTables(task.schema, chosen, wanted, drawn), task.epsilon, task.unit)
 
 
 class ExpectedCells(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,13 +24,15 @@ from bruit.collection.mechanisms import Mechanism
 from bruit.domains import Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import Domain
-from bruit.engines import memory
-from bruit.engines.form import Form, together
-from bruit.entropy import Words
+from bruit.engines import memory, parsing
+from bruit.engines.parsing import together
+from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.cross_table import TableEstimate
 from bruit.estimation.tally import Counts
+from bruit.laws import Form
+from bruit.mechanism import whole_counts
 from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
@@ -41,6 +44,9 @@ Reports: TypeAlias = dict[str, NDArray[Any]]
 Answer: TypeAlias = Estimate | NumberEstimate
 #: NumPy's generator, which `Plan.simulate` makes: it draws people who do not exist, and never a person's noise.
 Chance: TypeAlias = Any
+
+#: The most cells that a joint table may have, from which people are simulated.
+MOST_JOINT_CELLS = 1 << 24
 
 
 class Folded(NamedTuple):
@@ -116,7 +122,7 @@ class Design(Composite, ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        parsed = {name: form.parse(report_column(reports, name)) for name, form in self.form.items()}
+        parsed = {name: parsing.parse(form, report_column(reports, name)) for name, form in self.form.items()}
         people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows = together(parsed)
         blocks = memory.blocks(people_of_columns(rows.reports), max(memory.BLOCK, 4 * self.cells))
@@ -171,6 +177,10 @@ class Design(Composite, ABC):
         """What a tally tells about a table, of a design that has `tables_from` a tally."""
         raise ParameterError("A tally of these reports tells nothing about a table.")
 
+    def table_of_reports(self, names: tuple[str, ...], source: Any, target: Target, guarantee: Guarantee) -> Any:
+        """What the reports themselves tell about a table, of a design that has `tables_from` reports."""
+        raise ParameterError("These reports tell nothing about a table.")
+
     # What whoever plans does.
 
     @abstractmethod
@@ -189,9 +199,20 @@ class Design(Composite, ABC):
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """Counts of a tally of people whose joint table is known, with their exact joint law."""
 
+    def simulated(self, counts: Any, rng: Randomness, digest: str) -> Tally:
+        """The tally, with this digest, of people with these counts: the joint table, or marginals by attribute."""
+        generator = Entropy.resolve(rng, "simulate", digest).generator()
+        if isinstance(counts, Mapping):
+            people = _marginal_counts(self.schema, counts)
+            drawn, n = self.simulate(people, generator), int(next(iter(people.values())).sum())
+        else:
+            table = _joint_counts(self.schema, counts)
+            drawn, n = self.simulate_jointly(table, generator), int(table.sum())
+        return Tally(design=digest, counts=drawn, n=n, simulated=True)
+
     # What asking again takes.
 
-    def epoch_budgets(self, limit: float, epsilon: float, unit: Unit, budgets: Any) -> dict[str, float]:
+    def epoch_budgets(self, limit: float, epsilon: float, unit: Unit) -> dict[str, float]:
         """The most that all reports of an epoch may tell on each attribute, where a person's may tell `limit`."""
         return dict.fromkeys(self.schema, limit)
 
@@ -250,6 +271,40 @@ class Design(Composite, ABC):
         return replace(answer, labels=self.schema[name].labels) if isinstance(answer, Estimate) else answer
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnDesign(Design):
+    """A design whose reports are a column per attribute, under the attribute's own name."""
+
+    def empty_reports(self, n: int) -> Reports:
+        """Room for the reports of n people."""
+        return {name: mechanism._empty_reports(n) for name, mechanism in self.mechanisms.items()}
+
+    @abstractmethod
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
+        """Write the reports of one block of people."""
+
+    def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
+        """Each column by itself."""
+        own = words.split(self.d)
+        return {name: repeated[name].report(memos[name], part) for name, part in zip(self.schema, own, strict=True)}
+
+    def valid(self, reports: Reports) -> NDArray[np.bool_]:
+        """Those of whom every report is possible."""
+        return np.asarray(
+            np.all([mechanism.valid(reports[name]) for name, mechanism in self.mechanisms.items()], axis=0)
+        )
+
+    def _count(self, reports: Reports) -> Folded:
+        n = len(next(iter(reports.values())))
+        parts = [mechanism._count(reports[name]) for name, mechanism in self.mechanisms.items()]
+        if not any(refused for _, refused in parts):
+            return Folded(np.concatenate([counts for counts, _ in parts]), n, 0)
+        # Seldom: find the people with an impossible report, and count the others.
+        fine = self.valid(reports)
+        kept = [mechanism._count(reports[name][fine])[0] for name, mechanism in self.mechanisms.items()]
+        return Folded(np.concatenate(kept), int(fine.sum()), n - int(fine.sum()))
+
+
 def report_column(reports: Any, name: str) -> Any:
     """A column of reports."""
     # Every library of frames has an error of its own for this.
@@ -268,3 +323,25 @@ def people_of_columns(columns: Mapping[str, Any], what: str = "The table") -> in
     if len(lengths) > 1:
         raise DataError(f"{what} must have as many entries in every column, one per person.")
     return lengths.pop()
+
+
+def _marginal_counts(schema: Schema, counts: Mapping[str, Any]) -> dict[str, Counts]:
+    if set(counts) != set(schema):
+        raise DataError("counts must name every attribute of the schema, and no other.")
+    people = {name: whole_counts(counts[name], attribute.size) for name, attribute in schema.items()}
+    if len({int(column.sum()) for column in people.values()}) > 1:
+        raise DataError("counts must have the same sum for every attribute: they are the same people.")
+    return people
+
+
+def _joint_counts(schema: Schema, counts: Any) -> Counts:
+    table = np.asarray(counts)
+    shape = tuple(attribute.size for attribute in schema.values())
+    if math.prod(shape) > MOST_JOINT_CELLS:
+        raise ParameterError(
+            f"A joint table may have at most {MOST_JOINT_CELLS:,} cells, these attributes have {math.prod(shape):,}: "
+            "simulate from marginals, a mapping from attribute to counts."
+        )
+    if table.shape != shape:
+        raise DataError("counts must be a table with one axis per attribute, as long as it has values.")
+    return whole_counts(table.ravel(), table.size).reshape(shape)

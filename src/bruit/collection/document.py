@@ -6,10 +6,13 @@ What a document states is confirmed by computing it again, so that a plan that i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bruit import documents
-from bruit.collection import mechanisms, methods, records, resolve
+from bruit.collection import mechanisms, records
+from bruit.collection.mechanisms import Mechanism
+from bruit.collection.method import Method, Task
+from bruit.collection.panel import Repeat
 from bruit.domains import Attribute, Schema
 from bruit.errors import FormatError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.numbers import Number
@@ -31,60 +34,49 @@ MOST_WORK = _WORK["staircase"](Number.MOST_CELLS)
 
 def body(plan: Plan) -> dict[str, Any]:
     """What the document of a plan says."""
-    again = {} if plan.rounds is None else {"panel": plan.panel.to_dict()}
-    return {**_questions(plan), **again}
-
-
-def _questions(plan: Plan) -> dict[str, Any]:
-    """What a document says of the questions."""
-    described = plan.design.describe()
     attributes: dict[str, Any] = {"attributes": plan.schema.to_list()}
     if plan.public:
         attributes["attributes"] += [attribute.to_dict() for attribute in plan.public.values()]
         attributes["sent_in_clear"] = list(plan.public)
-    if plan.kind == "one":
-        return {
-            **attributes,
-            "method": plan.method,
-            "mechanism": described[next(iter(plan.schema))],
-            "guarantee": plan.guarantee.to_dict(),
-        }
-    return {
-        **attributes,
-        "method": plan.method,
-        "epsilon": plan.epsilon,
-        "unit": plan.unit,
-        "calibration": "published" if plan.published else "exact",
-        **plan._known.options(),
-        "mechanisms": described,
-        "guarantee": plan.guarantee.to_dict(),
-        "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
-    }
+    again = {} if plan.repeat is None else {"panel": plan.panel.to_dict()}
+    return {**attributes, **plan.method.body(plan), **again}
 
 
 # Reading.
 
 
-def read(made_of: Mapping[str, Any], make: Callable[..., Plan]) -> Plan:
-    """The plan that a document's body describes.
+#: Makes a plan of what a document declares: by its method, or with a mechanism of its own.
+Make: TypeAlias = "Callable[[Task, Mapping[str, Attribute], Method | Mechanism, Repeat | None], Plan]"
 
-    `make` takes what a plan is made with, and either what the document states of fakes or a mechanism of its own.
-    """
-    values = _values(made_of)
+
+class Declared(NamedTuple):
+    """What a plan was made with, from its document."""
+
+    task: Task
+    clear: Mapping[str, Attribute]
+    method: str
+    options: Mapping[str, Any]
+    panel: Mapping[str, Any] | None
+
+
+def read(stated: Mapping[str, Any], make: Make) -> Plan:
+    """The plan that a document's body describes."""
+    declared = _declared(stated)
     try:
-        _check_work(values["schema"], methods.parse(values["method"]), values.get("bases"), values.get("budgets"))
-        plan = make(values, stated=_stated(made_of))
+        method = Method.described(declared.method, declared.options)
+        _check_work(declared.task.schema, method)
+        plan = make(declared.task, declared.clear, method, _repeat(declared.panel))
     except LimitError:
         raise
     except (ParameterError, ParameterTypeError) as error:
-        described = _with_own_mechanism(made_of, values, make)
+        described = _with_own_mechanism(stated, declared, make)
         if described is None:
             raise FormatError("This plan describes a mechanism that this version does not know.") from error
         plan = described
-    if _says(plan, made_of):
+    if _says(plan, stated):
         return plan
-    described = _with_own_mechanism(made_of, values, make)
-    if described is None or not _says(described, made_of):
+    described = _with_own_mechanism(stated, declared, make)
+    if described is None or not _says(described, stated):
         raise FormatError("This plan contradicts itself: its mechanism or guarantee is not the one its method gives.")
     return described
 
@@ -94,27 +86,40 @@ def _says(plan: Plan, stated: Mapping[str, Any]) -> bool:
     return documents.canonical(body(plan)) == documents.canonical(stated)
 
 
-def _with_own_mechanism(stated: Mapping[str, Any], values: dict[str, Any], make: Callable[..., Plan]) -> Plan | None:
+def _with_own_mechanism(stated: Mapping[str, Any], declared: Declared, make: Make) -> Plan | None:
     """The plan with the mechanism that a document describes in full; None where it describes none."""
-    schema = values["schema"]
-    if len(schema) != 1 or not isinstance(stated.get("mechanism"), Mapping):
+    schema, described = declared.task.schema, stated.get("mechanism")
+    if len(schema) != 1 or not isinstance(described, Mapping):
         return None
     try:
-        return make(values, mechanism=mechanisms.described(stated["mechanism"], next(iter(schema.values()))))
+        mechanism = mechanisms.described(described, next(iter(schema.values())))
+        return make(declared.task, declared.clear, mechanism, _repeat(declared.panel))
     except LimitError:
         raise
     except (FormatError, ParameterError, ParameterTypeError):
         return None
 
 
-def _values(stated: Mapping[str, Any]) -> dict[str, Any]:
+def _declared(stated: Mapping[str, Any]) -> Declared:
     """What a plan was made with, from its document."""
     schema, method = Schema.from_list(stated.get("attributes")), stated.get("method")
     if not isinstance(method, str):
         raise FormatError("A plan must have a method and a mechanism.")
     private, clear = _separated(schema)
-    options = {**_read_questions(stated), **_read_panel(stated.get("panel"))}
-    return {"schema": private, "public": clear, "method": method, **options}
+    if "mechanisms" in stated:
+        task = Task(private, stated.get("epsilon"), stated.get("unit", "person"), stated=_stated(stated["mechanisms"]))
+        options = stated
+    else:
+        task, options = Task(private, _epsilon(stated.get("mechanism")), stated={}), {}
+    return Declared(task, clear, method, options, stated.get("panel"))
+
+
+def _epsilon(mechanism: Any) -> Any:
+    """The ε of the one mechanism of a document."""
+    if not isinstance(mechanism, Mapping):
+        raise FormatError("A plan must have a method and a mechanism.")
+    # Odds stand for an ε of their own: the survey with two coins is asked for without one.
+    return None if "odds" in mechanism else mechanism.get("epsilon")
 
 
 def _separated(schema: Schema) -> tuple[Schema, dict[str, Attribute]]:
@@ -124,36 +129,27 @@ def _separated(schema: Schema) -> tuple[Schema, dict[str, Attribute]]:
         return private, clear
 
 
-def _read_panel(panel: Any) -> dict[str, Any]:
+def _repeat(panel: Any) -> Repeat | None:
+    """How often the same people are asked, from a document."""
     if panel is None:
-        return {}
+        return None
     if not isinstance(panel, Mapping):
         raise FormatError("The panel of a plan must have epoch_epsilon, rounds and epochs.")
     following = {"follow_changes": panel["follow_changes"]} if "follow_changes" in panel else {}
-    return {**{name: panel.get(name) for name in ("epoch_epsilon", "rounds", "epochs")}, **following}
+    return Repeat(*(panel.get(name) for name in ("rounds", "epochs", "epoch_epsilon")), **following)  # type: ignore[arg-type] # it checks them
 
 
-def _read_questions(stated: Mapping[str, Any]) -> dict[str, Any]:
-    if "mechanisms" in stated:
-        names = ("epsilon", "unit", "budgets", "weights", "prior", "bases", "tables")
-        return {
-            **{name: stated[name] for name in names if name in stated},
-            "published": stated.get("calibration") == "published",
-        }
-    mechanism = stated.get("mechanism")
-    if not isinstance(mechanism, Mapping):
-        raise FormatError("A plan must have a method and a mechanism.")
-    # Odds stand for an ε of their own: the survey with two coins is asked for without one.
-    return {"epsilon": None if "odds" in mechanism else mechanism.get("epsilon")}
+def _stated(described: Any) -> dict[str, Mapping[str, Any]]:
+    """What a document says of each mechanism; what it does not say is refused where it is needed."""
+    entries = described.items() if isinstance(described, Mapping) else ()
+    return {name: entry for name, entry in entries if isinstance(entry, Mapping)}
 
 
-def _check_work(schema: Schema, method: methods.Method, bases: Any, budgets: Any) -> None:
+def _check_work(schema: Schema, method: Method) -> None:
     """Refuse a document whose laws would take long to compute, by what it declares, before any is computed."""
-    own = bases if isinstance(bases, Mapping) else {}
-    parts = budgets if isinstance(budgets, Mapping) else {}
     # Attributes with the same mechanism, cells and ε have one law.
     wanted = {
-        (str(own.get(name, method.base)).lower(), attribute.size, str(parts.get(name)))
+        (method.base_of(name).lower(), attribute.size, str(method.budget_of(name)))
         for name, attribute in schema.items()
     }
     if sum(_WORK[base](min(cells, Number.MOST_CELLS)) for base, cells, _ in wanted if base in _WORK) > MOST_WORK:
@@ -161,20 +157,3 @@ def _check_work(schema: Schema, method: methods.Method, bases: Any, budgets: Any
             "This plan has too many numbers with too many cells to be read from a document: by staircase at most one "
             "of 4,096 cells, or 5 of different numbers near 1,024; by laplace at most 30 of 4,096. Declare fewer cells."
         )
-
-
-def _stated(stated: Mapping[str, Any]) -> resolve.Stated:
-    """What a document says of its fakes; what it does not say is refused where it is needed."""
-    entries = stated.get("mechanisms")
-    described = entries.items() if isinstance(entries, Mapping) else ()
-    bodies = {name: entry for name, entry in described if isinstance(entry, Mapping)}
-    epsilons = [entry.get("epsilon") for entry in bodies.values()]
-    names = {name: f"{entry.get('oracle')}{_suffix(entry)}" for name, entry in bodies.items()}
-    return resolve.Stated(epsilons[0] if epsilons else None, names)
-
-
-def _suffix(entry: Mapping[str, Any]) -> str:
-    """What stands behind the name of a unary encoding: whether its fakes are noise on zeros or on a random value."""
-    if entry.get("oracle") not in ("SUE", "OUE"):
-        return ""
-    return {"zeros": "-z", "noise": "-r"}.get(str(entry.get("fake")), "")

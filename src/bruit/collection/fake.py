@@ -5,37 +5,42 @@ which one is true; what this costs is the noise of the fakes, and what it buys i
 apart by the same e^ε as if it had been told which. ``guarantees.proof.md`` has the argument.
 
 The published calibration, ε' = ln(d(e^ε − 1) + 1) inside for ε outside, speaks of one attribute and not of a person;
-`Plan.as_published` has it, with what it really guarantees.
+``RSFD(published=True)`` has it, with what it really guarantees.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.cards import Question
-from bruit.collection import guarantees
-from bruit.collection.columns import ColumnDesign
+from bruit import _checks
+from bruit.cards import CardQuestion
+from bruit.collection import criterion, guarantees
 from bruit.collection.composite import Table
 from bruit.collection.criterion import Floats
-from bruit.collection.design import Answer, Chance, Reports, Unit
-from bruit.collection.fake_column import Drawn, FakeColumn
+from bruit.collection.design import Answer, Chance, ColumnDesign, Reports, Unit
+from bruit.collection.fake_column import Drawn, FakeColumn, FakePlace, fake_bases, fake_column
+from bruit.collection.mechanisms import ADAPTIVE
+from bruit.collection.method import Method, Settled, Task
+from bruit.collection.prior import Weights, clean_prior, prior_frequencies
 from bruit.collection.sample import divided, some
 from bruit.domains import Schema
 from bruit.domains.codes import Codes, code_dtype
 from bruit.engines import memory
 from bruit.entropy import Entropy, Words
+from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.mixture import MixtureModel
 from bruit.estimation.tally import Counts
+from bruit.mechanism import FakeKind
 from bruit.privacy.guarantee import Guarantee
 
 
@@ -69,7 +74,7 @@ class Fake(ColumnDesign):
         """One question is drawn and asked, the others are made up."""
         return self.kind
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question about an attribute, and how it is faked."""
         column = self.columns[name]
         return replace(super().question(name), fake=column.fake, prior=column.weights)
@@ -207,3 +212,192 @@ class Fake(ColumnDesign):
             late = late[words[late] > last[sampled[late]]]
         kernel.keep(words, sampled, limits, self.d, kept)
         return kept
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RSFD(Method):
+    """Random sampling plus fake data (RS+FD): one answer, drawn at random, is true, and the others are fakes.
+
+    Parameters
+    ----------
+    base, mechanisms
+        As for every `Method`. An oracle that is faked in several ways has ``-z`` or ``-r`` behind its name, for noise
+        on zeros or on a random value.
+    published
+        The calibration of the papers, ε' = ln(d(e^ε − 1) + 1). That is not ε for a person: the guarantee of the plan is
+        ε' for a person, and for one attribute what the sizes of all attributes make of it.
+
+    Examples
+    --------
+    >>> import bruit, math
+    >>> plan = bruit.Plan({"a": ["0", "1"], "b": ["0", "1"]}, math.log(2), RSFD("GRR", published=True))
+    >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
+    [3.0, 2.0]
+    """
+
+    kind: ClassVar[str] = "RS+FD"
+    words: ClassVar[str] = (
+        "each person answers one of the {d} questions, chosen by chance; the other answers are made up, and nobody is "
+        "told which"
+    )
+    recalibrated: ClassVar[bool] = True
+    #: What an oracle may be faked by.
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("zeros", "noise", "value")
+    #: What ADP chooses from, the first of equals. The papers know two, and choose by the variance of a rare value.
+    candidates: ClassVar[tuple[str, ...]] = ("GRR", "SS", "OUE-z", "SUE-z", "OUE-r", "SUE-r")
+    published_candidates: ClassVar[tuple[str, ...]] = ("GRR", "OUE-z")
+
+    @classmethod
+    def bases(cls, oracles: Iterable[str], numbers: Iterable[str]) -> tuple[str, ...]:
+        """Oracles, with each of their fakes."""
+        return (*(base for name in oracles if name != "Warner" for base in fake_bases(name, cls.fakes)), ADAPTIVE)
+
+    def settle(self, task: Task) -> Settled:
+        """The design with the ε' that gives a person, an attribute or the papers their ε."""
+        fakes = _FakeMaker(self, task, {})
+        return Settled(self, fakes.settled(), task.epsilon, self._unit(task))
+
+    def _unit(self, task: Task) -> Unit:
+        """Whom ε speaks of: the papers' speaks of an attribute, at best."""
+        return "attribute" if self.published else task.unit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RSRFD(RSFD):
+    """Random sampling plus realistic fake data (RS+RFD): as RS+FD, with fakes that follow a prior.
+
+    Parameters
+    ----------
+    base, mechanisms, published
+        As for `RSFD`; noise on zeros follows no prior.
+    prior
+        The frequencies that the fakes of each attribute follow, none of them 0. It must be given.
+
+    Examples
+    --------
+    >>> import bruit
+    >>> prior = {"sex": [0.5, 0.5], "smokes": [0.8, 0.2]}
+    >>> plan = bruit.Plan({"sex": ["F", "M"], "smokes": ["no", "yes"]}, 1.0, RSRFD("GRR", prior=prior))
+    >>> plan.design.columns["smokes"].prior_frequency.tolist()
+    [0.8, 0.2]
+    """
+
+    kind: ClassVar[str] = "RS+RFD"
+    words: ClassVar[str] = (
+        "each person answers one of the {d} questions, chosen by chance; the other answers are made up by a prior, and "
+        "nobody is told which"
+    )
+    fakes: ClassVar[tuple[FakeKind, ...]] = ("noise", "value")
+    candidates: ClassVar[tuple[str, ...]] = ("GRR", "OUE-r", "SUE-r")
+    published_candidates: ClassVar[tuple[str, ...]] = ("GRR", "OUE-r")
+
+    prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.prior is None:
+            raise ParameterError("RS+RFD needs a prior: the frequencies that the fakes of each attribute follow.")
+        if not isinstance(self.prior, Mapping):
+            raise ParameterTypeError("prior must be a mapping from attribute to the frequencies of its values.")
+        self._become(prior={name: tuple(np.asarray(own, object).ravel().tolist()) for name, own in self.prior.items()})
+
+    def settle(self, task: Task) -> Settled:
+        """As RS+FD. ADP chooses for the prior, where frequencies are not known."""
+        shares = clean_prior(self.prior, task.schema)
+        expected = replace(task, known={**prior_frequencies(shares), **task.known})
+        fakes = _FakeMaker(self, expected, shares)
+        return Settled(replace(self, prior=shares), fakes.settled(), task.epsilon, self._unit(task))
+
+    def known_frequencies(self) -> dict[str, Floats]:
+        """The prior, of a method that has settled."""
+        return prior_frequencies(self.prior)
+
+
+class _Solved(NamedTuple):
+    """A design with fakes, and the ε' of a true report."""
+
+    epsilon: float
+    design: Fake
+
+
+class _FakeMaker:
+    """Designs with fakes for one task, by the names of their mechanisms."""
+
+    def __init__(self, method: RSFD, task: Task, shares: Mapping[str, Weights]) -> None:
+        self.method, self.task = method, task
+        self.names = {name: self._name(name) for name in task.schema}
+        candidates = method.published_candidates if method.published else method.candidates
+        self.places = {
+            name: FakePlace(candidates, attribute, len(task.schema), task.frequencies[name], shares.get(name))
+            for name, attribute in task.schema.items()
+        }
+
+    def settled(self) -> Fake:
+        """The design with the ε' that was asked for, and the mechanisms of least error where ADP stands."""
+        together = ADAPTIVE in self.names.values() and self.task.unit == "attribute" and not self.method.published
+        return (self.best_together() if together else self.solve(self.names)).design
+
+    def _name(self, attribute: str) -> str:
+        """The name in the brackets; what ADP took, where a document states it."""
+        name, stated = self.method.base_of(attribute), self.task.stated
+        if name != ADAPTIVE or stated is None:
+            return name
+        return self.method.base_name(_stated_base(stated[attribute]) if attribute in stated else None)
+
+    def design(self, names: Mapping[str, str], inner: float) -> Fake:
+        """The design whose true reports have this ε'."""
+        columns = {
+            name: fake_column(place, names[name], inner, published=self.method.published)
+            for name, place in self.places.items()
+        }
+        return Fake.of(self.task.schema, self.method.kind, columns)
+
+    def solve(self, names: Mapping[str, str]) -> _Solved:
+        """The design with the ε' that was asked for: ε for a person, the papers', or what gives one attribute ε."""
+        epsilon = self.task.epsilon
+        if self.method.published:
+            inner = _checks.epsilon(inner_epsilon=math.log1p(len(self.task.schema) * math.expm1(epsilon)))
+        else:
+            inner = epsilon if self.task.unit == "person" else self._inner(names)
+        return _Solved(inner, self.design(names, inner))
+
+    def _inner(self, names: Mapping[str, str]) -> float:
+        """The ε' that gives one attribute ε."""
+
+        def ratio(trial: float) -> Fraction:
+            return self.design(names, trial).ratio("attribute")
+
+        stated, epsilon = self.task.stated, self.task.epsilon
+        if stated is None:
+            return guarantees.solve(ratio, epsilon)
+        inner = _checks.epsilon(inner_epsilon=next((body.get("epsilon") for body in stated.values()), None))
+        if not guarantees.solves(ratio, epsilon, inner):
+            raise ParameterError("The ε of the mechanisms is not the one that gives an attribute this ε.")
+        return inner
+
+    def best_together(self) -> _Solved:
+        """The best for ADP where ε' depends on the mechanisms of all attributes together.
+
+        Tried are one mechanism for all, and the best for each attribute at the ε' of each of these. Nobody knows that
+        nothing else is better; nothing that takes one mechanism for all is.
+        """
+        singles = criterion.able(self.method.candidates, lambda base: self.solve(self._with(base)))
+        mixed = {tuple(self.design(self.names, single.epsilon).bases.items()) for single in singles}
+        solved = [*singles, *(self.solve(dict(names)) for names in sorted(mixed))]
+        return criterion.least(solved, lambda option: self._error(option.design))
+
+    def _with(self, base: str) -> dict[str, str]:
+        return {name: base if chosen == ADAPTIVE else chosen for name, chosen in self.names.items()}
+
+    def _error(self, design: Fake) -> float:
+        variances = {
+            name: design.variance(name, frequency, 1, "population") for name, frequency in self.task.frequencies.items()
+        }
+        return criterion.plan_error(variances)
+
+
+def _stated_base(body: Mapping[str, Any]) -> str:
+    """The name in the brackets for a mechanism that a document describes; a unary encoding has its fakes behind it."""
+    unary = body.get("oracle") in ("SUE", "OUE")
+    suffix = {"zeros": "-z", "noise": "-r"}.get(str(body.get("fake")), "") if unary else ""
+    return f"{body.get('oracle')}{suffix}"

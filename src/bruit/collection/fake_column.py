@@ -10,6 +10,7 @@ Three kinds of fakes, of which a mechanism's `fakes` says which it has:
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.collection import criterion, guarantees, mechanisms, methods, prior
+from bruit.collection import criterion, guarantees, mechanisms, prior
 from bruit.collection.composite import Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Chance
-from bruit.collection.methods import ADAPTIVE
+from bruit.collection.mechanisms import ADAPTIVE
 from bruit.domains import Attribute
 from bruit.domains.codes import Codes
-from bruit.engines import memory
+from bruit.engines import memory, parsing
 from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture
 from bruit.estimation.tally import Counts
@@ -35,9 +36,8 @@ from bruit.oracles.base import Oracle, SupportOracle
 
 #: How many entries of a table of support are held at a time.
 CHUNK = 1 << 22
-#: What ADP chooses from, the first of equals. The papers know two, and choose by the variance of a rare value.
-CANDIDATES = {"RS+FD": ("GRR", "SS", "OUE-z", "SUE-z", "OUE-r", "SUE-r"), "RS+RFD": ("GRR", "OUE-r", "SUE-r")}
-PUBLISHED_CANDIDATES = {"RS+FD": ("GRR", "OUE-z"), "RS+RFD": ("GRR", "OUE-r")}
+#: What stands behind the name of an oracle that is faked in several ways.
+SUFFIXES: dict[str, FakeKind] = {"-z": "zeros", "-r": "noise", "-v": "value"}
 
 
 class Drawn(NamedTuple):
@@ -151,7 +151,7 @@ class FakeColumn:
 
         It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
         """
-        checked, shares = self.mechanism.form.strict(reports), np.asarray(frequency, float)
+        checked, shares = parsing.strict(self.mechanism.form, reports), np.asarray(frequency, float)
         ratios = np.empty(len(checked))
         for _, block in memory.blocks(len(checked), max(1, CHUNK // self.mechanism.size)):
             ratios[block] = self._likelihood_ratio(checked[block], shares)
@@ -241,12 +241,13 @@ def fair_draws(entropy: Entropy, k: int, size: int) -> NDArray[np.uint32]:
 
 
 class FakePlace(NamedTuple):
-    """Where a column stands: in RS+FD or RS+RFD, for this attribute, among d.
+    """Where a column stands: for this attribute, among d.
 
-    `frequency` is what its values are expected to have, `weights` the prior of its fakes if there is one.
+    `frequency` is what its values are expected to have, `weights` the prior of its fakes if there is one. `candidates`
+    are what ADP chooses from.
     """
 
-    kind: str
+    candidates: tuple[str, ...]
     attribute: Attribute
     d: int
     frequency: Floats
@@ -257,16 +258,34 @@ def fake_column(place: FakePlace, base: str, epsilon: float, *, published: bool 
     """The column that the name in the brackets stands for; ADP takes the one of least error."""
     if base == ADAPTIVE:
         return _best_column(place, epsilon, published=published)
-    name, fake = methods.fake_of(base)
+    name, fake = fake_of(base)
     settings = Oracle.kinds[name].kind.faked_settings(epsilon, place.attribute.size)
     oracle: Any = mechanisms.category(name, place.attribute, epsilon, **settings)
     return FakeColumn(base, oracle, fake, place.weights)
 
 
+def fake_bases(name: str, kinds: Container[FakeKind]) -> list[str]:
+    """The names of an oracle with each of its fakes that are among these kinds."""
+    fakes = Oracle.kinds[name].kind.fakes
+    if len(fakes) == 1:
+        return [name]
+    return [name + suffix for suffix, fake in SUFFIXES.items() if fake in fakes and fake in kinds]
+
+
+def fake_of(base: str) -> tuple[str, FakeKind]:
+    """The oracle that a name in the brackets stands for, and its fakes.
+
+    >>> fake_of("OUE-z"), fake_of("SS")
+    (('OUE', 'zeros'), ('SS', 'noise'))
+    """
+    if base in Oracle.kinds:
+        return base, Oracle.kinds[base].kind.fakes[0]
+    return base[:-2], SUFFIXES[base[-2:]]
+
+
 def _best_column(place: FakePlace, epsilon: float, *, published: bool) -> FakeColumn:
-    names = (PUBLISHED_CANDIDATES if published else CANDIDATES)[place.kind]
-    criterion.choosing(names, place.attribute.size)
-    columns = criterion.able(names, lambda name: fake_column(place, name, epsilon))
+    criterion.choosing(place.candidates, place.attribute.size)
+    columns = criterion.able(place.candidates, lambda name: fake_column(place, name, epsilon))
     frequency = np.zeros(place.attribute.size) if published else place.frequency
 
     def error(column: FakeColumn) -> float:

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
-from bruit.collection.methods import ADAPTIVE
 from bruit.domains import Attribute, Categories
 from bruit.errors import ParameterError
 from bruit.numbers import Number, number
@@ -17,6 +16,9 @@ from bruit.oracles import from_dict as oracle_from_dict
 
 #: What can make one answer private.
 Mechanism: TypeAlias = Oracle | Number
+
+#: The name that stands for the mechanism of least error.
+ADAPTIVE = "ADP"
 
 #: What ADP chooses from, the first of equals. The papers know two, and choose by the variance of a rare value. Local
 #: hashing is not among them: it has more variance than SS, and counting takes a step per report and value.
@@ -85,11 +87,11 @@ def _number(name: str, attribute: Attribute, epsilon: float) -> Number:
     if domain.gives != "mean":
         raise ParameterError(
             f"{name} asks for a number, and {attribute.name!r} is a category: name an oracle for it, "
-            f'as in bases={{{attribute.name!r}: "OUE"}}, or declare a grid.'
+            f'as in mechanisms={{{attribute.name!r}: "OUE"}}, or declare a grid.'
         )
     if domain.missing == "category":
         raise ParameterError(
             f'{name} has no category for missing numbers: declare {attribute.name!r} with missing="refuse", or name '
-            "an oracle for it in bases, which takes cells for categories."
+            "an oracle for it in mechanisms, which takes cells for categories."
         )
     return number(name, epsilon=epsilon, domain=domain)

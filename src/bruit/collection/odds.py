@@ -150,7 +150,7 @@ def person_ratio(plan: Any) -> Fraction:
     >>> person_ratio(Plan({"smokes": RandomizedResponse.two_coins(("no", "yes"))}))
     Fraction(3, 1)
     """
-    if plan.rounds is None:
+    if plan.repeat is None:
         return Fraction(plan.design.ratio("person"))
     return at_most_ratio(plan.guarantee.epsilon)
 

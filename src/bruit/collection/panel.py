@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
-from bruit.engines.form import Form
+from bruit.engines import parsing
 from bruit.entropy import Randomness, Words
-from bruit.errors import DataError, ParameterError
+from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
+from bruit.laws import Form
 from bruit.oracles import Repeated, Series
 from bruit.oracles.repeated import ROUNDS_LIMIT
 from bruit.privacy import Guarantee
@@ -39,34 +40,59 @@ if TYPE_CHECKING:
     from bruit.collection.plan import Plan
 
 #: How rounds are declared, in Python and on the command line.
-AS_IN = "epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4 (-e 1 --epoch-epsilon 2 --rounds 12 --epochs 4)"
+AS_IN = "repeat=Repeat(12, epochs=4, epoch_epsilon=2.0) (-e 1 --epoch-epsilon 2 --rounds 12 --epochs 4)"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Repeat:
-    """How often the same people are asked.
+    """How often the same people are asked: rounds within epochs.
 
     Parameters
     ----------
     rounds
         How many rounds an epoch has.
     epochs
-        How many epochs there are.
+        How many epochs there are, each with memos of its own.
     epoch_epsilon
-        The most that all reports of an epoch may tell.
+        The most that all reports of an epoch may tell; the `epsilon` of the plan is that of one report. None for one
+        round in an epoch, which then tells what one report does.
     follow_changes
-        Whether a person has a memo for every value, for one question. There is no ε of an epoch then.
+        Whether a person has a memo for every value, for one question, so that estimates speak of the values of each
+        round. It protects less: `epoch_epsilon` is then that of one memo, and there is no ε of an epoch.
+
+    Examples
+    --------
+    >>> Repeat(12, epochs=4, epoch_epsilon=2.0)
+    Repeat(rounds=12, epochs=4, epoch_epsilon=2.0, follow_changes=False)
     """
 
     rounds: int
     epochs: int = 1
-    epoch_epsilon: float
+    epoch_epsilon: float | None = None
     follow_changes: bool = False
+
+    def __post_init__(self) -> None:
+        rounds: Any = self.rounds
+        if not isinstance(self.follow_changes, bool):
+            raise ParameterError("follow_changes must be True or False.")
+        if rounds is None or (self.epoch_epsilon is None and rounds != 1):
+            raise ParameterError(
+                "Rounds need the most that one report and all reports of an epoch may tell, as in epsilon=1.0, "
+                f"{AS_IN}."
+            )
+        _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=self.rounds)
+        _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=self.epochs)
+        if self.epoch_epsilon is not None:
+            object.__setattr__(self, "epoch_epsilon", _checks.epsilon(epoch_epsilon=self.epoch_epsilon))
 
     def to_dict(self) -> dict[str, Any]:
         """What a document says of rounds."""
         following = {"follow_changes": True} if self.follow_changes else {}
         return {"epoch_epsilon": self.epoch_epsilon, "rounds": self.rounds, "epochs": self.epochs, **following}
+
+
+#: How often a plan without rounds asks.
+ONCE = Repeat(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +186,12 @@ class Panel:
 
     def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
         """Reports of memos; what is sent in clear is that of the epoch's first report."""
-        rows = {name: form.strict(memos[name]) for name, form in self.design.form.items()}
+        rows = {name: parsing.strict(form, memos[name]) for name, form in self.design.form.items()}
         if not self.design.valid(rows).all():
             raise ParameterError("memos must be those that this plan gave.")
         return {**self.design.refresh(rows, self.repeated, words), **self.plan.records.kept(memos)}
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> CardQuestion:
         """The question of a card, with the law of its memo and how it is refreshed."""
         memo, panel = self.memos.question(name), self.repeated[name]
         return replace(self.design.question(name), memo=memo.law, refresh=panel.refresh_weight)
@@ -265,28 +291,12 @@ class Panel:
         return {**self.repeat.to_dict(), "guarantees": promised}
 
 
-def clean_repeat(*, epoch_epsilon: Any, rounds: Any, epochs: Any, follow_changes: Any = False) -> Repeat | None:
-    """How often these parameters ask the same people; None where they ask once."""
-    if not isinstance(follow_changes, bool):
-        raise ParameterError("follow_changes must be True or False.")
-    if epoch_epsilon is None and rounds is None and epochs is None and not follow_changes:
-        return None
-    if epoch_epsilon is None or rounds is None:
-        raise ParameterError(
-            f"Rounds need the most that one report and all reports of an epoch may tell, as in {AS_IN}."
-        )
-    return Repeat(
-        rounds=_checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds),
-        epochs=1 if epochs is None else _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs),
-        epoch_epsilon=_checks.epsilon(epoch_epsilon=epoch_epsilon),
-        follow_changes=follow_changes,
-    )
-
-
-def panel(plan: Plan, repeat: Repeat, budgets: Any) -> Panel:
+def panel(plan: Plan, repeat: Any) -> Panel:
     """The panel of a plan, whose own epsilon is that of one report; an error where it cannot be asked again."""
-    design, limit = plan.design, repeat.epoch_epsilon
-    epsilon: Any = plan.epsilon
+    if not isinstance(repeat, Repeat):
+        raise ParameterTypeError(f"repeat must be a Repeat, as in {AS_IN}.")
+    design, epsilon = plan.design, float(plan.epsilon or 0.0)
+    limit = epsilon if repeat.epoch_epsilon is None else repeat.epoch_epsilon
     if limit < epsilon:
         raise ParameterError(f"epoch_epsilon must be at least the epsilon of one report, {epsilon:g}, got {limit:g}.")
     if design.hides:
@@ -301,17 +311,15 @@ def panel(plan: Plan, repeat: Repeat, budgets: Any) -> Panel:
         )
     if repeat.follow_changes and len(design.mechanisms) > 1:
         raise ParameterError("follow_changes is for a plan of one question: make a plan for each, and add their ε.")
-    repeated = _repeated(design, epsilon, limit, plan.unit, budgets, following=repeat.follow_changes)
+    repeated = _repeated(design, epsilon, limit, plan.unit, following=repeat.follow_changes)
     if repeat.follow_changes and plan.public:
         raise ParameterError("follow_changes is for a plan that sends nothing in clear: leave public out.")
-    return Panel(plan, repeated, repeat)
+    return Panel(plan, repeated, replace(repeat, epoch_epsilon=limit))
 
 
-def _repeated(
-    design: Design, epsilon: float, limit: float, unit: Unit, budgets: Any, *, following: bool
-) -> dict[str, Repeated]:
+def _repeated(design: Design, epsilon: float, limit: float, unit: Unit, *, following: bool) -> dict[str, Repeated]:
     """How each question is repeated; with SPL each has a part of the ε of the epoch."""
-    parts = design.epoch_budgets(limit, epsilon, unit, budgets)
+    parts = design.epoch_budgets(limit, epsilon, unit)
     return {
         name: _of_question(name, mechanism, parts[name], following) for name, mechanism in design.mechanisms.items()
     }

@@ -7,8 +7,9 @@ same. It asks one question, or several of which each person's record has one ans
 from __future__ import annotations
 
 import os
+from abc import ABCMeta
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,35 +19,76 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.cards import Card
 from bruit.collection import card as cards
-from bruit.collection import criterion, document, files, groups, joint, methods, records, resolve, rounds, simulation
+from bruit.collection import criterion, document, files, groups, one, records, rounds, simulation
 from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit
 from bruit.collection.mechanisms import Mechanism
-from bruit.collection.prior import prior_frequencies
+from bruit.collection.method import DEFAULT, Method, Task
+from bruit.collection.panel import Panel, Repeat
 from bruit.collection.records import Records
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes
 from bruit.domains.schema import Questions
-from bruit.engines.form import Form
 from bruit.entropy import Randomness, Words
-from bruit.errors import (
-    DataTypeError,
-    DesignError,
-    ParameterError,
-)
+from bruit.errors import DataTypeError, DesignError, ParameterError
 from bruit.estimation import Estimate, ScaleEstimate, Tally, Target
+from bruit.laws import Form
 from bruit.mechanism import LocalMechanism
 from bruit.oracles import Memory
 from bruit.privacy import Guarantee
 from bruit.randomizer import Randomizer
 from bruit.rounding import log_ceiling
 from bruit.tables import Column, Table
-from bruit.typing import ColumnLike, SourceLike
+from bruit.typing import SourceLike
+
+#: What a plan took once, and what to write now.
+_OPTIONS = {
+    "budgets": 'SPL("OUE", budgets={"sex": 0.2, …})',
+    "weights": 'SMP("ADP", weights={"sex": 2, …})',
+    "prior": 'RSRFD("GRR", prior={"sex": [0.5, 0.5], …})',
+    "bases": 'SPL("GRR", mechanisms={"age": "hybrid"})',
+    "tables": 'TAB("ADP", tables=[("sex", "smokes")])',
+    "published": 'RSFD("GRR", published=True)',
+    **dict.fromkeys(("rounds", "epochs", "epoch_epsilon", "follow_changes"), panels.AS_IN.partition(" (")[0]),
+}
+#: What a plan had once, and what to write now.
+_MOVED = {
+    "d": "len(plan.schema)",
+    "name": "next(iter(plan.schema))",
+    "attribute": "next(iter(plan.schema.values()))",
+    "oracle": "plan.mechanisms[name]",
+    "mechanism": "plan.mechanisms[name]",
+    "inner_epsilon": "plan.mechanisms[name].epsilon",
+    "strata": "plan.records.size",
+    "empty_reports": "plan.records.empty_reports(0)",
+    "kind": "plan.method.kind",
+    "private": "bruit.collection.plan.without_public(plan)",
+    "bases": "plan.method.mechanisms",
+    **{name: f"plan.method.{name}" for name in ("budgets", "weights", "prior", "tables", "published")},
+    **{name: f"plan.repeat.{name}" for name in ("rounds", "epochs", "epoch_epsilon", "follow_changes")},
+    "guarantee_of_a_report": "plan.panel.after(1)",
+    **{
+        name: f"plan.panel.{name}(…)"
+        for name in ("memoize", "answer", "remember", "report", "after", "epoch_of", "series")
+    },
+    "as_published": f"a method, as in Plan(schema, 1.0, {_OPTIONS['published']})",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Plan(Randomizer):
+class _PlanType(ABCMeta):
+    """The type of `Plan`: it says where what the class had once is now."""
+
+    if not TYPE_CHECKING:  # a type checker is to see what is missing
+
+        def __getattr__(cls, name: str) -> Any:
+            if name in _MOVED:
+                raise AttributeError(f"A plan has no {name!r} any more: use {_MOVED[name]}.")
+            raise AttributeError(f"type object 'Plan' has no attribute {name!r}")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Plan(Randomizer, metaclass=_PlanType):
     """One or several questions to many people: the attributes, the method and ε.
 
     Parameters
@@ -61,37 +103,22 @@ class Plan(Randomizer):
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
         ``"SMP[x]"`` (report one at random and tell which), ``"SMP2[x]"`` (report two, each with half of ε; likewise
-        SMP3, …, and ``"SMPk[x]"`` for the number of least error), ``"RS+FD[x]"`` (report one at random among fakes) or
+        SMP3, …, and ``"SMPk[x]"`` for the number of least error), ``"RS+FD[x]"`` (report one at random among fakes),
         ``"RS+RFD[x]"`` (fakes that follow a prior) or ``"TAB[x]"`` (report the cell of one table at random, and tell
-        which). ``ADP`` for x takes the mechanism of least error for each attribute. Unless given, the method is the
-        mechanism of least error for one attribute, and ``"SMP[ADP]"`` for several.
+        which). ``ADP`` for x takes the mechanism of least error for each attribute. The default is the mechanism of
+        least error for one attribute, and ``"SMP[ADP]"`` for several.
+
+        A method with options is a value: `SPL`, `SMP`, `SMPk`, `RSFD`, `RSRFD` or `TAB`, as in
+        ``SMP("ADP", weights={"sex": 2, "smokes": 1})``. A plan has it as a value, and ``str(plan.method)`` is its name.
     unit
         Whom ε speaks of: ``"person"``, whose whole record may change, or ``"attribute"``, of which one changes.
-    budgets
-        For SPL: the part of ε of each attribute; equal parts unless given.
-    weights
-        For SMP: how often each attribute is drawn, in whole numbers; all alike unless given. For TAB the same of
-        tables, or ``"neyman"`` for the shares of least summed variance.
-    prior
-        For RS+RFD: the frequencies that the fakes of each attribute follow, none of them 0.
-    bases
-        Mechanisms of single attributes, by name, instead of the one in brackets.
     public
         Attributes that are no secret and are sent in clear beside the reports, so that estimates can be had by group:
         their names in the schema, or a mapping from further names to domains. An `Attribute` of the schema may say so
         itself. They cost nothing of ε, which speaks of the other attributes.
-    tables
-        For TAB: the tables of which one is drawn for each person, as in ``[("sex", "smokes")]``; all pairs unless
-        given.
-    published
-        Whether to calibrate as the papers do, which does not protect a person at ε: use `as_published`.
-    rounds, epochs, epoch_epsilon
-        To ask the same people again: how many rounds an epoch has, how many epochs there are (one unless given), and
-        the most that all reports of an epoch may tell. `epsilon` is then that of one report. For one category, SPL and
-        SMP.
-    follow_changes
-        For rounds of one question: a memo for every value, so that estimates speak of the values of each round. It
-        protects less, and `epoch_epsilon` is then that of one memo: see below.
+    repeat
+        To ask the same people again: a `Repeat`, with rounds and epochs. `epsilon` is then that of one report. For one
+        category, SPL and SMP.
 
     Guarantee
     ---------
@@ -101,7 +128,7 @@ class Plan(Randomizer):
     With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
     times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
     `Panel.after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
-    With `follow_changes` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
+    With ``follow_changes`` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
     every report; ``guarantees["same-changes"]`` is less and holds between histories whose values are equal at the same
     pairs of rounds of an epoch: when somebody changes is not hidden.
 
@@ -143,7 +170,7 @@ class Plan(Randomizer):
 
     The same people in twelve rounds of four epochs:
 
-    >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> plan = Plan({"smokes": ["no", "yes"]}, epsilon=1.0, repeat=Repeat(12, epochs=4, epoch_epsilon=2.0))
     >>> memos = plan.panel.memoize({"smokes": ["no", "yes", "no", "no"]}, rng=7)
     >>> plan.tally(plan.panel.answer(memos, rng=1)).n
     4
@@ -151,145 +178,72 @@ class Plan(Randomizer):
     [1.0, 2.0, 8.0]
     """
 
-    FORMAT = files.PLAN
-
     schema: Schema
-    epsilon: float | None = None
-    method: str = methods.DEFAULT
-    unit: Unit = field(default="person", kw_only=True)
-    budgets: Mapping[str, float] | None = field(default=None, kw_only=True)
-    weights: Mapping[str, int] | None = field(default=None, kw_only=True)
-    prior: Mapping[str, Any] | None = field(default=None, kw_only=True)
-    bases: Mapping[str, str] | None = field(default=None, kw_only=True)
-    tables: tuple[tuple[str, ...], ...] | None = field(default=None, kw_only=True)
-    published: bool = field(default=False, kw_only=True)
-    public: Mapping[str, Attribute] = field(default=None, kw_only=True)  # type: ignore[arg-type] # a plan has {}
-    epoch_epsilon: float | None = field(default=None, kw_only=True)
-    rounds: int | None = field(default=None, kw_only=True)
-    epochs: int | None = field(default=None, kw_only=True)
-    follow_changes: bool = field(default=False, kw_only=True)
+    epsilon: float | None
+    method: Method
+    unit: Unit = field(kw_only=True)
+    public: Mapping[str, Attribute] = field(kw_only=True)
+    repeat: Repeat | None = field(kw_only=True)
 
-    if TYPE_CHECKING:  # what is accepted; the fields above say what a plan has afterwards
+    @_checks.renamed({name: f"Plan(schema, 1.0, {new})" for name, new in _OPTIONS.items()})
+    def __init__(
+        self,
+        schema: Questions,
+        epsilon: float | None = None,
+        method: str | Method = DEFAULT,
+        *,
+        unit: Unit = "person",
+        public: Sequence[str] | Mapping[str, object] | None = None,
+        repeat: Repeat | None = None,
+    ) -> None:
+        private, clear = records.separate(schema, public)
+        mechanism = _own_mechanism(private, epsilon, method)
+        if not isinstance(private, Schema):
+            private = Schema(private if mechanism is None else dict.fromkeys(private, mechanism.domain))
+        settled_by = Method.of(method) if mechanism is None else mechanism
+        self._settle(Task(private, epsilon, unit), clear, settled_by, repeat)
 
-        def __init__(
-            self,
-            schema: Questions,
-            epsilon: float | None = None,
-            method: str = methods.DEFAULT,
-            *,
-            unit: Unit = "person",
-            budgets: Mapping[str, float] | None = None,
-            weights: str | Mapping[str, int] | Mapping[tuple[str, ...], int] | None = None,
-            prior: Mapping[str, ColumnLike] | None = None,
-            bases: Mapping[str, str] | None = None,
-            tables: Sequence[Sequence[str]] | None = None,
-            published: bool = False,
-            public: Sequence[str] | Mapping[str, object] | None = None,
-            epoch_epsilon: float | None = None,
-            rounds: int | None = None,
-            epochs: int | None = None,
-            follow_changes: bool = False,
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        mechanism = None
-        private, clear = records.separate(self.schema, self.public)
-        object.__setattr__(self, "schema", private)
-        object.__setattr__(self, "public", clear)
-        if not isinstance(self.schema, Schema):
-            mechanism = self._own_mechanism()
-            attributes = self.schema if mechanism is None else dict.fromkeys(self.schema, mechanism.domain)
-            object.__setattr__(self, "schema", Schema(attributes))
-        self._resolve(mechanism=mechanism)
-
-    def _own_mechanism(self) -> Mechanism | None:
-        """The mechanism that stands where a domain may stand, in a plan for one question."""
-        values: list[Any] = list(self.schema.values()) if isinstance(self.schema, Mapping) else []
-        if not any(isinstance(value, LocalMechanism) for value in values):
-            return None
-        others = (self.epsilon, self.budgets, self.weights, self.prior, self.bases, self.tables)
-        if (
-            len(values) > 1
-            or self.method != methods.DEFAULT
-            or self.published
-            or any(other is not None for other in others)
-        ):
-            raise ParameterError(
-                'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
-                "method. For several questions, declare their domains and name the mechanisms in bases."
-            )
-        return values[0]  # type: ignore[no-any-return]
-
-    def _resolve(self, stated: Any = None, mechanism: Mechanism | None = None) -> None:
-        """Check everything and put it in its final form; an ε' that a document states is confirmed, not looked for."""
-        _checks.one_of(get_args(Unit), unit=self.unit)
-        resolved = (
-            resolve.own(self.schema, mechanism, self.unit)
-            if mechanism is not None
-            else resolve.resolve(
-                self.schema,
-                methods.parse(self.method),
-                self.epsilon,
-                resolve.Options(self.budgets, self.weights, self.prior, self.bases, self.tables),
-                unit=self.unit,
-                published=bool(self.published),
-                stated=stated,
-            )
+    def _settle(
+        self, task: Task, clear: Mapping[str, Attribute], method: Method | Mechanism, repeat: Repeat | None
+    ) -> None:
+        """Check everything and put it in its final form."""
+        _checks.one_of(get_args(Unit), unit=task.unit)
+        settled = method.settled(task) if isinstance(method, Method) else one.own(task.schema, method, task.unit)
+        self._become(
+            schema=task.schema,
+            epsilon=settled.epsilon,
+            method=settled.method,
+            unit=settled.unit,
+            public=clear,
+            repeat=None,
+            _design=settled.design,
+            _settled_panel=None,
         )
-        for name in ("epsilon", "method", "unit", "budgets", "weights", "prior", "bases", "tables"):
-            object.__setattr__(self, name, getattr(resolved, name))
-        object.__setattr__(self, "_resolved", resolved)
         self.records.check()
-        repeat = panels.clean_repeat(
-            epoch_epsilon=self.epoch_epsilon,
-            rounds=self.rounds,
-            epochs=self.epochs,
-            follow_changes=self.follow_changes,
-        )
-        panel = None if repeat is None else panels.panel(self, repeat, resolved.budgets)
-        object.__setattr__(self, "_resolved_panel", panel)
         if repeat is not None:
-            for name, value in repeat.to_dict().items():
-                object.__setattr__(self, name, value)
+            panel = panels.panel(self, repeat)
+            self._become(repeat=panel.repeat, _settled_panel=panel)
+
+    def _become(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
-    def _of(cls, values: Mapping[str, Any], stated: Any = None, mechanism: Mechanism | None = None) -> Plan:
-        """The plan with these values of its fields, as a document has them."""
+    def _declared(
+        cls, task: Task, clear: Mapping[str, Attribute], method: Method | Mechanism, repeat: Repeat | None, /
+    ) -> Plan:
+        """The plan that a document declares."""
         plan = object.__new__(cls)
-        for setting in fields(cls):
-            default = None if setting.default is MISSING else setting.default
-            object.__setattr__(plan, setting.name, values.get(setting.name, default))
-        plan._resolve(stated, mechanism)
+        plan._settle(task, clear, method, repeat)
         return plan
-
-    @classmethod
-    def as_published(cls, schema: Questions, epsilon: float, method: str, **settings: Any) -> Plan:
-        """The calibration of the papers, to reproduce their figures: ε' = ln(d(e^ε − 1) + 1) for RS+FD and RS+RFD.
-
-        That is not ε for a person. `guarantee` says what it really is: ε' for a person, and for one attribute what the
-        sizes of all attributes make of it. For ADP the candidates are GRR and OUE, as in the papers.
-
-        >>> import math
-        >>> plan = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, epsilon=math.log(2), method="RS+FD[GRR]")
-        >>> [round(math.exp(plan.guarantees[unit].epsilon), 6) for unit in ("person", "attribute")]
-        [3.0, 2.0]
-        """
-        return cls(Schema(schema), epsilon, method, published=True, **settings)
 
     # What it is.
 
     @property
-    def kind(self) -> methods.Kind:
-        """What is done with the attributes: ``"one"``, ``"SPL"``, ``"SMP"``, ``"SMPk"``, ``"RS+FD"``, ….
-
-        ``"SMPk"`` stands for SMP2, SMP3, ….
-        """
-        return methods.parse(self.method).kind
-
-    @property
     def design(self) -> Design:
         """What makes reports of codes, and counts of reports."""
-        return self._known.design
+        design: Design = self.__dict__["_design"]
+        return design
 
     @cached_property
     def records(self) -> Records:
@@ -300,34 +254,6 @@ class Plan(Randomizer):
     def mechanisms(self) -> dict[str, Mechanism]:
         """What an answer to each attribute goes through when it is reported."""
         return dict(self.design.mechanisms)
-
-    @property
-    def inner_epsilon(self) -> float | None:
-        """The ε that one true report is made with; None where attributes have budgets of their own."""
-        return self._known.inner
-
-    @cached_property
-    def private(self) -> Plan:
-        """The plan without what it sends in clear; it promises the same."""
-        if not self.public:
-            return self
-        plan = object.__new__(Plan)
-        for setting in fields(self):
-            object.__setattr__(plan, setting.name, getattr(self, setting.name))
-        object.__setattr__(plan, "public", {})
-        object.__setattr__(plan, "_resolved", self._known)
-        panel = None if self._panel is None else replace(self._panel, plan=plan)
-        object.__setattr__(plan, "_resolved_panel", panel)
-        return plan
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """What makes an answer private, of a plan that asks one question."""
-        if len(self.schema) > 1:
-            raise ParameterError(
-                f"A plan for {len(self.schema)} attributes has no single mechanism: use schema and mechanisms."
-            )
-        return next(iter(self.mechanisms.values()))
 
     @cached_property
     def digest(self) -> str:
@@ -418,15 +344,11 @@ class Plan(Randomizer):
     # What people do who are asked again.
 
     @property
-    def panel(self) -> panels.Panel:
+    def panel(self) -> Panel:
         """Rounds, epochs and memos, of a plan that has them."""
         if self._panel is None:
             raise ParameterError(f"This plan asks once: plan rounds, with {panels.AS_IN}.")
         return self._panel
-
-    def guarantee_of_a_report(self, unit: Unit = "person") -> Guarantee:
-        """What one report tells; of a plan without rounds, all that it promises."""
-        return self.guarantees[unit] if self._panel is None else self._panel.after(1, unit)
 
     def encode(self, table: SourceLike) -> dict[str, Codes]:
         """Codes of a table's rows by attribute, as the mechanisms of this plan read them.
@@ -444,8 +366,6 @@ class Plan(Randomizer):
         >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
         'one'
         """
-        if self.follow_changes:
-            raise ParameterError("A card has one memo in an epoch: leave follow_changes out.")
         return cards.card(self)
 
     def valid(self, reports: Reports) -> NDArray[np.bool_]:
@@ -456,10 +376,6 @@ class Plan(Randomizer):
     def form(self) -> dict[str, Form]:
         """The dtype and bytes of each column of reports, by name."""
         return self.records.form
-
-    def empty_reports(self) -> Reports:
-        """Nobody's reports: what the columns are called, their dtypes, and how wide their rows are."""
-        return self.records.empty_reports(0)
 
     # What the collector does.
 
@@ -508,7 +424,7 @@ class Plan(Randomizer):
         self.records.check_tally(tally)
         group = groups.grouping(self.records, tally, lambda own: self._answers(own, target))
         answers = self._answers(self.records.pooled(tally), target, group)
-        if self.kind == "one":
+        if len(self.schema) == 1:
             answers[next(iter(self.schema))]
         return answers
 
@@ -525,7 +441,7 @@ class Plan(Randomizer):
 
     def _table_of(self, names: tuple[str, ...], tally: Tally, target: Target) -> Any:
         """The table of these attributes, where the method tells one; an error that says why not otherwise."""
-        joint.check(self, names)
+        self.method.check_table(self, names)
         return self.design.table(names, tally, target, self.guarantee)
 
     def table(self, source: SourceLike | Tally, *names: str, target: Target = "population") -> Any:
@@ -540,15 +456,14 @@ class Plan(Randomizer):
         target
             As for `estimate`.
         """
-        joint.check(self, names, whole=True)
+        self.method.check_table(self, names, whole=not isinstance(source, Tally))
         if self.design.tables_from == "reports":
-            return joint.product(self.private, source, names, target)
+            return self.design.table_of_reports(names, source, target, self.guarantee)
         tally = source if isinstance(source, Tally) else self.tally(source)
         return self.estimate(tally, target).table(*names)
 
     def _answer(self, name: str, tally: Tally, target: Target) -> Answer:
         answer = self.design.answer(name, tally, target, self.guarantee)
-        answer = replace(answer, name=name) if self.kind == "one" else answer
         domain: Any = self.schema[name].domain
         if getattr(domain, "ordered", False) and isinstance(answer, Estimate):
             return ScaleEstimate.of(answer, domain.k)
@@ -573,7 +488,7 @@ class Plan(Randomizer):
         """
         _checks.integer(low=1, n=n)
         _checks.one_of(get_args(Target), target=target)
-        known = {**prior_frequencies(self.prior), **(frequencies or {})}
+        known = {**self.method.known_frequencies(), **(frequencies or {})}
         expected = criterion.expected_frequencies(self.schema, known)
         return {name: self.design.variance(name, expected[name], n, target) for name in self.schema}
 
@@ -598,7 +513,7 @@ class Plan(Randomizer):
 
     def to_json(self) -> str:
         """The plan as a document that a person can read."""
-        return documents.seal(self.FORMAT, document.body(self), indent=2)
+        return documents.seal(files.PLAN, document.body(self), indent=2)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Plan:
@@ -615,7 +530,7 @@ class Plan(Randomizer):
     def from_json(cls, text: str | bytes) -> Plan:
         """The inverse of `to_json`; damage is detected, forgery is not."""
         with documents.reading(len(text)):
-            return document.read(documents.unseal(text, cls.FORMAT), cls._of)
+            return document.read(documents.unseal(text, files.PLAN), cls._declared)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.digest == other.digest
@@ -642,13 +557,8 @@ class Plan(Randomizer):
         return f"Plan({questions}; {self.method}; person {self.guarantee}; attribute {self.guarantees['attribute']})"
 
     @property
-    def _known(self) -> resolve.Resolved:
-        resolved: resolve.Resolved = self.__dict__["_resolved"]
-        return resolved
-
-    @property
-    def _panel(self) -> panels.Panel | None:
-        panel: panels.Panel | None = self.__dict__["_resolved_panel"]
+    def _panel(self) -> Panel | None:
+        panel: Panel | None = self.__dict__["_settled_panel"]
         return panel
 
     if not TYPE_CHECKING:  # a type checker is to see what is missing
@@ -660,15 +570,28 @@ class Plan(Randomizer):
             raise AttributeError(f"A plan has no attribute {name!r}.")
 
 
-#: What a plan had once, and what to write now.
-_MOVED = {
-    "d": "len(plan.schema)",
-    "name": "next(iter(plan.schema))",
-    "attribute": "next(iter(plan.schema.values()))",
-    "oracle": "plan.mechanism",
-    "strata": "plan.records.size",
-    **{
-        name: f"plan.panel.{name}(…)"
-        for name in ("memoize", "answer", "remember", "report", "after", "epoch_of", "series")
-    },
-}
+def _own_mechanism(schema: Any, epsilon: float | None, method: str | Method) -> Mechanism | None:
+    """The mechanism that stands where a domain may stand, in a plan for one question."""
+    values: list[Any] = list(schema.values()) if isinstance(schema, Mapping) else []
+    if not any(isinstance(value, LocalMechanism) for value in values):
+        return None
+    if len(values) > 1 or epsilon is not None or str(method) != DEFAULT:
+        raise ParameterError(
+            'A mechanism makes a plan for one question by itself: Plan({"smokes": mechanism}), without epsilon and '
+            "method. For several questions, declare their domains and name the mechanisms in the method, as in "
+            'SPL(mechanisms={"smokes": "GRR"}).'
+        )
+    return values[0]  # type: ignore[no-any-return]
+
+
+def without_public(plan: Plan) -> Plan:
+    """The plan without what it sends in clear; it promises the same."""
+    if not plan.public:
+        return plan
+    private = object.__new__(Plan)
+    private._become(**{**vars(plan), "public": {}})
+    for computed in ("records", "digest", "guarantees"):
+        private.__dict__.pop(computed, None)
+    if plan._panel is not None:
+        private._become(_settled_panel=replace(plan._panel, plan=private))
+    return private

@@ -112,7 +112,8 @@ def learnt_prior(
     >>> people = {"a": ["x"] * 900 + ["y"] * 100, "b": ["u"] * 500 + ["v"] * 500}
     >>> answers = earlier.estimate(earlier.tally(earlier.privatize(people, rng=7)))
     >>> ledger = bruit.Ledger(epsilon=1.5, neighbours="person")
-    >>> later = bruit.Plan(earlier.schema, 1.0, "RS+RFD[GRR]", prior=learnt_prior(answers, ledger=ledger))
+    >>> prior = learnt_prior(answers, ledger=ledger)
+    >>> later = bruit.Plan(earlier.schema, 1.0, bruit.collection.RSRFD("GRR", prior=prior))
     >>> entry = ledger.spend(later.guarantee, "the survey")
     >>> round(ledger.spent.epsilon, 6)
     1.5
@@ -201,8 +202,8 @@ class Prior:
 
 def read_prior(path: Path, schema: Schema) -> Prior:
     """The prior in a file: frequencies by attribute, or what `bruit estimate --json` printed."""
-    with translated((FileNotFoundError, ValueError, RecursionError), lambda error: _unread(path, error)):
-        content = json.loads(path.read_text(encoding="utf-8"))
+    with translated((FileNotFoundError, ValueError, FormatError), lambda error: _unread(path, error)):
+        content = documents.parsed(path.read_text(encoding="utf-8"), "prior")
     if isinstance(content, list) or (isinstance(content, dict) and "format" in content):
         return _prior_of(content if isinstance(content, list) else [content], schema)
     if not isinstance(content, dict) or not all(_is_numbers(shares) for shares in content.values()):

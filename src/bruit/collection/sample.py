@@ -11,10 +11,10 @@ narrower ones stand at its start with zeros behind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from bruit import _checks
 from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
+from bruit.collection.method import Method, Settled, Task
 from bruit.domains import Schema
 from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Words
@@ -223,6 +224,38 @@ class Sample(Design):
             return reports
         width = _row_bytes(form)
         return _from_rows(reports[~reports[:, width:].any(axis=1), :width], form)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SMP(Method):
+    """Sample one attribute: each person answers one question, drawn at random, and tells which.
+
+    Parameters
+    ----------
+    base, mechanisms, published
+        As for every `Method`.
+    weights
+        How often each attribute is drawn, in whole numbers; all alike by default.
+
+    Examples
+    --------
+    >>> import bruit
+    >>> plan = bruit.Plan({"sex": ["F", "M"], "smokes": ["no", "yes"]}, 1.0, SMP(weights={"sex": 1, "smokes": 3}))
+    >>> str(plan.method), plan.design.chance("smokes")
+    ('SMP[ADP]', 0.75)
+    """
+
+    kind: ClassVar[str] = "SMP"
+    words: ClassVar[str] = "each person answers one of the {d} questions, chosen by chance, with all of ε"
+
+    weights: Mapping[str, int] | None = field(default=None, kw_only=True)
+
+    def settle(self, task: Task) -> Settled:
+        """Every attribute at all of ε."""
+        drawn = clean_weights(self.weights, task.schema)
+        chosen = {name: self.mechanism(task, name, task.epsilon) for name in task.schema}
+        method = replace(self, weights=None if self.weights is None else drawn)
+        return Settled(method, Sample(task.schema, chosen, drawn), task.epsilon, task.unit)
 
 
 def clean_weights(weights: Any, schema: Schema) -> dict[str, int]:

@@ -21,16 +21,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import _checks, rounding
+from bruit.collection import criterion
 from bruit.collection.composite import Part, Table
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit
-from bruit.collection.sample import ATTRIBUTE, REPORT, Sample, some
+from bruit.collection.method import Method, Settled, Task
+from bruit.collection.sample import ATTRIBUTE, REPORT, SMP, Sample, some
+from bruit.collection.split import SPL
 from bruit.domains.codes import Codes
 from bruit.entropy import Words
-from bruit.errors import DataError
+from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation import Tally, Target
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.guarantee import Guarantee
+
+#: The most attributes of which the best number to sample is looked for: every number is tried.
+MOST_COMPARED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,3 +198,88 @@ class SeveralSampled(Design):
         ]
         n = int(fine.sum())
         return Folded(np.sum([part.counts for part in counted], axis=0), n, len(fine) - n)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SMPk(Method):
+    """Sample k attributes: each person answers k questions, drawn at random, each with a share of ε.
+
+    Parameters
+    ----------
+    base, mechanisms, published
+        As for every `Method`.
+    sampled
+        k: how many attributes a person reports. None for the number of least error, from one (SMP) to all (SPL).
+
+    Examples
+    --------
+    >>> import bruit
+    >>> schema = {"sex": ["F", "M"], "smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
+    >>> [str(bruit.Plan(schema, epsilon, SMPk()).method) for epsilon in (1.0, 6.0)]
+    ['SMP[ADP]', 'SPL[ADP]']
+    """
+
+    kind: ClassVar[str] = "SMPk"
+    words: ClassVar[str] = "each person answers {k} of the {d} questions, chosen by chance, each with a share of ε"
+
+    sampled: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sampled is not None:
+            _checks.integer(low=2, sampled=self.sampled)
+
+    def __str__(self) -> str:
+        return super().__str__() if self.sampled is None else f"SMP{self.sampled}[{self.base}]"
+
+    def in_words(self, d: int) -> str:
+        """What is done with the d questions of a person."""
+        return self.words.format(d=d, k=self.sampled or "some")
+
+    def parts(self, d: int) -> int:
+        """As many as a person reports; perhaps all, where the number is looked for."""
+        return self.sampled or d
+
+    def why_no_table(self) -> str:
+        """Pairs of attributes are reported, and not counted."""
+        return f"{self} gives each attribute by itself: for a table take TAB[ADP] or SPL[ADP]."
+
+    def settle(self, task: Task) -> Settled:
+        """Every attribute at its share of ε; with the number of attributes of least error, where none is named."""
+        return self._best(task) if self.sampled is None else self._sampled(task, self.sampled)
+
+    def _sampled(self, task: Task, sampled: int) -> Settled:
+        d, base = len(task.schema), self.base
+        if sampled >= d:
+            raise ParameterError(
+                f"{self} draws {sampled} of {d} attributes: draw fewer than there are, as in SMP{d - 1}[{base}], "
+                f"or report every one, with SPL[{base}]."
+                if d > 2
+                else f"{self} draws {sampled} of 2 attributes: take SMP[{base}], or SPL[{base}] for both."
+            )
+        part = rounding.share(task.epsilon, sampled) if task.unit == "person" else task.epsilon
+        chosen = {name: self.mechanism(task, name, part) for name in task.schema}
+        return Settled(self, SeveralSampled(task.schema, chosen, sampled), task.epsilon, task.unit)
+
+    def _best(self, task: Task) -> Settled:
+        """The number of attributes of least error, from one (SMP) to all (SPL), by the criterion of ADP."""
+        d = len(task.schema)
+        if d > MOST_COMPARED:
+            raise LimitError(
+                f"The best k is looked for among at most {MOST_COMPARED} attributes, this schema has {d:,}: "
+                f"name k, as in SMP2[{self.base}]."
+            )
+
+        def error(option: Settled) -> float:
+            return criterion.plan_error(
+                {name: option.design.variance(name, own, 1, "population") for name, own in task.frequencies.items()}
+            )
+
+        return criterion.least((self._with(number, d).settle(task) for number in range(1, d + 1)), error)
+
+    def _with(self, number: int, d: int) -> Method:
+        """The method in which a person reports so many of d attributes."""
+        common: dict[str, Any] = {"mechanisms": self.mechanisms, "published": self.published}
+        if number == 1:
+            return SMP(self.base, **common)
+        return SPL(self.base, **common) if number == d else SMPk(self.base, number, **common)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bruit import _checks
-from bruit.collection import methods
+from bruit.collection.method import DEFAULT, Method
 from bruit.collection.plan import Plan
 from bruit.domains import Schema
 from bruit.domains.schema import Questions
@@ -72,7 +72,7 @@ class Sizing(Tabular):
             "people": self.people,
             "epsilon": self.epsilon,
             "level": self.level,
-            "method": self.plan.method,
+            "method": str(self.plan.method),
             "guarantee": self.plan.guarantee.to_dict(),
         }
         notes = [f"looked for: {_WORDS[self.unknown]}", f"guarantee: {self.plan.guarantee}"]
@@ -92,7 +92,7 @@ def plan_for(
     epsilon: float | None = None,
     people: int | None = None,
     half_width: float | Mapping[str, float] | None = None,
-    method: str = methods.DEFAULT,
+    method: str | Method = DEFAULT,
     frequencies: Mapping[str, Any] | None = None,
     level: float = 0.95,
     **settings: Any,
@@ -144,21 +144,15 @@ def plan_for(
 
     if epsilon is None:
         n, limits = people or 0, wanted or {}
-        epsilon = least_epsilon(lambda amount: _holds(widths(at(amount), n), limits), _parts(method, declared))
+        epsilon = least_epsilon(
+            lambda amount: _holds(widths(at(amount), n), limits), Method.of(method).parts(len(declared))
+        )
     plan = at(_checks.epsilon(epsilon=epsilon))
     if people is None:
         limits = wanted or {}
         people = math.ceil(max((own / limits[name]) ** 2 for name, own in widths(plan, 1).items()) * (1 - 1e-12))
     unknown = next(name for name in _WORDS if name not in known)
     return Sizing(plan, people, widths(plan, people), level, unknown)
-
-
-def _parts(method: str, schema: Schema) -> int:
-    """Among how many attributes ε is split."""
-    parsed = methods.parse(method)
-    if parsed.kind == "SMPk":
-        return parsed.sampled or len(schema)
-    return len(schema) if parsed.kind == "SPL" else 1
 
 
 def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:

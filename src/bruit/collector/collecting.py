@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bruit.collector.desk import Arrival, Desk
-from bruit.collector.intake import MOST_TOGETHER, Group
+from bruit.collector.intake import MOST_TOGETHER, ReportGroup
 from bruit.collector.store import CODE_MARK, Entry, Outcome, Store
 from bruit.errors import ParameterError
 from bruit.survey import CodeState
@@ -193,7 +193,7 @@ def _of_submitters(codes: Sequence[_Code], known: dict[bytes, bytes], collected:
 
 def _commit(store: Store, desk: Desk, codes: Sequence[_Code], collected: Collected) -> None:
     """Count new codes in one transaction."""
-    group = Group(desk, [code.arrival for code in codes])
+    group = ReportGroup(desk, [code.arrival for code in codes])
     (outcomes,) = store.commit([group.batch])
     for code, outcome in zip(codes, group.spread(outcomes), strict=True):
         if outcome is Outcome.COUNTED:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from bruit import documents
 from bruit.collector.store import REPORTS, Entry, Increments, Opened
-from bruit.engines.form import Parsed
+from bruit.engines import parsing
+from bruit.engines.parsing import Parsed
 from bruit.errors import BruitError, DataError, FormatError, translated
 from bruit.survey import Report, Survey
 from bruit.survey.reading import parse
@@ -118,7 +119,7 @@ class Desk:
     def columns(self, reports: Sequence[Report]) -> Columns:
         """The messages of several people, by column, and who of them can have sent theirs."""
         parsed: dict[str, Parsed] = {
-            name: form.parse([report.columns[name] for report in reports])
+            name: parsing.parse(form, [report.columns[name] for report in reports])
             for name, form in self.survey.plan.form.items()
         }
         arrays = {name: column.reports for name, column in parsed.items()}

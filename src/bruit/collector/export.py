@@ -12,6 +12,7 @@ import numpy as np
 from bruit import documents
 from bruit.collector.results import LEVEL, Results
 from bruit.errors import DataError, ParameterError
+from bruit.estimation import Tally
 from bruit.tables import Table
 from bruit.tables.table import Column
 
@@ -22,6 +23,9 @@ _NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate
 
 def table(results: Results) -> Table:
     """All estimates in one table: a row per round, attribute, group and value.
+
+    ``answers`` is the number of reports on that attribute, of that group, in that round: those that the estimate of the
+    row is made from. It is at least ``shown_from`` in every row.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def table(results: Results) -> Table:
 def _rows(results: Results) -> Iterator[tuple[Any, ...]]:
     for number, questions in results.rounds.items():
         for question in questions:
-            parts = [("", "", question.n, question.answer), *question.groups]
+            parts = [("", "", question.n, question.answer), *(group[:4] for group in question.groups)]
             for group, member, n, answer in parts:
                 for values in _values(answer):
                     yield (number, question.name, group, member, n, *values)
@@ -80,8 +84,10 @@ def export(results: Results, folder: Path, *, replace: bool = False) -> list[str
     replace
         Whether files that are there may be replaced.
     """
-    if not results.rounds:
-        raise DataError(f"There are too few answers to show: results are shown from {results.survey.shown_from} on.")
+    if not any(results.parts.values()):
+        raise DataError(
+            f"There are too few answers to show: a question is shown from {results.survey.shown_from} reports on."
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not replace:
         raise ParameterError(f"{folder.name!r} is there and is not empty: give a new folder, or --replace.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,10 +106,12 @@ def export(results: Results, folder: Path, *, replace: bool = False) -> list[str
 
 
 def _tallies(results: Results) -> Iterator[tuple[str, str]]:
-    """The tally of each round, and those of its strata with what they are."""
+    """The tally of each round without hidden questions, which it names, and those of its strata with what they are."""
     for number in results.rounds:
         name = "tally.json" if results.survey.rounds == 1 else f"tally-round-{number}.json"
-        yield name, results.tally(number).to_json() + "\n"
+        left_out = results.left_out(number)
+        body = {**results.tally(number).to_dict(), **({"left_out": left_out} if left_out else {})}
+        yield name, documents.seal(Tally.FORMAT, body) + "\n"
     if results.survey.public:
         sizes = {name: list(labels) for name, labels in results.survey.public.items()}
         strata = [

@@ -17,7 +17,7 @@ from bruit.collector.store import Batch, Entry, Outcome, Store
 from bruit.errors import BruitError
 from bruit.survey import Report
 
-__all__ = ["Busy", "Group", "Intake"]
+__all__ = ["Busy", "ReportGroup", "Intake"]
 
 #: How many reports one commit takes at most, and how many may wait.
 MOST_TOGETHER = 512
@@ -141,7 +141,7 @@ def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
         reports = sorted({*reports}.difference(claims))
         _commit_groups(store, waiting, claims, _Claims, outcomes)
     if reports:
-        _commit_groups(store, waiting, reports, Group, outcomes)
+        _commit_groups(store, waiting, reports, ReportGroup, outcomes)
     return outcomes
 
 
@@ -149,7 +149,7 @@ def _commit_groups(
     store: Store,
     waiting: Sequence[_Waiting],
     chosen: Sequence[int],
-    kind: type[Group | _Claims],
+    kind: type[ReportGroup | _Claims],
     outcomes: list[Outcome],
 ) -> None:
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
@@ -177,7 +177,7 @@ class _Claims:
         return list(outcomes)
 
 
-class Group:
+class ReportGroup:
     """Bodies of one survey: which of them are reports, and the batch that these are.
 
     Parameters

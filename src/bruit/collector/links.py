@@ -59,7 +59,7 @@ def _rows(survey: Survey, text: str) -> list[bytes]:
     if not survey.has_rounds:
         return [link_hash(text)]
     rounds = [round_hash(text, number) for number in range(1, survey.rounds + 1)]
-    return [*rounds, *(epoch_hash(text, number) for number in range(1, (survey.plan.epochs or 1) + 1))]
+    return [*rounds, *(epoch_hash(text, number) for number in range(1, survey.repeat.epochs + 1))]
 
 
 def slips(survey: Survey, addresses: Sequence[str]) -> bytes:

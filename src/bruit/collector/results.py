@@ -7,18 +7,18 @@ import itertools
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
-from bruit.collection import Plan
+from bruit.collection.answers import Answers
 from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.desk import Desk
-from bruit.collector.gate import Gate
+from bruit.collector.gate import Gates
 from bruit.collector.store import Links, Store, Totals
 from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
@@ -34,49 +34,65 @@ LEVEL = 0.95
 ONE_IN = 20
 
 
-#: From an attribute to what is estimated of it.
-_Answers: TypeAlias = Callable[[str], Estimate | NumberEstimate | None]
+#: Why nothing is shown: few reports, or enough of them, but those of others would follow by subtraction.
+Hidden: TypeAlias = Literal["few", "follows"]
 
 
 class Group(NamedTuple):
-    """People with one answer to a question that is sent in clear, and what is estimated of them; None if hidden."""
+    """People with one answer to a question that is sent in clear, and what is estimated of them.
+
+    Attributes
+    ----------
+    question, label
+        The question that is sent in clear, and their answer to it.
+    n
+        How many reports on the estimated question they sent; None if hidden.
+    answer
+        What is estimated of them; None if hidden.
+    hidden
+        Why nothing of them is shown; None if they are shown.
+    """
 
     question: str
     label: str
-    n: int
+    n: int | None
     answer: Estimate | NumberEstimate | None
+    hidden: Hidden | None
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is known of one attribute of the plan.
+    """What is shown of one attribute of the plan.
 
     Parameters
     ----------
     name
         The attribute.
     n
-        How many reports on it there are.
+        How many reports on it there are; None if hidden.
     answer
-        The estimate; None where nobody reported on it.
+        The estimate; None if hidden.
+    hidden
+        Why nothing of it is shown; None if it is shown.
     groups
-        The same for groups of people.
+        The same for groups of people; none if it is hidden.
     now, promised
         Half the width of the intervals: the widest one now, and what so many people as expected give; None if unknown.
     forged
-        How many of the answers are taken to be forged.
+        How many of the reports are taken to be forged.
     moved
         By how much these could have moved an estimate; None for the margin of tables, of which no bound is stated.
     """
 
     name: str
-    n: int
+    n: int | None
     answer: Estimate | NumberEstimate | None
-    groups: tuple[Group, ...]
-    now: float | None
-    promised: float | None
-    forged: int
-    moved: float | None
+    hidden: Hidden | None
+    groups: tuple[Group, ...] = ()
+    now: float | None = None
+    promised: float | None = None
+    forged: int = 0
+    moved: float | None = None
 
     @property
     def table(self) -> Table | None:
@@ -99,16 +115,22 @@ class Results:
         none are needed.
     closed
         Whether it is closed.
+    undecided
+        Whether it is closed, and nobody has said yet whether the answers since the last step are left out.
     tallies
-        What is in the estimates of all people, by stratum and round.
+        What was counted until the last step, by stratum and round, whether it is shown or not.
     strata
         Those of these tallies that are shown.
     rounds
         The questions of each round that has answers.
+    parts
+        What people may report on, of each round, as far as it is shown: questions, or tables of them.
     crossed
         How answers go together, where the plan asks for tables: those with enough answers.
     deviations
         The counts that do not follow the law; none in honest surveys, but for one look in a million.
+    silent_deviations
+        The parts of which other counts do not follow the law, which are not shown.
     """
 
     name: str
@@ -116,15 +138,18 @@ class Results:
     totals: Totals
     links: Links | None
     closed: bool
+    undecided: bool
     tallies: Mapping[tuple[int, int], Tally]
     strata: Mapping[tuple[int, int], Tally]
     rounds: Mapping[int, tuple[Question, ...]]
+    parts: Mapping[int, frozenset[str]]
     crossed: tuple[TableEstimate, ...]
     deviations: tuple[Deviation, ...]
+    silent_deviations: tuple[str, ...]
 
     @property
     def shown(self) -> int:
-        """How many answers are in what is shown."""
+        """How many answers came until the last step, on all questions together."""
         return sum(tally.n for tally in self.tallies.values())
 
     @property
@@ -142,19 +167,26 @@ class Results:
 
     @cached_property
     def series(self) -> dict[str, Series]:
-        """The rounds of each attribute that was reported on in all of them; none where people are asked once."""
+        """The rounds of each attribute that is shown in all of them; none where people are asked once."""
         plan, numbers = self.survey.plan, list(self.rounds)
         if not self.survey.has_rounds or not numbers:
             return {}
-        tallies = [self.tally(number) for number in numbers]
-        known = plan.panel.series(tallies, numbers)
-        return {
-            name: known[name] for name in plan.schema if all(plan.design.reported(name, tally) for tally in tallies)
-        }
+        known = plan.panel.series([_whole(self.tallies, number) for number in numbers], numbers)
+        hidden = {question.name for questions in self.rounds.values() for question in questions if question.hidden}
+        return {name: known[name] for name in plan.schema if name not in hidden}
 
     def tally(self, round_number: int) -> Tally:
-        """The tally of a round, over all strata; what `bruit estimate` takes."""
-        return _sum([tally for (_, number), tally in self.tallies.items() if number == round_number])
+        """The tally of a round, over all strata, without the parts that are hidden; what `bruit estimate` takes."""
+        whole, shown = _whole(self.tallies, round_number), self.parts[round_number]
+        return whole if shown == set(self.survey.units) else _without(self.survey, whole, shown)
+
+    def left_out(self, round_number: int) -> dict[str, str]:
+        """The parts that the tally of a round is without, and why."""
+        hidden = [part for part in self.survey.units if part not in self.parts[round_number]]
+        reason = (
+            f"Not shown: fewer than {self.survey.shown_from} reports, or such a number would follow by subtraction."
+        )
+        return dict.fromkeys(hidden, reason)
 
 
 def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
@@ -176,23 +208,26 @@ def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
     tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
     totals = store.totals(desk.name)
     links = _links(store, desk) if opened.links else None
+    undecided = opened.closed and store.waiting(desk.name) > 0
     if before is not None and before.survey is desk.survey and before.tallies == tallies:
-        return replace(before, totals=totals, links=links, closed=opened.closed)
+        return replace(before, totals=totals, links=links, closed=opened.closed, undecided=undecided)
     numbers = sorted({number for _, number in tallies})
-    parts = {number: _part(desk, tallies, number) for number in numbers}
-    rounds = {number: _round(desk, *part) for number, part in parts.items()}
-    whole = [_sum([tally for (_, number), tally in tallies.items() if number == wanted]) for wanted in numbers]
+    wholes = {number: _whole(tallies, number) for number in numbers}
+    gates = {number: _gates(desk, tallies, number) for number in numbers}
+    crossed = (table for number in numbers for table in _crossed(desk.survey, wholes[number], gates[number]))
     return Results(
         name=desk.name,
         survey=desk.survey,
         totals=totals,
         links=links,
         closed=opened.closed,
+        undecided=undecided,
         tallies=tallies,
-        strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in parts[key[1]].gate.strata},
-        rounds=rounds,
-        crossed=tuple(_crossed(desk.survey, _sum(whole))) if whole else (),
-        deviations=tuple(alarm.deviations(plan, whole)),
+        strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in gates[key[1]].strata},
+        rounds={number: _round(desk, tallies, number, gates[number]) for number in numbers},
+        parts={number: frozenset(gates[number].parts) for number in numbers},
+        crossed=tuple(crossed),
+        **_alarms(desk.survey, wholes, gates),
     )
 
 
@@ -201,7 +236,7 @@ def _links(store: Store, desk: Desk) -> Links:
     links, survey = store.links(desk.name), desk.survey
     if not survey.has_rounds:
         return links
-    return Links(links.issued // (survey.rounds + (survey.plan.epochs or 1)), store.totals(desk.name).answered)
+    return Links(links.issued // (survey.rounds + survey.repeat.epochs), store.totals(desk.name).answered)
 
 
 def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
@@ -217,82 +252,136 @@ def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[
     }
 
 
-class _Part(NamedTuple):
-    """The strata of a round, and what is shown of them."""
-
-    strata: Mapping[int, Tally]
-    gate: Gate
+def _whole(tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Tally:
+    """The tally of a round, over all strata."""
+    return functools.reduce(operator.add, [tally for (_, number), tally in tallies.items() if number == round_number])
 
 
-def _part(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> _Part:
-    strata = {stratum: tally for (stratum, number), tally in tallies.items() if number == round_number}
-    answers = {desk.public(stratum): tally.n for stratum, tally in strata.items()}
-    return _Part(strata, Gate(answers, desk.survey.shown_from))
+def _gates(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Gates:
+    """What is shown of a round: by the reports on each part in each stratum."""
+    design = desk.survey.plan.design
+    strata = {desk.public(stratum): tally for (stratum, number), tally in tallies.items() if number == round_number}
+    reports = {
+        part: {stratum: design.reported_on(part, tally) for stratum, tally in strata.items()}
+        for part in desk.survey.units
+    }
+    return Gates(reports, desk.survey.shown_from)
 
 
-def _round(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> tuple[Question, ...]:
-    survey = desk.survey
-    tally = _sum(list(strata.values()))
-    answers = _answers(survey.plan, tally)
-    groups = list(_groups(desk, strata, gate))
-    return tuple(_question(survey, name, tally, answers, groups) for name in survey.plan.schema)
+def _without(survey: Survey, tally: Tally, shown: Iterable[str]) -> Tally:
+    """A tally that counts the reports on some parts only. Parts are drawn wherever some are hidden and others not."""
+    design, kept = survey.plan.design, set(shown)
+    counts = tally.counts.copy()
+    for place, part in enumerate(design.parts):
+        if part not in kept:
+            counts[place] = 0
+            counts[design.places[part]] = 0
+    return Tally(design=tally.design, counts=counts, n=sum(design.reported_on(part, tally) for part in kept))
 
 
-def _crossed(survey: Survey, tally: Tally) -> Iterator[TableEstimate]:
-    """The tables of a plan that asks for tables, of those on which enough people reported."""
+class _Alarms(TypedDict):
+    """The counts that do not follow the law: those that are shown, and the parts that have others."""
+
+    deviations: tuple[Deviation, ...]
+    silent_deviations: tuple[str, ...]
+
+
+def _alarms(survey: Survey, wholes: Mapping[int, Tally], gates: Mapping[int, Gates]) -> _Alarms:
+    """The rounds share the chance of a false alarm."""
+    shown: list[Deviation] = []
+    silent: list[str] = []
+    for number, whole in wholes.items():
+        for deviation in alarm.deviations(survey.plan, [whole], alarm.FALSE_ALARMS / len(wholes)):
+            if gates[number].shows([deviation.attribute]):
+                shown.append(deviation)
+            else:
+                silent.append(deviation.attribute)
+    return {"deviations": tuple(shown), "silent_deviations": tuple(dict.fromkeys(silent))}
+
+
+def _crossed(survey: Survey, tally: Tally, gates: Gates) -> Iterator[TableEstimate]:
+    """The tables of a plan that asks for tables, of those that are shown."""
     design = survey.plan.design
     if not design.counted_tables:
         return
     answers = survey.plan.estimate(tally)
-    for unit, names in design.parts.items():
-        if design.reported_on(unit, tally) >= survey.shown_from:
+    for part, names in design.parts.items():
+        if gates.shows([part]):
             yield answers.table(*names)
 
 
-def _question(survey: Survey, name: str, tally: Tally, answers: _Answers, groups: Sequence[_People]) -> Question:
-    plan = survey.plan
-    n = plan.design.reported(name, tally)
-    answer = answers(name)
-    forged = max(1, n // ONE_IN)
-    return Question(
-        name=name,
-        n=n,
-        answer=answer,
-        groups=tuple(
-            Group(people.question, people.label, people.n, people.answers(name) if people.answers else None)
-            for people in groups
-        ),
-        now=None if answer is None else _half_width(answer),
-        promised=_promised(survey, name),
-        forged=forged,
-        moved=alarm.largest_shift(plan, name) * forged / n if n and name in plan.mechanisms else None,
-    )
-
-
 class _People(NamedTuple):
-    """People with one answer to a question that is sent in clear; no answers of theirs where they are hidden."""
+    """People with one answer to a question that is sent in clear, and what they sent; None where that is nothing."""
 
     question: str
     label: str
-    n: int
-    answers: _Answers | None
+    place: int
+    code: int
+    tally: Tally | None
+    answers: Answers | None
 
 
-def _groups(desk: Desk, strata: Mapping[int, Tally], gate: Gate) -> Iterator[_People]:
-    """The people with each answer to each question that is sent in clear."""
-    tallies = [(desk.public(stratum), tally) for stratum, tally in strata.items()]
+def _round(
+    desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int, gates: Gates
+) -> tuple[Question, ...]:
+    known = _Round(desk.survey, _whole(tallies, round_number), list(_people(desk, tallies, round_number)), gates)
+    answers = desk.survey.plan.estimate(known.whole)
+    return tuple(known.question(name, answers) for name in desk.survey.plan.schema)
+
+
+def _people(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Iterator[_People]:
+    """The people with each answer to each question that is sent in clear; answers that nobody gave are there, too.
+
+    A list of the groups that have answers would tell where there are none.
+    """
+    strata = [(desk.public(stratum), tally) for (stratum, number), tally in tallies.items() if number == round_number]
     for place, (question, labels) in enumerate(desk.survey.public.items()):
         for code, label in enumerate(labels):
-            some = [tally for public, tally in tallies if public[place] == code]
-            if some:
-                shown = _answers(desk.survey.plan, _sum(some)) if code in gate.groups[place] else None
-                yield _People(question, label, sum(tally.n for tally in some), shown)
+            some = [tally for public, tally in strata if public[place] == code]
+            tally = functools.reduce(operator.add, some) if some else None
+            # A tally is checked once for all questions.
+            answers = None if tally is None else desk.survey.plan.estimate(tally)
+            yield _People(question, label, place, code, tally, answers)
 
 
-def _answers(plan: Plan, tally: Tally) -> _Answers:
-    """From an attribute to its estimate, None where nobody reported on it. The tally is checked once for all."""
-    answers = plan.estimate(tally)
-    return lambda name: answers[name] if plan.design.reported(name, tally) else None
+class _Round(NamedTuple):
+    """What a round has, of all people and by group, and what of it is shown."""
+
+    survey: Survey
+    whole: Tally
+    people: Sequence[_People]
+    gates: Gates
+
+    def question(self, name: str, answers: Answers) -> Question:
+        """What is shown of an attribute."""
+        plan = self.survey.plan
+        parts = [part for part, names in self.survey.units.items() if name in names]
+        n, promised = plan.design.reported(name, self.whole), _promised(self.survey, name)
+        if not self.gates.shows(parts):
+            return Question(name, None, None, _reason(self.survey, n), promised=promised)
+        answer, forged, shown = answers[name], max(1, n // ONE_IN), self.gates.groups(parts)
+        return Question(
+            name=name,
+            n=n,
+            answer=answer,
+            hidden=None,
+            groups=tuple(self._group(name, some, is_shown=some.code in shown[some.place]) for some in self.people),
+            now=_half_width(answer),
+            promised=promised,
+            forged=forged,
+            moved=alarm.largest_shift(plan, name) * forged / n if name in plan.mechanisms else None,
+        )
+
+    def _group(self, name: str, some: _People, *, is_shown: bool) -> Group:
+        n = 0 if some.tally is None else self.survey.plan.design.reported(name, some.tally)
+        if some.answers is None or not is_shown:
+            return Group(some.question, some.label, None, None, _reason(self.survey, n))
+        return Group(some.question, some.label, n, some.answers[name], None)
+
+
+def _reason(survey: Survey, n: int) -> Hidden:
+    """Why a number of reports is hidden."""
+    return "few" if n < survey.shown_from else "follows"
 
 
 def _half_width(answer: Any) -> float:
@@ -307,7 +396,3 @@ def _promised(survey: Survey, name: str) -> float | None:
         return None
     variance = np.asarray(survey.plan.variance(survey.expected)[name], float)
     return float(normal_quantile(LEVEL) * math.sqrt(variance.max()))
-
-
-def _sum(tallies: Sequence[Tally]) -> Tally:
-    return functools.reduce(operator.add, tallies)

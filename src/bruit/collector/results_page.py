@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
-from bruit.collector.results import LEVEL, Question, Results
-from bruit.collector.sentences import answers, group_caption, label, sentence, text
+from bruit.collector.results import LEVEL, Group, Question, Results
+from bruit.collector.sentences import (
+    answers,
+    group_caption,
+    hidden_groups,
+    hidden_question,
+    label,
+    sentence,
+    text,
+)
 from bruit.collector.wording import TEXTS
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
@@ -80,7 +88,7 @@ def page(results: Results, *, public: bool = False) -> bytes:
         totals=results.totals,
         tested=is_tested(survey.plan),
         title=survey.title[own],
-        alarms=[_alarm(deviation, words) for deviation in results.deviations],
+        alarms=list(_alarms(results, words)),
         crossed=[_crossed(results, table, words, own) for table in results.crossed],
         over=over,
         over_heading=words["over"].format(count=len(results.rounds)),
@@ -113,19 +121,24 @@ def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) ->
     words
         The texts of the page.
     for_asker
-        Whether whoever runs the survey reads it, and may be shown the command that includes them.
+        Whether whoever runs the survey reads it, and may be shown the commands that include them or forget them.
     """
     if not results.held_back or not results.rounds:
         return ""
     number = "one" if results.held_back == 1 else "many"
     line = words[f"{'left_out' if results.closed else 'held'}_{number}"]
     line = line.format(held=results.held_back, step=results.survey.shown_from)
-    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.closed and for_asker else line
+    return f"{line} {words['left_out_all'].format(name=results.name)}" if results.undecided and for_asker else line
 
 
 def _own(results: Results, language: str) -> str:
     """The language of the survey's own texts."""
     return language if language in results.survey.languages else results.survey.languages[0]
+
+
+def _alarms(results: Results, words: Mapping[str, str]) -> Iterator[str]:
+    yield from (_alarm(deviation, words) for deviation in results.deviations)
+    yield from (words["alarm_silent"].format(attribute=part) for part in results.silent_deviations)
 
 
 def _alarm(deviation: Deviation, words: Mapping[str, str]) -> str:
@@ -183,33 +196,43 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
         "text": text(results.survey, name, own),
         "sentence": _sentence(results, name, mean, words, own),
         "mean": rows,
-        "outside": _outside(rows, mean, results.shown, words),
+        "outside": _outside(rows, mean, _reports(results, name), words),
         "change": list(_rows(results, name, change, words, own, signed=True)),
         "caption": words["over_change"].format(last=numbers[-1], first=numbers[0]),
         "notes": remarks,
     }
 
 
+def _reports(results: Results, name: str) -> int:
+    """How many reports on an attribute there are in all rounds."""
+    return sum(question.n or 0 for known in results.rounds.values() for question in known if question.name == name)
+
+
 def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
     own = _own(results, language)
     rows = list(_rows(results, question.name, question.answer, words, own))
-    groups = [
-        {
-            "heading": words["groups"].format(question=isolated(text(results.survey, name, own))),
-            "parts": list(_parts(results, some, question, words, own)),
-        }
-        for name, some in groupby(question.groups, key=lambda group: group.question)
-    ]
     return {
+        "hidden": hidden_question(results.survey, question, words),
         "text": text(results.survey, question.name, own),
         "sentence": _sentence(results, question.name, question.answer, words, own),
         # Where everybody reported on everything, the number of answers stands at the head of the page.
         "reports": "" if question.n == results.shown else words["reports"].format(n=question.n),
         "rows": rows,
-        "outside": _outside(rows, question.answer, question.n, words),
+        "outside": _outside(rows, question.answer, question.n or 0, words),
         "notes": list(notes(results, question, words)),
-        "groups": groups,
+        "groups": list(_groups(results, question, words, own)),
     }
+
+
+def _groups(results: Results, question: Question, words: Mapping[str, str], own: str) -> Iterator[dict[str, Any]]:
+    """The groups by each question that is sent in clear."""
+    for name, some in groupby(question.groups, key=lambda group: group.question):
+        groups = list(some)
+        yield {
+            "heading": words["groups"].format(question=isolated(text(results.survey, name, own))),
+            "parts": list(_parts(results, groups, question, words, own)),
+            "hidden": list(hidden_groups(results.survey, groups, words, own)),
+        }
 
 
 def _sentence(results: Results, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
@@ -217,14 +240,16 @@ def _sentence(results: Results, name: str, answer: Any, words: Mapping[str, str]
 
 
 def _parts(
-    results: Results, groups: Any, question: Question, words: Mapping[str, str], own: str
+    results: Results, groups: Sequence[Group], question: Question, words: Mapping[str, str], own: str
 ) -> Iterator[dict[str, Any]]:
     for group in groups:
+        if group.hidden:
+            continue
         rows = list(_rows(results, question.name, group.answer, words, own))
         yield {
             "caption": group_caption(results.survey, question.name, group, words, own),
             "rows": rows,
-            "outside": _outside(rows, group.answer, group.n, words),
+            "outside": _outside(rows, group.answer, group.n or 0, words),
         }
 
 
@@ -245,6 +270,8 @@ def notes(results: Results, question: Question, words: Mapping[str, str]) -> Ite
     words
         The texts of the page.
     """
+    if question.answer is None:
+        return
     share = not _is_number(question.answer)
     if question.now is not None:
         yield words["now"].format(now=_amount(question.now, share, words))
@@ -252,7 +279,7 @@ def notes(results: Results, question: Question, words: Mapping[str, str]) -> Ite
         yield words["promised"].format(
             people=results.survey.expected, promised=_amount(question.promised, share, words)
         )
-    if question.n and question.moved is not None:
+    if question.moved is not None:
         moved = words["beyond"] if share and question.moved > 1 else _amount(question.moved, share, words)
         yield words["forged" if share else "forged_mean"].format(forged=question.forged, n=question.n, moved=moved)
 

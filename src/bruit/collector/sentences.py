@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bruit.collector.results import LEVEL, Group
+from bruit.collector.results import LEVEL, Group, Question
 from bruit.pages import isolated
 from bruit.survey import Survey
 
-__all__ = ["answers", "group_caption", "label", "leaves_open", "sentence", "text"]
+__all__ = [
+    "answers",
+    "group_caption",
+    "hidden_groups",
+    "hidden_question",
+    "label",
+    "leaves_open",
+    "sentence",
+    "text",
+]
 
 #: How many answers to a question a sentence names; the table has all.
 MOST = 3
@@ -65,7 +74,7 @@ def leaves_open(survey: Survey, name: str, answer: Any) -> bool:
 
 
 def group_caption(survey: Survey, name: str, group: Group, words: Mapping[str, str], own: str) -> str:
-    """A group of people, how many answers it has, and why it is not shown or tells little.
+    """A group of people that is shown, how many reports it has on the attribute, and whether they tell little.
 
     Parameters
     ----------
@@ -76,11 +85,33 @@ def group_caption(survey: Survey, name: str, group: Group, words: Mapping[str, s
     words, own
         As for a sentence.
     """
-    member = isolated(label(survey, group.question, group.label, own))
-    line = f"{member}{words['colon']} {answers(group.n, words)}"
-    if group.answer is None:
-        return line + words["too_few" if group.n < survey.shown_from else "hidden_too"]
+    line = f"{_member(survey, group, own)}{words['colon']} {answers(group.n or 0, words)}"
     return f"{line}. {words['compare']}" if leaves_open(survey, name, group.answer) else line
+
+
+def hidden_groups(survey: Survey, groups: Sequence[Group], words: Mapping[str, str], own: str) -> Iterator[str]:
+    """Which groups are not shown: a sentence for each reason, without numbers.
+
+    Parameters
+    ----------
+    survey, groups
+        The survey, and the groups by one of its questions.
+    words, own
+        As for a sentence.
+    """
+    for reason in ("few", "follows"):
+        members = [_member(survey, group, own) for group in groups if group.hidden == reason]
+        if members:
+            yield words[f"groups_{reason}"].format(groups=", ".join(members))
+
+
+def hidden_question(survey: Survey, question: Question, words: Mapping[str, str]) -> str:
+    """Why a question is not shown; nothing if it is."""
+    return "" if question.hidden is None else words[f"question_{question.hidden}"].format(step=survey.shown_from)
+
+
+def _member(survey: Survey, group: Group, own: str) -> str:
+    return isolated(label(survey, group.question, group.label, own))
 
 
 def answers(number: int, words: Mapping[str, str]) -> str:

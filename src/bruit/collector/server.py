@@ -412,7 +412,7 @@ class _Server:
 
 def _numbers(shown: Results) -> tuple[Any, ...]:
     """What a page shows besides estimates."""
-    return shown.totals, shown.links, shown.closed
+    return shown.totals, shown.links, shown.closed, shown.undecided
 
 
 def _looked(store: Store, held: _Held) -> _Look:

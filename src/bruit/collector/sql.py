@@ -122,13 +122,15 @@ class SqlStore(Store):
         with self._transaction():
             self._run("UPDATE {surveys} SET token = ? WHERE name = ?", token, name)
 
-    def close(self, name: str, *, whole: bool = False) -> None:
+    def close(self, name: str, *, whole: bool | None = None) -> None:
         """Take no report any more, forget codes, and write tables anew in the order of their keys."""
         with self._transaction():
-            self._run("UPDATE {surveys} SET closed = TRUE, whole = whole OR ? WHERE name = ?", whole, name)
+            self._run("UPDATE {surveys} SET closed = TRUE, whole = whole OR ? WHERE name = ?", bool(whole), name)
             self._run("DELETE FROM {ids} WHERE survey = ? AND id < ?", name, _AFTER_CODES)
             if whole:
                 self._show(name)
+            elif whole is not None:
+                self._forget_waiting(name)
             self._reorder(name)
         if not self._tidy():
             raise StoreInUse(
@@ -204,6 +206,12 @@ class SqlStore(Store):
         """Show all that came."""
         self._run("DELETE FROM {shown} WHERE survey = ?", name)
         self._run("INSERT INTO {shown} SELECT * FROM {tallies} WHERE survey = ?", name)
+
+    def _forget_waiting(self, name: str) -> None:
+        """Keep no counter beyond what is shown; how many answers came is still known."""
+        where = "WHERE survey = ? AND stratum <> ?"
+        self._run(f"DELETE FROM {{tallies}} {where}", name, WHOLE)  # noqa: S608 -- texts of ours
+        self._run(f"INSERT INTO {{tallies}} SELECT * FROM {{shown}} {where}", name, WHOLE)  # noqa: S608
 
     def _counters(self, name: str, *, shown: bool) -> list[tuple[int, int, int, int]]:
         query = "SELECT stratum, round, cell, count FROM {shown} WHERE survey = ?"

@@ -204,10 +204,16 @@ class Store(ABC):
         """Replace the hash of what the asker shows."""
 
     @abstractmethod
-    def close(self, name: str, *, whole: bool = False) -> None:
-        """Take no report any more, and forget the ids of codes; with `whole`, show all that came.
+    def close(self, name: str, *, whole: bool | None = None) -> None:
+        """Take no report any more, and forget the ids of codes. Tables are then written anew, in hash order.
 
-        Tables are then written anew, in hash order.
+        Parameters
+        ----------
+        name
+            The survey.
+        whole
+            True shows all that came. False forgets what came since the last step, so that the results stay as they
+            are. None leaves that to a later call.
         """
 
     @abstractmethod
@@ -339,6 +345,18 @@ class Store(ABC):
         return {
             key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
         }
+
+    def waiting(self, name: str) -> int:
+        """How many answers are kept that are not shown."""
+        kept, shown = (
+            sum(
+                count
+                for stratum, _, cell, count in self._counters(name, shown=shown)
+                if stratum != WHOLE and cell == REPORTS
+            )
+            for shown in (False, True)
+        )
+        return kept - shown
 
     @abstractmethod
     def backup(self, path: Any) -> None:

@@ -11,10 +11,16 @@
 ('adult', 'nursery', 'diabetes', 'iris', 'acs_employment')
 """
 
-from bruit.datasets.catalogue import Column, Entry, entries
+from typing import TYPE_CHECKING
+
+from bruit._renamed import answering
+from bruit.datasets.catalogue import CatalogueEntry, DatasetColumn, entries
 from bruit.datasets.dataset import Dataset, load
 
 #: The names that `load` knows.
 names: tuple[str, ...] = tuple(entries())
 
-__all__ = ["Column", "Dataset", "Entry", "entries", "load", "names"]
+__all__ = ["CatalogueEntry", "Dataset", "DatasetColumn", "entries", "load", "names"]
+
+if not TYPE_CHECKING:  # a checker would take any name then
+    __getattr__ = answering(__name__)

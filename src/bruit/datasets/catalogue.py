@@ -29,7 +29,7 @@ Kind = Literal["text", "whole", "real"]
 
 
 @dataclass(frozen=True)
-class Column:
+class DatasetColumn:
     """A column: its name, how its cells are read, what may stand in it, and what it means."""
 
     name: str
@@ -39,7 +39,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """All that is known about a data set without opening it.
 
     `checksum` is the SHA-256 of the bundled file. `training` is how many of the first rows were
@@ -50,7 +50,7 @@ class Entry:
     name: str
     title: str
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[DatasetColumn, ...]
     source: str
     licence: str
     citation: str
@@ -70,37 +70,37 @@ class Entry:
         return Schema({column.name: column.domain for column in self.columns})
 
 
-def text(name: str, labels: str, meaning: str, *, gaps: bool = False) -> Column:
+def text(name: str, labels: str, meaning: str, *, gaps: bool = False) -> DatasetColumn:
     """A column of labels, written with spaces between them; with gaps, missing is a category."""
     domain = Categories(labels=tuple(labels.split()), missing="category" if gaps else "refuse")
-    return Column(name, "text", domain, meaning)
+    return DatasetColumn(name, "text", domain, meaning)
 
 
-def code(name: str, low: int, high: int, meaning: str, *, also: tuple[int, ...] = ()) -> Column:
+def code(name: str, low: int, high: int, meaning: str, *, also: tuple[int, ...] = ()) -> DatasetColumn:
     """A column of whole numbers that are codes for categories, not quantities."""
     labels = (*range(low, high + 1), *also)
-    return Column(name, "whole", Categories(labels=labels), meaning)
+    return DatasetColumn(name, "whole", Categories(labels=labels), meaning)
 
 
-def whole(name: str, low: int, high: int, meaning: str, *, step: int = 1) -> Column:
+def whole(name: str, low: int, high: int, meaning: str, *, step: int = 1) -> DatasetColumn:
     """A column of counts or whole measurements."""
-    return Column(name, "whole", Grid(low, high, cells=(high - low) // step + 1), meaning)
+    return DatasetColumn(name, "whole", Grid(low, high, cells=(high - low) // step + 1), meaning)
 
 
-def real(name: str, low: int, high: int, meaning: str, *, per_unit: int) -> Column:
+def real(name: str, low: int, high: int, meaning: str, *, per_unit: int) -> DatasetColumn:
     """A column of measurements with a fixed number of steps per unit."""
     grid = Grid(float(low), float(high), cells=round((high - low) * per_unit) + 1)
-    return Column(name, "real", grid, meaning)
+    return DatasetColumn(name, "real", grid, meaning)
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, CatalogueEntry]:
     """Every data set by name, told without opening it."""
     known = (_adult(), _nursery(), _diabetes(), _iris(), _acs_employment())
     return MappingProxyType({entry.name: entry for entry in known})
 
 
-def _adult() -> Entry:
+def _adult() -> CatalogueEntry:
     education = (
         "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th "
         "Masters 1st-4th 10th Doctorate 5th-6th Preschool"
@@ -119,7 +119,7 @@ def _adult() -> Entry:
     )
     workclass = "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked"
     marital = "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse"
-    return Entry(
+    return CatalogueEntry(
         name="adult",
         title="Adult (Census Income): 1994 US census records, and whether income exceeds $50,000",
         rows=48_842,
@@ -156,8 +156,8 @@ def _adult() -> Entry:
     )
 
 
-def _nursery() -> Entry:
-    return Entry(
+def _nursery() -> CatalogueEntry:
+    return CatalogueEntry(
         name="nursery",
         title="Nursery: applications to nursery schools in Ljubljana in the 1980s, with their rank",
         rows=12_960,
@@ -183,8 +183,8 @@ def _nursery() -> Entry:
     )
 
 
-def _diabetes() -> Entry:
-    return Entry(
+def _diabetes() -> CatalogueEntry:
+    return CatalogueEntry(
         name="diabetes",
         title="Pima Indians Diabetes: eight measurements, and whether diabetes followed",
         rows=768,
@@ -212,8 +212,8 @@ def _diabetes() -> Entry:
     )
 
 
-def _iris() -> Entry:
-    return Entry(
+def _iris() -> CatalogueEntry:
+    return CatalogueEntry(
         name="iris",
         title="Iris: four measurements of 150 flowers of three species",
         rows=150,
@@ -234,8 +234,8 @@ def _iris() -> Entry:
     )
 
 
-def _acs_employment() -> Entry:
-    return Entry(
+def _acs_employment() -> CatalogueEntry:
+    return CatalogueEntry(
         name="acs_employment",
         title="ACS employment: the American Community Survey of 2018, persons in Montana",
         rows=10_336,

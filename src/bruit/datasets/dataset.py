@@ -20,7 +20,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.datasets.catalogue import Column, Entry, entries
+from bruit.datasets.catalogue import CatalogueEntry, DatasetColumn, entries
 from bruit.datasets.reading import read
 from bruit.domains import Categories, Grid, Schema
 from bruit.errors import FormatError, ParameterError
@@ -61,7 +61,7 @@ class Dataset:
     Dataset('adult', 48,842 rows, 15 columns)
     """
 
-    entry: Entry
+    entry: CatalogueEntry
     checksum: str
     _table: dict[str, NDArray[Any]]
     part: Literal["all", "train", "test"] = "all"
@@ -206,7 +206,7 @@ def _load_bundled(name: str) -> Dataset:
     return _verified(entries()[name], packed)
 
 
-def _verified(entry: Entry, packed: bytes) -> Dataset:
+def _verified(entry: CatalogueEntry, packed: bytes) -> Dataset:
     """The table, if its file is the one that the catalogue describes."""
     checksum = _sha256(packed)
     if checksum != entry.checksum:
@@ -217,7 +217,7 @@ def _verified(entry: Entry, packed: bytes) -> Dataset:
     return Dataset(entry, checksum, read(entry, packed))
 
 
-def _load_file(entry: Entry, path: Path) -> Dataset:
+def _load_file(entry: CatalogueEntry, path: Path) -> Dataset:
     """A file with the columns of an entry, if it may be read instead of the bundled one."""
     if not entry.files:
         raise ParameterError(f"path must be left out for {entry.name!r}: it is bundled.")
@@ -234,7 +234,7 @@ def _sha256(packed: bytes) -> str:
     return hashlib.sha256(packed).hexdigest()
 
 
-def _domain_text(column: Column) -> str:
+def _domain_text(column: DatasetColumn) -> str:
     domain = column.domain
     if isinstance(domain, Grid):
         return f"{domain.low:,.9g}..{domain.high:,.9g} in steps of {float(domain.step):g}"

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.datasets.catalogue import Column, Entry, Kind
+from bruit.datasets.catalogue import CatalogueEntry, DatasetColumn, Kind
 from bruit.errors import FormatError, translated
 
 #: How the published files write a missing text.
 MISSING_MARK = "?"
 
 
-def read(entry: Entry, packed: bytes) -> dict[str, NDArray[Any]]:
+def read(entry: CatalogueEntry, packed: bytes) -> dict[str, NDArray[Any]]:
     """Columns in the catalogue's order, whatever the file's."""
     rows = csv.reader(io.StringIO(_unpack(packed)))
     wanted = [column.name for column in entry.columns]
@@ -61,7 +61,7 @@ def _unpack(packed: bytes) -> str:
         return packed.decode("utf-8-sig")
 
 
-def _array(column: Column, cells: Sequence[str]) -> NDArray[Any]:
+def _array(column: DatasetColumn, cells: Sequence[str]) -> NDArray[Any]:
     """A column as a read-only array; each distinct cell is read once, however many rows have it."""
     convert, dtype, rule = _READERS[column.kind]
     with translated((ValueError, OverflowError), lambda _: FormatError(f"The column {column.name} must hold {rule}.")):

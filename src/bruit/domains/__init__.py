@@ -1,8 +1,11 @@
 """What may be asked: categories, grids and bins for numbers, dates, attributes, schemas, and missing values."""
 
+from typing import TYPE_CHECKING
+
+from bruit._renamed import answering
 from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories
-from bruit.domains.choices import Choices, Chosen
+from bruit.domains.choices import Chosen, MultiChoice
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
@@ -18,14 +21,17 @@ __all__ = [
     "Attribute",
     "Bins",
     "Categories",
-    "Choices",
     "Chosen",
     "Dates",
     "Domain",
     "Grid",
     "Interval",
     "Missing",
+    "MultiChoice",
     "Outside",
     "Scale",
     "Schema",
 ]
+
+if not TYPE_CHECKING:  # a checker would take any name then
+    __getattr__ = answering(__name__)

@@ -39,7 +39,7 @@ Empty: TypeAlias = Literal["refuse", "none"]
 
 
 @dataclass(frozen=True)
-class Choices:
+class MultiChoice:
     """A question with several choices, each of which a schema makes a yes/no attribute of.
 
     Parameters
@@ -55,7 +55,7 @@ class Choices:
     Examples
     --------
     >>> from bruit.domains import Schema
-    >>> schema = Schema({"sports": Choices(["run", "swim"])})
+    >>> schema = Schema({"sports": MultiChoice(["run", "swim"])})
     >>> list(schema)
     ['sports: run', 'sports: swim']
     >>> {name: codes.tolist() for name, codes in schema.encode({"sports": ["run;swim", "swim", "run"]}).items()}
@@ -87,7 +87,7 @@ class Choices:
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Domain):
-    """Whether one of several choices was made: the domain of a yes/no attribute that `Choices` gives.
+    """Whether one of several choices was made: the domain of a yes/no attribute that `MultiChoice` gives.
 
     Parameters
     ----------
@@ -98,18 +98,18 @@ class Chosen(Domain):
     """
 
     policies: ClassVar[tuple[Outside, ...]] = ()
-    gaps: ClassVar[str] = 'Declare Choices(…, empty="none") if an empty entry means that nothing was chosen.'
+    gaps: ClassVar[str] = 'Declare MultiChoice(…, empty="none") if an empty entry means that nothing was chosen.'
     declared: ClassVar[int] = 2
     declared_names: ClassVar[tuple[Label, ...]] = ("no", "yes")
 
     label: str
-    choices: Choices
+    choices: MultiChoice
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.missing != "refuse":
             raise ParameterError(f"missing cannot be declared of a choice. {self.gaps}")
-        if not isinstance(self.choices, Choices) or self.label not in self.choices.labels:
+        if not isinstance(self.choices, MultiChoice) or self.label not in self.choices.labels:
             raise ParameterError("A choice must be one of the labels of its question.")
 
     def read(self, values: ColumnLike) -> Read:
@@ -171,7 +171,7 @@ class Chosen(Domain):
         """The inverse of `to_dict`."""
         rule = "A choice must have a label, the labels of its question, a separator, and what an empty entry means."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            return cls(body["label"], Choices(tuple(body["labels"]), body["separator"], body["empty"]))
+            return cls(body["label"], MultiChoice(tuple(body["labels"]), body["separator"], body["empty"]))
 
 
 def _items(values: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, get_args
 
 from bruit import _checks
 from bruit.domains.categories import Categories
-from bruit.domains.choices import Choices
+from bruit.domains.choices import MultiChoice
 from bruit.domains.dates import Dates, Period
 from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
@@ -46,14 +46,14 @@ _AND_OTHERS = ",..."
 _DASHED = re.compile(rf"({_NUMBER})\s*(?:-|–|to|:|\.|…|\.{{3,}})\s*({_NUMBER})")
 
 
-class Question(NamedTuple):
+class QuestionSpelling(NamedTuple):
     """A column and the domain of its answers; None where the domain is to be read from the data."""
 
     name: str
     domain: Domain | None
 
 
-def question(text: str, missing: Missing = "refuse", outside: Outside | None = None) -> Question:
+def question(text: str, missing: Missing = "refuse", outside: Outside | None = None) -> QuestionSpelling:
     """The column and the domain that a text declares.
 
     Parameters
@@ -86,7 +86,7 @@ def question(text: str, missing: Missing = "refuse", outside: Outside | None = N
         raise ParameterError(_unreadable(text))
     name = parts["plain"] or parts["quoted"].replace('""', '"')
     domain = _domain(name, parts["rest"].strip(), missing)
-    return Question(name, domain if domain is None or domain.outside else with_outside(domain, outside))
+    return QuestionSpelling(name, domain if domain is None or domain.outside else with_outside(domain, outside))
 
 
 class NumberQuestion(NamedTuple):
@@ -162,7 +162,7 @@ def _open(name: str, rest: str, missing: Missing) -> Categories:
 def _categories(name: str, rest: str, missing: Missing) -> Any:
     """Answers with commas between them, in an order with <, or several choices in brackets."""
     if rest.startswith("[") and rest.endswith("]"):
-        return Choices(tuple(_labels(name, rest[1:-1])))
+        return MultiChoice(tuple(_labels(name, rest[1:-1])))
     steps = [step.strip() for step in rest.split("<")]
     if len(steps) > 1 and all(steps) and not set(rest) & {",", '"'}:
         return Scale(labels=tuple(steps), missing=missing)

@@ -16,7 +16,7 @@ from bruit import _checks, documents
 from bruit.domains import discover
 from bruit.domains.bins import Bins
 from bruit.domains.categories import Categories
-from bruit.domains.choices import Choices, Chosen
+from bruit.domains.choices import Chosen, MultiChoice
 from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain, in_memory
@@ -346,7 +346,7 @@ def _as_attributes(declared: Any) -> list[Attribute]:
 
 def _all_of(name: Any, domain: Any) -> list[Attribute]:
     """The attribute of this name, or those of a question with several choices."""
-    if not isinstance(domain, Choices):
+    if not isinstance(domain, MultiChoice):
         return [_as_attribute(name, domain)]
     if not isinstance(name, str) or not name.strip():
         raise ParameterTypeError("An attribute's name must be a text that is not empty.")

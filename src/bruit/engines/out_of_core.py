@@ -52,7 +52,7 @@ _CHANGED = "The table changed while it was read: nothing was published. Run this
 Keyed = Callable[[Batch, NDArray[np.int64]], tuple[Any, ...]]
 
 
-class Part(NamedTuple):
+class Partition(NamedTuple):
     """Rows of people who have all their rows here, in the order of the table: whose each is, its keys, its place."""
 
     codes: NDArray[np.int64]
@@ -87,7 +87,7 @@ class TwoReadings:
         self._checksums: list[int] = []
         self._kept: NDArray[np.uint8] = np.empty(0, np.uint8)
 
-    def by_person(self) -> Generator[Part, None, None]:
+    def by_person(self) -> Generator[Partition, None, None]:
         """Read the table; the rows of some people after those of others."""
         with tempfile.TemporaryDirectory(prefix="bruit-") as folder:
             _write_parts(self._records(), Path(folder))
@@ -196,7 +196,7 @@ def _explained(error: Exception) -> BruitError:
     )
 
 
-def _read_part(folder: Path) -> Part:
+def _read_part(folder: Path) -> Partition:
     """The keys of a part, from its files."""
     columns = [name for name in _KEYS.names if name != "part"]
     # A file after the other, and not the folder, whose name would be read as a column.
@@ -211,4 +211,4 @@ def _read_part(folder: Path) -> Part:
     starts[1:] = (whose[order][1:] != whose[order][:-1]) | (too[order][1:] != too[order][:-1])
     codes = np.empty(order.size, np.int64)
     codes[order] = np.cumsum(starts) - 1
-    return Part(codes, (same, groups, ranks), places)
+    return Partition(codes, (same, groups, ranks), places)

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.engines import arrays, running, sources
+from bruit.engines import arrays, parsing, running, sources
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH
-from bruit.engines.form import Form, Parsed, Rows, together
+from bruit.engines.parsing import Parsed, Rows, together
 from bruit.errors import DataError, DataTypeError
+from bruit.laws import Form
 
 Forms = Mapping[str, Form]
 Result = TypeVar("Result")
@@ -90,7 +91,7 @@ def gathered(parts: Iterable[Rows], forms: Forms) -> Iterator[Rows]:
 
 
 def _rows_at_a_time(forms: Forms) -> int:
-    return max(1, min(BATCH, MOST_BYTES // sum(form.size or form.dtype.itemsize for form in forms.values())))
+    return max(1, min(BATCH, MOST_BYTES // sum(form.size for form in forms.values())))
 
 
 def _joined(parts: list[Rows]) -> Rows:
@@ -107,7 +108,7 @@ def _joined(parts: list[Rows]) -> Rows:
 def _mapping(source: Mapping[str, Any], forms: Forms) -> Rows:
     names = list(source)
     chosen = batching.choose(names, list(forms))
-    columns = {name: forms[name].parse(source[names[place]]) for name, place in chosen.items()}
+    columns = {name: parsing.parse(forms[name], source[names[place]]) for name, place in chosen.items()}
     if len({len(column.reports) for column in columns.values()}) > 1:
         raise DataError("The columns of a table must have the same number of rows.")
     return together(columns)
@@ -132,7 +133,7 @@ def _frame(source: Any, forms: Forms) -> tuple[int, Iterator[Rows]] | None:
 def _series(form: Form, series: Any) -> Parsed:
     """A column of a frame; one of Python objects entry by entry, for Arrow does not know what they are."""
     if str(series.dtype) == "Object":
-        return form.parse(series.to_list())
+        return parsing.parse(form, series.to_list())
     from bruit.engines import arrow
 
     return arrow.series_reports(form, series)
@@ -212,5 +213,7 @@ def _rows(block: bytes, line: Lines, forms: Forms) -> Rows:
     lines, fit = kernel.count_lines(data, line.delimiter, line.slots.size, line.most)
     starts, ends = np.empty((2, len(forms), fit), np.int64)
     kernel.find_cells(data, *line, starts, ends)
-    columns = {name: form.parse_cells(data, starts[i], ends[i]) for i, (name, form) in enumerate(forms.items())}
+    columns = {
+        name: parsing.parse_cells(form, data, starts[i], ends[i]) for i, (name, form) in enumerate(forms.items())
+    }
     return together(columns, lines - fit)

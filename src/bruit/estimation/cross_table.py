@@ -21,7 +21,7 @@ from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of,
 WHOLE = 600
 
 
-class Contrast(NamedTuple):
+class TableContrast(NamedTuple):
     """A number computed from a table, with its standard error and interval, and how likely as much is by chance alone.
 
     ``p_value`` speaks of the hypothesis that the number is the one of no difference: 0, or 1 for a ratio.
@@ -114,7 +114,7 @@ class TableEstimate(Tabular):
 
     # What is computed from the cells.
 
-    def difference(self, level: float = 0.95, **where: Any) -> Contrast:
+    def difference(self, level: float = 0.95, **where: Any) -> TableContrast:
         """How much more often one group has a value than another: ``difference(smokes="yes", sex=("M", "F"))``.
 
         That is the share of "yes" among M less that among F. Shares of a group are ratios of cells, with the variance
@@ -131,7 +131,7 @@ class TableEstimate(Tabular):
         share, gradient = zip(*(self._share(value, group) for group in pair), strict=True)
         return self._contrast(share[0] - share[1], gradient[0] - gradient[1], level)
 
-    def odds_ratio(self, level: float = 0.95, **where: Any) -> Contrast:
+    def odds_ratio(self, level: float = 0.95, **where: Any) -> TableContrast:
         """The ratio of odds in four cells: ``odds_ratio(smokes=("yes", "no"), sex=("M", "F"))``.
 
         That is the odds of "yes" against "no" among M over those among F; the interval is that of its logarithm.
@@ -151,7 +151,9 @@ class TableEstimate(Tabular):
         error = math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
         half = normal_quantile(level) * error
         ends = np.exp([log, log - half, log + half])
-        return Contrast(float(ends[0]), float(ends[0]) * error, float(ends[1]), float(ends[2]), _p_value(log, error))
+        return TableContrast(
+            float(ends[0]), float(ends[0]) * error, float(ends[1]), float(ends[2]), _p_value(log, error)
+        )
 
     def independence(self, level: float = 0.95) -> Independence:
         """Whether two attributes depend on each other, as far as these reports can show it.
@@ -224,11 +226,11 @@ class TableEstimate(Tabular):
 
     # Places.
 
-    def _contrast(self, value: float, gradient: Floats, level: float) -> Contrast:
+    def _contrast(self, value: float, gradient: Floats, level: float) -> TableContrast:
         _checks.probability(level=level)
         error = math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
         half = normal_quantile(level) * error
-        return Contrast(float(value), error, float(value - half), float(value + half), _p_value(value, error))
+        return TableContrast(float(value), error, float(value - half), float(value + half), _p_value(value, error))
 
     def _share(self, value: tuple[int, int], group: tuple[int, int]) -> tuple[float, Floats]:
         """The share of a value among a group, and its derivative by the cells."""

@@ -13,7 +13,7 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import intervals
 from bruit.estimation.estimate import source_of, title_of
-from bruit.estimation.fitting import Channel, Fit, Floats, Rule, Stop, fit
+from bruit.estimation.fitting import DistributionFit, Floats, LinearMap, Rule, Stop, fit
 from bruit.estimation.tally import NO_REPORT, Counts
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, label, percent
@@ -50,7 +50,7 @@ class DistributionEstimate(Tabular):
     'tolerance'
     """
 
-    channel: Channel
+    channel: LinearMap
     counts: Counts
     points: Floats
     rule: Rule
@@ -66,7 +66,7 @@ class DistributionEstimate(Tabular):
             raise DataError(NO_REPORT)
 
     @cached_property
-    def _fit(self) -> Fit:
+    def _fit(self) -> DistributionFit:
         return fit(self.channel, self.counts, self.points.size, self.rule)
 
     @cached_property

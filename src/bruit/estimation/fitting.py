@@ -25,7 +25,7 @@ DistributionMethod: TypeAlias = Literal["EMS", "EM"]
 Stop: TypeAlias = Literal["tolerance", "iterations"]
 
 
-class Channel(Protocol):
+class LinearMap(Protocol):
     """The law of a mechanism as a linear map, and its transpose."""
 
     def forward(self, share: Floats) -> Floats:
@@ -77,7 +77,7 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class DistributionFit:
     """A fitted distribution: the probability of each cell, the number of steps, and which rule ended them."""
 
     probability: Floats
@@ -86,7 +86,7 @@ class Fit:
     likelihood: float
 
 
-def fit(channel: Channel, counts: Counts, cells: int, rule: Rule) -> Fit:
+def fit(channel: LinearMap, counts: Counts, cells: int, rule: Rule) -> DistributionFit:
     """Fit a distribution over the cells to the counts of messages, from the uniform one on."""
     observed = counts / counts.sum()
     probability, before = np.full(cells, 1 / cells), -np.inf
@@ -94,14 +94,14 @@ def fit(channel: Channel, counts: Counts, cells: int, rule: Rule) -> Fit:
         expected = channel.forward(probability)
         likelihood = float(observed @ np.log(expected))
         if abs(likelihood - before) < rule.tolerance:
-            return Fit(probability, step, "tolerance", likelihood)
+            return DistributionFit(probability, step, "tolerance", likelihood)
         # Each cell's share grows by how much better it explains the reports than the average cell does.
         probability = probability * channel.backward(observed / expected)
         if rule.method == "EMS":
             probability = smooth(probability)
         probability /= probability.sum()
         before = likelihood
-    return Fit(probability, rule.iterations, "iterations", before)
+    return DistributionFit(probability, rule.iterations, "iterations", before)
 
 
 def smooth(probability: Floats) -> Floats:

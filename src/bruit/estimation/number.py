@@ -15,7 +15,7 @@ from bruit.errors import DataError, ParameterError
 from bruit.estimation import intervals
 from bruit.estimation.distribution import DistributionEstimate
 from bruit.estimation.estimate import source_of, title_of
-from bruit.estimation.fitting import Channel, DenseChannel, DistributionMethod, Rule
+from bruit.estimation.fitting import DenseChannel, DistributionMethod, LinearMap, Rule
 from bruit.estimation.scores import Floats, noise_scores, score_variance
 from bruit.estimation.support import TARGET_NOTES, Target
 from bruit.estimation.tally import NO_REPORT, Counts
@@ -63,7 +63,7 @@ class ScoreModel:
     bias_bound: float = 0.0
     rounding_noise: float = 0.0
 
-    def law(self) -> Channel:
+    def law(self) -> LinearMap:
         """The channel as something to multiply with."""
         return DenseChannel(self.channel())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.estimation.fitting import Channel
+from bruit.estimation.fitting import LinearMap
 from bruit.estimation.intervals import Floats, wald
 from bruit.estimation.number import ScoreModel
 from bruit.estimation.support import IntervalMethod, Model, Target
@@ -94,7 +94,7 @@ class SampledScores(ScoreModel):
         same = {own.name: getattr(model, own.name) for own in fields(ScoreModel)}
         return cls(**same, model=model, share=share)
 
-    def law(self) -> Channel:
+    def law(self) -> LinearMap:
         """The channel as something to multiply with."""
         return self._inner.law()
 

@@ -11,14 +11,14 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import consistency
-from bruit.estimation.cross_table import Contrast
+from bruit.estimation.cross_table import TableContrast
 from bruit.estimation.estimate import Estimate
 from bruit.estimation.intervals import Floats, normal_quantile
 from bruit.estimation.support import IntervalMethod
 from bruit.tables import Table, label
 
 
-class Median(NamedTuple):
+class MedianEstimate(NamedTuple):
     """The label at which half of the people are reached, and the labels between which that can be."""
 
     label: Any
@@ -57,7 +57,7 @@ class ScaleEstimate(Estimate):
         same = {own.name: getattr(answer, own.name) for own in fields(Estimate)}
         return cls(**same, answered=answered)
 
-    def mean(self, scores: Any = None, level: float = 0.95) -> Contrast:
+    def mean(self, scores: Any = None, level: float = 0.95) -> TableContrast:
         """The mean of scores, 1, 2, 3, … unless given, with its standard error and interval.
 
         The p-value speaks of the hypothesis that the mean is the middle of the scores.
@@ -78,9 +78,9 @@ class ScaleEstimate(Estimate):
         half = normal_quantile(level) * error
         middle = (points.min() + points.max()) / 2
         p_value = float(2 * special.ndtr(-abs(value - middle) / error)) if error > 0 else 1.0
-        return Contrast(value, error, value - half, value + half, p_value)
+        return TableContrast(value, error, value - half, value + half, p_value)
 
-    def mean_difference(self, other: ScaleEstimate, scores: Any = None, level: float = 0.95) -> Contrast:
+    def mean_difference(self, other: ScaleEstimate, scores: Any = None, level: float = 0.95) -> TableContrast:
         """The mean of these people less that of other people, with the same scale.
 
         Parameters
@@ -98,9 +98,9 @@ class ScaleEstimate(Estimate):
         value, error = here.value - there.value, math.hypot(here.standard_error, there.standard_error)
         half = normal_quantile(level) * error
         p_value = float(2 * special.ndtr(-abs(value) / error)) if error > 0 else 1.0
-        return Contrast(value, error, value - half, value + half, p_value)
+        return TableContrast(value, error, value - half, value + half, p_value)
 
-    def median(self, level: float = 0.95) -> Median:
+    def median(self, level: float = 0.95) -> MedianEstimate:
         """The first label that half of the people reach, and labels between which it lies with this confidence.
 
         The ends are where the share of people at or below a label, by a test at this level, can be a half. The label
@@ -127,7 +127,7 @@ class ScaleEstimate(Estimate):
         lower = next((place for place, (value, half) in enumerate(scores) if value + half >= 0), k - 1)
         upper = next((place for place, (value, half) in enumerate(scores) if value - half >= 0), k - 1)
         lower, upper = min(lower, centre), max(upper, centre)
-        return Median(self.labels[min(centre, k - 1)], self.labels[lower], self.labels[upper])
+        return MedianEstimate(self.labels[min(centre, k - 1)], self.labels[lower], self.labels[upper])
 
     def table(
         self,

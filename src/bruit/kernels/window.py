@@ -42,7 +42,12 @@ def lean(codes: NDArray[Any], words: NDArray[np.uint64], law: Leaning, out: NDAr
 
 @compiled
 def lean_or_slide(
-    codes: NDArray[Any], words: NDArray[np.uint64], leaning: Leaning, window: Weights, first: int, out: NDArray[Any]
+    codes: NDArray[Any],
+    words: NDArray[np.uint64],
+    leaning: Leaning,
+    window: Weights,
+    first: int,
+    out: NDArray[Any],
 ) -> None:
     """`lean` for the words below the total of its law, `slide` for the others.
 

@@ -2,6 +2,7 @@
 
 from bruit.laws.bits import BitsLaw
 from bruit.laws.distance import ClampedLaw, DistanceLaw
+from bruit.laws.form import Form
 from bruit.laws.law import Law
 from bruit.laws.leaning import LeaningLaw
 from bruit.laws.mixed import MixedLaw
@@ -12,6 +13,7 @@ __all__ = [
     "BitsLaw",
     "ClampedLaw",
     "DistanceLaw",
+    "Form",
     "Hadamard",
     "Hash",
     "Itself",

@@ -41,7 +41,7 @@ _TIE = 1e-12
 _BLOCK = 1 << 17
 
 
-class Tables(NamedTuple):
+class SamplingTables(NamedTuple):
     """What sampling needs: row x shares out the words below `totals[x]`, the first `left[x]` of them to its left."""
 
     weights: WordArray
@@ -173,11 +173,11 @@ class DistanceLaw(Loss):
         return log_ceiling(self.ratio)
 
     @cached_property
-    def tables(self) -> Tables:
+    def tables(self) -> SamplingTables:
         """What sampling needs."""
         sums = self._sums
         places = range(0, self.points, self.stride)
-        return Tables(
+        return SamplingTables(
             _words(self.weights), _words(sums), _words([sums[x] for x in places]), _words(self._totals), self.stride
         )
 
@@ -342,11 +342,13 @@ class ClampedLaw(Loss):
         return log_ceiling(self.ratio)
 
     @cached_property
-    def tables(self) -> Tables:
+    def tables(self) -> SamplingTables:
         """What sampling needs: every row shares out the same words, and its places are clamped to the grid."""
         sums = self._sums
         row = np.ones(self.points, np.uint64)
-        return Tables(_words(self.weights), _words(sums), row * np.uint64(sums[-1]), row * np.uint64(self.total()), 1)
+        return SamplingTables(
+            _words(self.weights), _words(sums), row * np.uint64(sums[-1]), row * np.uint64(self.total()), 1
+        )
 
     @cached_property
     def _sums(self) -> list[int]:

@@ -30,7 +30,7 @@ from bruit.engines.bounding import Sorting, draw_key, fold_people
 from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError, ParameterTypeError, RandomnessError, translated
 from bruit.estimation.tally import exact_sum
-from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._features import FeatureRows, Features, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
@@ -44,7 +44,7 @@ from bruit.typing import FeatureBounds
 
 Counts = NDArray[np.int64]
 #: From some rows and what stands in the target column, or None, to whole numbers that add.
-Count = Callable[[Rows, Any], Counts]
+Count = Callable[[FeatureRows, Any], Counts]
 
 
 #: Models that are clones, and whether the cost of their search was said. scikit-learn's searches clone their model
@@ -178,7 +178,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
         def part(block: tuple[int, slice]) -> Counts:
             _, here = block
-            return count(Rows(matrix[here], ()), None if target is None else target[here])
+            return count(FeatureRows(matrix[here], ()), None if target is None else target[here])
 
         parts = memory.in_order(part, blocks_of(len(matrix), engines.BATCH))
         return FoldedSums(functools.reduce(exact_sum, parts), matrix.shape[1], _names(self))
@@ -255,7 +255,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
         return read
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any) -> FeatureRows:
         """Rows to predict for, read as in fit: with a schema by its names, and else with the names that fit saw."""
         check_is_fitted(self)
         names = self._features.names
@@ -263,7 +263,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
             wanted = names or _names(self) or tuple(X)
             return self._features.of_columns({name: column_of(X, name) for name in wanted})
         if names is None:
-            return Rows(validated(self, X, dtype=np.float64, reset=False), ())
+            return FeatureRows(validated(self, X, dtype=np.float64, reset=False), ())
         return self._features.of_columns(self._features.table(X))
 
     def _target(self, y: Any) -> dict[str, Any]:

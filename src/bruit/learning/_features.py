@@ -39,7 +39,7 @@ _GAP = (
 _SHAPE = "Expected 2D array or a frame: one row per record, one column per feature. Reshape your data."
 
 
-class Rows(NamedTuple):
+class FeatureRows(NamedTuple):
     """Some rows: the numeric columns as a matrix, and the codes of each categorical column."""
 
     numbers: Floats
@@ -117,7 +117,7 @@ class Features:
         self.width(matrix.shape[1])
         return {name: matrix[:, place] for place, name in enumerate(names)}
 
-    def of_columns(self, columns: Mapping[str, Any]) -> Rows:
+    def of_columns(self, columns: Mapping[str, Any]) -> FeatureRows:
         """Rows from columns by name, in their order, as batches have them."""
         self.width(len(columns))
         numbers, codes = list[Floats](), list[NDArray[np.integer[Any]]]()
@@ -131,7 +131,7 @@ class Features:
         if len(heights) > 1:
             raise DataError("The columns of a table must have the same number of rows.")
         matrix = np.stack(numbers, axis=1) if numbers else np.empty((heights.pop(), 0))
-        return Rows(matrix, tuple(codes))
+        return FeatureRows(matrix, tuple(codes))
 
     def _admitted(self, place: int, name: str, numbers: Floats) -> Floats:
         """The numbers of a column after the policy for values outside, if one is declared; else models clamp them."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning._features import Floats, Rows
+from bruit.learning._features import FeatureRows, Floats
 
 
 class Laws(NamedTuple):
@@ -23,11 +23,11 @@ class Laws(NamedTuple):
     tables: tuple[Floats, ...]
 
 
-def joint_log_likelihood(rows: Rows, laws: Laws) -> Floats:
+def joint_log_likelihood(rows: FeatureRows, laws: Laws) -> Floats:
     """The logarithm of prior × density × shares, for each row (first axis) and class.
 
     >>> laws = Laws(np.array([0.5, 0.5]), np.array([[0.0], [1.0]]), np.ones((2, 1)), ())
-    >>> joint_log_likelihood(Rows(np.array([[0.5]]), ()), laws).round(3).tolist()
+    >>> joint_log_likelihood(FeatureRows(np.array([[0.5]]), ()), laws).round(3).tolist()
     [[-1.737, -1.737]]
     """
     with np.errstate(divide="ignore"):  # a share of 0 is a logarithm of −∞
@@ -41,7 +41,7 @@ def joint_log_likelihood(rows: Rows, laws: Laws) -> Floats:
     return joint
 
 
-def ordinary(rows: Rows, codes: NDArray[np.integer], cells: tuple[int, ...], classes: int) -> Laws:
+def ordinary(rows: FeatureRows, codes: NDArray[np.integer], cells: tuple[int, ...], classes: int) -> Laws:
     """The laws without any privacy: shares, means, and variances with n − 1. For teaching and tests only."""
     members = [codes == code for code in range(classes)]
     prior = np.array([own.mean() for own in members])

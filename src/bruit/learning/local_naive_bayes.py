@@ -16,14 +16,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
-from bruit.collection import Plan, methods
+from bruit.collection import Method, Plan
 from bruit.domains import Categories, Schema
 from bruit.domains.codes import Codes
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, ParameterError
 from bruit.estimation.tally import Tally
 from bruit.learning._base import check_epsilon, is_mapping, seed_of, with_targets
-from bruit.learning._features import Features, Rows, column_of
+from bruit.learning._features import FeatureRows, Features, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
@@ -185,7 +185,7 @@ class LocalNaiveBayes(ReadableDocstring, ClassifierMixin, BaseEstimator):  # typ
         schema = Schema({name: Categories(k=classes * size) for name, size in _sizes(features, self.cells).items()})
         if len(schema) == 1:
             # There is nothing to choose: the one pair has its mechanism, and all of ε.
-            return Plan(schema, self.epsilon, methods.parse(self.method).base)
+            return Plan(schema, self.epsilon, Method.of(self.method).base)
         return Plan(schema, self.epsilon, self.method)
 
     def _read(self, X: Any, features: Features, cells: int | None = None) -> dict[str, Codes]:
@@ -233,7 +233,7 @@ def _sizes(features: Features, cells: int) -> dict[str, int]:
             for place, name in enumerate(features.names or ())}  # fmt: skip
 
 
-def _in_cells(features: Features, rows: Rows, cells: int) -> NDArray[np.int64]:
+def _in_cells(features: Features, rows: FeatureRows, cells: int) -> NDArray[np.int64]:
     """The cell of each number between its bounds; a column per numeric column."""
     low, high = features.low, features.high
     # Divided before they are subtracted: bounds may be as far apart as floats go.

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks, documents
-from bruit.collection import Plan, methods
+from bruit.collection import SPL, Method, Plan
 from bruit.domains import Attribute, Grid, Schema
 from bruit.domains import domain as domains
 from bruit.domains.codes import Codes
@@ -64,8 +64,8 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
     unit
         Whom ε speaks of: ``"person"``, or ``"attribute"``. With d attributes at ε each a person has d·ε in all, which
         `guarantee_` says.
-    budgets, bases
-        The part of ε and the mechanism of single attributes, by name, as for `Plan`.
+    budgets, mechanisms
+        The part of ε and the mechanism of single attributes, by name, as for `bruit.collection.SPL`.
     output
         ``"values"``: the reported label or number, or where a report is no value, one column of bits per label: which
         labels it supports. ``"unbiased"``: numbers whose mean, given the person's value, is that value; a category
@@ -119,6 +119,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
     simulated_: bool
     n_features_in_: int
 
+    @_checks.renamed({"bases": 'mechanisms={"age": "OUE"}'})
     def __init__(
         self,
         plan: Plan | None = None,
@@ -128,7 +129,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
         method: str = "SPL",
         unit: str = "person",
         budgets: Mapping[str, float] | None = None,
-        bases: Mapping[str, str] | None = None,
+        mechanisms: Mapping[str, str] | None = None,
         output: str = "values",
         ledger: Any = None,
         rng: Any = None,
@@ -140,7 +141,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
         self.method = method
         self.unit = unit
         self.budgets = budgets
-        self.bases = bases
+        self.mechanisms = mechanisms
         self.output = output
         self.ledger = ledger
         self.rng = rng
@@ -186,7 +187,12 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
     def _declared(self) -> Plan | Features | Schema:
         """The plan, or what one is made of, before any data is looked at."""
         if self.plan is not None:
-            settings = {"epsilon": self.epsilon, "bounds": self.bounds, "budgets": self.budgets, "bases": self.bases}
+            settings = {
+                "epsilon": self.epsilon,
+                "bounds": self.bounds,
+                "budgets": self.budgets,
+                "mechanisms": self.mechanisms,
+            }
             for name, value in settings.items():
                 if value is not None:
                     raise ParameterError(f"A plan has its own {name}: give the plan, or {name} and no plan.")
@@ -209,17 +215,17 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
         return Schema({name: Grid(*ends) for name, *ends in zip(names, low, high, strict=True)})
 
     def _plan(self, schema: Schema) -> Plan:
-        named = dict(self.bases or {})
+        named = dict(self.mechanisms or {})
         method = self.method
-        if isinstance(method, str) and method.strip().upper() == "SPL":
+        if isinstance(method, str) and method.strip().upper() == SPL.kind:
             own = {name: _usual(attribute) for name, attribute in schema.items()}
             method, named = f"SPL[{CATEGORIES}]", own | named
         if len(schema) == 1:
             # There is nothing to split: the one attribute has its mechanism, and all of ε.
             (only,) = schema
-            return Plan(schema, self.epsilon, named.get(only, methods.parse(method).base))
-        settings: dict[str, Any] = {"unit": self.unit, "budgets": self.budgets, "bases": named or None}
-        return Plan(schema, self.epsilon, method, **settings)
+            return Plan(schema, self.epsilon, named.get(only, Method.of(method).base))
+        split = Method.named(method, budgets=self.budgets, mechanisms=named or None)
+        return Plan(schema, self.epsilon, split, unit=self.unit)  # type: ignore[arg-type] # a plan checks it
 
     def _settle(self, plan: Plan) -> None:
         check_plan(plan)
@@ -442,7 +448,7 @@ def _encoded(plan: Plan, name: str, values: Any) -> Codes:
 def _way_out(name: str, columns: int) -> str:
     """What can be done about missing numbers of a column."""
     fill = "Fill them with a number that you choose without looking at the data, or leave these people out"
-    oracle = f'; or declare missing="category" and name an oracle for it, as in bases={{{name!r}: "OUE"}}'
+    oracle = f'; or declare missing="category" and name an oracle for it, as in mechanisms={{{name!r}: "OUE"}}'
     return f"some numbers are missing. {fill}{oracle if columns > 1 else ''}."
 
 

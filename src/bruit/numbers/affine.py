@@ -20,7 +20,7 @@ from bruit.domains.codes import Codes
 from bruit.engines import memory
 from bruit.entropy import Entropy
 from bruit.errors import LimitError, ParameterError
-from bruit.estimation.fitting import Channel
+from bruit.estimation.fitting import LinearMap
 from bruit.estimation.number import ScoreModel
 from bruit.estimation.scores import Floats, Method
 from bruit.estimation.tally import Counts, Tally
@@ -103,7 +103,7 @@ class LawModel(ScoreModel):
 
     grid_channel: GridChannel | None = None
 
-    def law(self) -> Channel:
+    def law(self) -> LinearMap:
         """The law, if it tells more than the mean."""
         if self.scores.size == 2 < self.points.size:
             raise ParameterError(
@@ -132,14 +132,14 @@ class LawModel(ScoreModel):
         return min(average + self.rounding_noise, self._spread()) if self.rounding_noise else average
 
 
-def moments(law: Channel, scores: Floats) -> tuple[Floats, Floats]:
+def moments(law: LinearMap, scores: Floats) -> tuple[Floats, Floats]:
     """The mean and the variance of the score of a report, given the cell."""
     shift = float(scores.mean())
     mean = law.backward(scores - shift)
     return mean + shift, np.maximum(law.backward((scores - shift) ** 2) - mean**2, 0.0)
 
 
-class GridChannel(Channel, Protocol):
+class GridChannel(LinearMap, Protocol):
     """What a mechanism for means needs of its law."""
 
     def table(self) -> Floats:

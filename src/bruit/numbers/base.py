@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.cards import Question
+from bruit.cards import CardQuestion
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
+from bruit.engines import parsing
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
@@ -142,7 +143,7 @@ class Number(MessageReports):
             return super().codes_of(rows)
         return rows.astype(np.uint64) << np.uint64(_PARTS)
 
-    def question(self, name: str, labels: Sequence[Any] | None = None) -> Question:
+    def question(self, name: str, labels: Sequence[Any] | None = None) -> CardQuestion:
         """The question on a card, whose answers are the points of the grid."""
         if self.rounding != "nearest":
             raise ParameterError(
@@ -152,7 +153,7 @@ class Number(MessageReports):
 
     def decode(self, reports: Any) -> Floats:
         """The randomised numbers, one per report: what whoever learns from the reports would use."""
-        messages = self.form.strict(reports)
+        messages = parsing.strict(self.form, reports)
         if not self.valid(messages).all():
             raise DataError(f"reports must be integers in 0..{self.messages - 1}.")
         numbers: Floats = self.outputs[messages]

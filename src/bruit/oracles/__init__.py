@@ -1,7 +1,10 @@
 """One category per person: mechanisms that report it privately and estimate frequencies from the reports."""
 
+from typing import TYPE_CHECKING
+
+from bruit._renamed import answering
 from bruit.oracles.base import Oracle
-from bruit.oracles.choosing import Choice, Choices, choose, people_needed
+from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.memory import Memory
@@ -10,22 +13,22 @@ from bruit.oracles.named import NAMES, from_dict, oracle
 from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.repeated import Repeated
-from bruit.oracles.series import Contrast, Series
+from bruit.oracles.series import RoundContrast, Series
 from bruit.oracles.subset_selection import SubsetSelection
 from bruit.oracles.unary_encoding import UnaryEncoding
 
 __all__ = [
     "NAMES",
     "Choice",
-    "Choices",
-    "Contrast",
     "HadamardResponse",
     "LocalHashing",
     "Memory",
     "Oracle",
+    "OracleRanking",
     "ProjectiveGeometry",
     "RandomizedResponse",
     "Repeated",
+    "RoundContrast",
     "Series",
     "SetOracle",
     "SubsetSelection",
@@ -35,3 +38,6 @@ __all__ = [
     "oracle",
     "people_needed",
 ]
+
+if not TYPE_CHECKING:  # a checker would take any name then
+    __getattr__ = answering(__name__)

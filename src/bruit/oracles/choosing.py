@@ -103,7 +103,7 @@ class Ranking(Tabular, Sequence[Row]):
         return [getattr(row, name) for row in self]
 
 
-class Choices(Ranking[Choice]):
+class OracleRanking(Ranking[Choice]):
     """Oracles, best first; prints as a table, and `best` is ready to use.
 
     Attributes
@@ -196,7 +196,7 @@ def choose(
     among: Sequence[str] | None = None,
     epoch_epsilon: float | None = None,
     rounds: int | None = None,
-) -> Choices:
+) -> OracleRanking:
     """Every oracle for k values at ε, ranked by exact error, with what it costs and what it risks.
 
     Parameters
@@ -235,7 +235,7 @@ def choose(
         _weigh(name, _Rounds(candidates[name], panel, rounds), people, known)
         for name, panel in (panels or dict.fromkeys(candidates)).items()
     ]
-    return Choices(rows, n=people, criterion=rule, left_out=left_out, rounds=rounds)
+    return OracleRanking(rows, n=people, criterion=rule, left_out=left_out, rounds=rounds)
 
 
 def people_needed(

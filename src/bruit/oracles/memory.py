@@ -112,6 +112,7 @@ class Memory:
     Examples
     --------
     >>> import tempfile, bruit
+    >>> from bruit.collection import Repeat
     >>> from bruit.oracles import Repeated
     >>> panel = Repeated(bruit.oracle("GRR", epsilon=1.0, labels=["bus", "car", "bike"]), epoch=2.0)
     >>> folder = tempfile.TemporaryDirectory()
@@ -119,7 +120,7 @@ class Memory:
     >>> report = memory.report("car", epoch=0, round=1)
     >>> bool(memory.report("bike", epoch=0, round=1) == report)
     True
-    >>> plan = bruit.Plan({"travels": ["bus", "car", "bike"]}, 1.0, epoch_epsilon=2.0, rounds=12, epochs=4)
+    >>> plan = bruit.Plan({"travels": ["bus", "car", "bike"]}, 1.0, repeat=Repeat(12, epochs=4, epoch_epsilon=2.0))
     >>> memory = Memory.create(folder.name + "/plan.json", plan)
     >>> reports = memory.reports({"travels": ["bus", "car"]}, ["Ada", "Bob"], round=13)
     >>> len(reports["travels"]), memory.rounds(epoch=2, person="Ada")

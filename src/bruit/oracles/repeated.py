@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains.codes import Codes
-from bruit.engines.form import Form
+from bruit.engines import parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Tally
+from bruit.laws import Form
 from bruit.mechanism import whole_counts
 from bruit.oracles.base import Oracle
 from bruit.oracles.named import from_dict
@@ -220,7 +221,7 @@ class Repeated(Described):
 
     def report(self, memos: NDArray[Any], words: Words) -> NDArray[Any]:
         """Reports of memos; block i of these people uses up part i of the words."""
-        known = self.oracle.form.strict(memos)
+        known = parsing.strict(self.oracle.form, memos)
         if not self.oracle.valid(known).all():
             raise ParameterError("memos must be those that this design gave.")
         return self.oracle.refresh(known, self.keep, words)

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Contrast(Tabular):
+class RoundContrast(Tabular):
     """A mean or difference of rounds: a number for every value, with its variance.
 
     Parameters
@@ -174,7 +174,7 @@ class Series(Tabular):
 
     def mean(
         self, rounds: Sequence[int] | None = None, *, target: Target = "population", same_people: bool = True
-    ) -> Contrast:
+    ) -> RoundContrast:
         """The mean over rounds, all by default; its variance does not fall below that of the memos.
 
         Parameters
@@ -195,7 +195,7 @@ class Series(Tabular):
 
     def difference(
         self, first: int, second: int, *, target: Target = "population", same_people: bool = True
-    ) -> Contrast:
+    ) -> RoundContrast:
         """The later round less the earlier one; `p_value` tests whether anything changed.
 
         Within one epoch memos do not change, and a difference shows who takes part: compare rounds of two epochs. With
@@ -262,7 +262,7 @@ class Series(Tabular):
 
     def _combine(
         self, rounds: list[int], weights: list[float], target: Target, same_people: bool, title: str
-    ) -> Contrast:
+    ) -> RoundContrast:
         for place in rounds:
             _checks.integer(low=0, high=len(self.tallies) - 1, rounds=place)
         if len(set(rounds)) < len(rounds):
@@ -278,7 +278,7 @@ class Series(Tabular):
                 if i < j:
                     total += 2 * a * b * self._covariance(i, j, target, same_people, upper=a * b > 0)
         frequency = np.asarray(np.array(weights) @ self.frequency[rounds])
-        return Contrast(frequency=frequency, variance=np.maximum(total, 0.0), labels=self._labels, title=title)
+        return RoundContrast(frequency=frequency, variance=np.maximum(total, 0.0), labels=self._labels, title=title)
 
     @cached_property
     def _shares(self) -> dict[int, Floats]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.codes import Codes
-from bruit.engines import memory
+from bruit.engines import memory, parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError
 from bruit.estimation.tally import Counts, Tally
@@ -160,7 +160,7 @@ class SubsetSelection(PackedOracle):
         from bruit.kernels import subset_selection as kernel
 
         self._check_matrix()
-        rows = np.ascontiguousarray(self.form.strict(reports))
+        rows = np.ascontiguousarray(parsing.strict(self.form, reports))
         ranks = np.empty(len(rows), np.int64)
         kernel.rank(rows, _binomials(self.size, self.omega), ranks)
         return np.where(self.valid(rows), ranks, -1)
@@ -304,14 +304,14 @@ def _binomials(k: int, omega: int) -> NDArray[np.int64]:
 # from, the law of the subset is the same; where to start decides the speed only.
 
 
-class Start(NamedTuple):
+class StartBits(NamedTuple):
     """What rows start from: independent bits, each set with probability ones/2^planes."""
 
     ones: int
     planes: int
 
     @classmethod
-    def choose(cls, omega: int, k: int) -> Start:
+    def choose(cls, omega: int, k: int) -> StartBits:
         """The quickest for subsets of ω of k values: from no bit (0/1) or all (1/1) to 255/256.
 
         >>> Start.choose(34, 128), Start.choose(1, 128)
@@ -353,9 +353,9 @@ class SubsetRows:
     k: int
 
     @cached_property
-    def start(self) -> Start:
+    def start(self) -> StartBits:
         """What rows start from."""
-        return Start.choose(self.omega, self.k)
+        return StartBits.choose(self.omega, self.k)
 
     def draw(self, codes: Codes, included: NDArray[np.bool_], entropy: Entropy, out: NDArray[np.uint8]) -> None:
         """Write a uniform subset for each code: of those with it where it is to be included, else of those without."""

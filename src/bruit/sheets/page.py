@@ -6,16 +6,18 @@ paper, and says what bruit cannot know as lines to fill in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from bruit import _checks
 from bruit.collection import Plan
 from bruit.collection.odds import belief, person_ratio
+from bruit.collection.panel import ONCE
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
 from bruit.pages import fill
+from bruit.sheets.parts import Part, blanks, bullets, heading, paragraph, table
 from bruit.sheets.phrases import Phrases
 
 #: What somebody may have believed before, of a hundred.
@@ -48,22 +50,11 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
     """
     if not isinstance(plan, Plan):
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
-    if plan.follow_changes:
+    if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
-    heading = title.strip() or writer.say("title")
-    return fill("sheet.html.j2", language=language, title=heading, parts=writer.parts(), footer=writer.footer())
-
-
-class _Part(NamedTuple):
-    """A part of the page, of a kind that its template knows."""
-
-    kind: str
-    text: str = ""
-    lines: Sequence[str] = ()
-    heads: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    numbers: int = 0
+    name = title.strip() or writer.say("title")
+    return fill("sheet.html.j2", language=language, title=name, parts=writer.parts(), footer=writer.footer())
 
 
 class _Sheet:
@@ -77,7 +68,7 @@ class _Sheet:
         """A phrase of the page."""
         return self.phrases("sheet", name, **words)
 
-    def parts(self) -> list[_Part]:
+    def parts(self) -> list[Part]:
         """All parts, in order."""
         return [
             *self._questions(),
@@ -85,17 +76,17 @@ class _Sheet:
             *self._learn(),
             *self._clear(),
             *self._people(),
-            _heading(self.say("duration")),
-            _paragraph(self._duration()),
+            heading(self.say("duration")),
+            paragraph(self._duration()),
             *self._fill(),
         ]
 
-    def _questions(self) -> Iterator[_Part]:
+    def _questions(self) -> Iterator[Part]:
         rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
         clear = self.say("in_clear")
         rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]
-        yield _heading(self.say("asked"))
-        yield _table([self.say("question"), self.say("answers")], rows, numbers=0)
+        yield heading(self.say("asked"))
+        yield table([self.say("question"), self.say("answers")], rows, numbers=0)
 
     def _answers(self, attribute: Any) -> str:
         labels = attribute.labels
@@ -111,17 +102,25 @@ class _Sheet:
         value = float(number)
         return self.phrases.whole(int(value)) if value.is_integer() else self.phrases.decimal(value, 2)
 
-    def _leaves(self) -> Iterator[_Part]:
-        yield _heading(self.say("leaves"))
-        yield _paragraph(self.say("leaves_text"))
+    def _leaves(self) -> Iterator[Part]:
+        yield heading(self.say("leaves"))
+        yield paragraph(self.say("leaves_text"))
         numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
-        yield _paragraph(self.phrases("method", self.plan.kind, **numbers))
+        yield paragraph(self._method(numbers))
         if len(self.plan.schema) == 1:
-            yield _list(self._odds(next(iter(self.plan.schema))))
+            yield bullets(self._odds(next(iter(self.plan.schema))))
             return
         for name in self.plan.design.questions:
-            yield _paragraph(self.say("example", name=self.phrases.quoted(name)))
-            yield _list(self._odds(name))
+            yield paragraph(self.say("example", name=self.phrases.quoted(name)))
+            yield bullets(self._odds(name))
+
+    def _method(self, numbers: dict[str, str]) -> str:
+        """What is done with the questions; of a method that has no text of its own, what its card says."""
+        kinds = (self.plan.method.kind, self.plan.design.card_kind)
+        known = next((kind for kind in kinds if kind is not None and self.phrases.has("method", kind)), None)
+        if known is None:
+            return self.plan.method.in_words(len(self.plan.schema))
+        return self.phrases("method", known, **numbers)
 
     def _odds(self, name: str) -> list[str]:
         """The odds of a question, or of the cells of a table."""
@@ -129,23 +128,23 @@ class _Sheet:
         labels = schema[name].labels if name in schema else design.question(name).values
         return self.phrases.odds(self.plan.mechanisms[name], labels)
 
-    def _learn(self) -> Iterator[_Part]:
+    def _learn(self) -> Iterator[Part]:
         share = self.phrases.share
         rows = []
         for before in BELIEFS:
             moved = belief(self.ratio, before)
             rows.append((share(moved.before), share(moved.least), share(moved.most)))
-        yield _heading(self.say("learn"))
-        yield _paragraph(self.say("learn_text"))
-        yield _table([self.say("before"), self.say("least"), self.say("most")], rows, numbers=2)
-        yield _paragraph(self.say("learn_note"))
-        if self.plan.rounds is None:
+        yield heading(self.say("learn"))
+        yield paragraph(self.say("learn_text"))
+        yield table([self.say("before"), self.say("least"), self.say("most")], rows, numbers=2)
+        yield paragraph(self.say("learn_note"))
+        if self.plan.repeat is None:
             again = belief(self.ratio, BELIEFS[-1], times=AGAIN)
             words = {"times": AGAIN, "before": share(again.before), "most": share(again.most)}
-            yield _paragraph(self.say("again", **words))
+            yield paragraph(self.say("again", **words))
         else:
-            yield _paragraph(self.say("rounds_note", times=self._times()))
-        yield _paragraph(self.say("epsilon", epsilon=self._epsilon()), note=True)
+            yield paragraph(self.say("rounds_note", times=self._times()))
+        yield paragraph(self.say("epsilon", epsilon=self._epsilon()), note=True)
 
     def _sent(self) -> int:
         """To how many questions a person sends a true answer, changed by chance."""
@@ -156,7 +155,7 @@ class _Sheet:
         exact = Fraction(self.plan.guarantee.epsilon)
         return self.phrases.decimal(float(-(-exact * 10**6 // 1) / 10**6), 6).rstrip("0").rstrip(".,")
 
-    def _clear(self) -> Iterator[_Part]:
+    def _clear(self) -> Iterator[Part]:
         plan, lines = self.plan, []
         if plan.public:
             lines.append(self.say("clear_public", names=", ".join(map(self.phrases.quoted, plan.public))))
@@ -167,10 +166,10 @@ class _Sheet:
             lines.append(self.say("clear_drawn" if alone else "clear_several"))
         lines.append(self.say("clear_part"))
         lines += [self.say("clear_pairs")] if plan.public else []
-        yield _heading(self.say("clear"))
-        yield _list(lines)
+        yield heading(self.say("clear"))
+        yield bullets(lines)
 
-    def _people(self) -> Iterator[_Part]:
+    def _people(self) -> Iterator[Part]:
         z = intervals.normal_quantile(0.95)
         rows = []
         for name, variance in self.plan.variance(self.people).items():
@@ -178,44 +177,28 @@ class _Sheet:
             shares = self.plan.design.gives(name) == "frequency"
             number = self.phrases.decimal(100 * half if shares else half, 1 if shares or half >= 1 else 3)
             rows.append((name, self.say("of_share", number=number) if shares else number))
-        yield _heading(self.say("people"))
-        yield _paragraph(self.say("people_text", people=self.phrases.whole(self.people)))
-        yield _table([self.say("question"), self.say("error")], rows, numbers=1)
-        yield _paragraph(self.say("people_note"), note=True)
+        yield heading(self.say("people"))
+        yield paragraph(self.say("people_text", people=self.phrases.whole(self.people)))
+        yield table([self.say("question"), self.say("error")], rows, numbers=1)
+        yield paragraph(self.say("people_note"), note=True)
 
     def _times(self) -> str:
         """How many messages a person sends at most."""
-        return self.phrases.whole((self.plan.rounds or 1) * (self.plan.epochs or 1))
+        repeat = self.plan.repeat or ONCE
+        return self.phrases.whole(repeat.rounds * repeat.epochs)
 
     def _duration(self) -> str:
-        if self.plan.rounds is None:
+        if self.plan.repeat is None:
             return self.say("duration_text")
-        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.epochs or 1))
+        return self.say("rounds_text", times=self._times(), epochs=self.phrases.whole(self.plan.repeat.epochs))
 
-    def _fill(self) -> Iterator[_Part]:
-        yield _heading(self.say("fill"))
+    def _fill(self) -> Iterator[Part]:
+        yield heading(self.say("fill"))
         lines = (self.say(f"fill_{name}") for name in ("who", "from", "kept", "network"))
-        yield _Part("blanks", lines=list(lines))
+        yield blanks(lines)
 
     def footer(self) -> str:
         """What made the page, and of which plan."""
         from bruit import __version__
 
         return self.say("footer", version=__version__, digest=self.plan.digest)
-
-
-def _heading(text: str) -> _Part:
-    return _Part("heading", text)
-
-
-def _paragraph(text: str, *, note: bool = False) -> _Part:
-    return _Part("note" if note else "paragraph", text)
-
-
-def _list(lines: Iterable[str]) -> _Part:
-    return _Part("list", lines=list(lines))
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int) -> _Part:
-    """A table whose last columns are numbers."""
-    return _Part("table", heads=heads, rows=list(rows), numbers=numbers)

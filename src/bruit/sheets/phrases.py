@@ -49,6 +49,10 @@ class Phrases:
         # French signs of two parts, and %, stay on the line of the word before them.
         return re.sub(" (?=[;:!?%])", "\N{NO-BREAK SPACE}", phrase).format(**words)
 
+    def has(self, section: str, name: str) -> bool:
+        """Whether there is a phrase of this name."""
+        return name in _TEXTS[self.language][section]
+
     def whole(self, number: int) -> str:
         """A whole number as the language writes it."""
         return f"{number:,}".replace(",", self._own("thousands"))

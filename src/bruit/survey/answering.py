@@ -50,7 +50,7 @@ def claim(survey: Survey, link: str, epoch: int) -> bytes:
     """The body that comes before the memo of an epoch."""
     if not survey.has_rounds:
         raise ParameterError("This survey asks once, and has no memo: send answer(values).")
-    _checks.integer(low=1, high=survey.plan.epochs or 1, epoch=epoch)
+    _checks.integer(low=1, high=survey.repeat.epochs, epoch=epoch)
     return survey.claim_body.fill(Claim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from bruit.cards.form import Form
 from bruit.errors import DataError
+from bruit.laws import Form
 
 #: The most characters of a single-use link, and what they are.
 LINK_LENGTH = 32
@@ -143,7 +143,7 @@ def _number(role: Role, name: str, largest: int) -> Slot:
 
 def _message(name: str, form: Form) -> Slot:
     """A message of a column: digits, or two hexadecimal digits for each byte."""
-    if form.dtype == "bytes":
+    if form.is_bytes:
         return Slot("report", name, f"[0-9a-f]{{{2 * form.size}}}", 2 * form.size)
     return _number("report", name, (1 << 8 * form.size) - 1)
 

@@ -144,6 +144,7 @@ class Check:
                 f"{counted(self.survey.expected or 0, 'person')} are expected: "
                 "nothing would be shown. Lower shown_from."
             )
+        warnings += self._few_reports()
         warnings += self._last_step()
         widest = max(self.prospects, key=lambda prospect: prospect.relative)
         if widest.relative > WIDE:
@@ -157,6 +158,19 @@ class Check:
             )
         return warnings
 
+    def _few_reports(self) -> list[str]:
+        """Where one question is drawn for each person, a question is shown by the reports on it."""
+        draws, step = self.survey.plan.design.draws, self.survey.shown_from
+        if draws is None or not self.survey.plan.design.is_tested or self.people < step:
+            return []
+        fewest = self.people * min(draws) / sum(draws)
+        if fewest >= step:
+            return []
+        return [
+            f"Each person reports one of {len(draws)} answers or tables, about {fewest:.0f} people each, and each is "
+            f"shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
+        ]
+
     def _last_step(self) -> list[str]:
         """Results move in steps: who comes after the last one is not shown unless the survey is closed with --all."""
         people, step = self.survey.expected or 0, self.survey.shown_from
@@ -166,7 +180,7 @@ class Check:
         other = min(steps, key=lambda size: (abs(size - step), -size), default=None)
         return [
             f"{counted(people, 'person')} are expected and results move in steps of {step}: the last "
-            f"{counted(people % step, 'answer')} would stay out until bruit survey close --all. "
+            f"{counted(people % step, 'answer')} would stay out unless bruit survey close --all includes them. "
             + ("Set people to a multiple of shown_from." if other is None else f"Set shown_from = {other}.")
         ]
 
@@ -231,7 +245,7 @@ class Check:
         plan = self.survey.plan
         if not self.survey.has_rounds:
             return []
-        rounds, epochs = plan.rounds or 1, plan.epochs or 1
+        rounds, epochs = self.survey.repeat.rounds, self.survey.repeat.epochs
         return [
             f"{counted(self.survey.rounds, 'round')} in {counted(epochs, 'epoch')}: ε = "
             f"{plan.guarantees['report'].epsilon:.4g} for one report, "

@@ -151,7 +151,7 @@ class CodeForm:
         """How many messages each column of a report may have."""
         card = self.survey.card
         sizes = [_messages(question) for question in card.questions]
-        by_column = [len(sizes), max(sizes)] if card.method == "SMP" else sizes
+        by_column = sizes if card.weights is None else [len(sizes), max(sizes)]  # one question is drawn, and named
         return dict(zip(card.columns, by_column, strict=True))
 
     @cached_property
@@ -470,7 +470,7 @@ def _errors(digits: Sequence[int]) -> Iterator[tuple[tuple[int, int], ...]]:
 
 def _messages(question: Any) -> int:
     """How many messages the form of a question of a card has room for, or its law, where these are numbers."""
-    messages: int = 1 << 8 * question.form.size if question.form.dtype == "bytes" else question.law.messages
+    messages: int = 1 << 8 * question.form.size if question.form.is_bytes else question.law.messages
     return messages
 
 

@@ -80,37 +80,50 @@ def asset(name: str) -> str:
 
 
 def _data(survey: Survey, code: dict[str, Any] | None, **options: Any) -> dict[str, Any]:
-    ratio = person_ratio(survey.plan)
-    moved = [belief(ratio, percent) for percent in range(1, 100)]
     return {
         **options,
         "code": code,
         "digest": survey.digest,
         "identity": survey.identity,
         "languages": list(survey.languages),
-        "words": {language: _words(survey.wording[language], code is not None) for language in survey.languages},
+        "words": {
+            language: page_words(survey.wording[language], code=code is not None) for language in survey.languages
+        },
         "title": dict(survey.title),
         "introduction": dict(survey.introduction),
         "asker": dict(survey.asker),
         "questions": [_question(question) for question in survey.questions],
-        "attributes": _attributes(survey),
         "card": survey.card.content.decode(),
         "parts": _parts(survey.body),
         "length": survey.body_length,
-        "epsilon": _epsilon(survey.plan.guarantee.epsilon),
-        "beliefs": [[_percent(step.least), _percent(step.most)] for step in moved],
+        **facts(survey),
+    }
+
+
+def facts(survey: Survey) -> dict[str, Any]:
+    """All that is said of a survey in numbers, on its page and on its sheet."""
+    return {
+        "attributes": _attributes(survey),
+        "epsilon": rounded_epsilon(survey.plan.guarantee.epsilon),
+        "beliefs": beliefs(person_ratio(survey.plan)),
         "panel": _panel(survey) if survey.has_rounds else None,
     }
 
 
-def _words(texts: Mapping[str, str], code: bool) -> dict[str, str]:
+def page_words(texts: Mapping[str, str], *, code: bool) -> dict[str, str]:
     """The texts of a page; with codes, ``code_draw`` stands in place of ``draw``."""
     plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT))}
     own = {name.removeprefix(CODE): text for name, text in texts.items() if name.startswith(CODE)}
     return {**plain, **own} if code else plain
 
 
-def _epsilon(epsilon: float) -> str:
+def beliefs(ratio: Fraction) -> list[list[str]]:
+    """What somebody can come to think, at least and at most, who thought it 1, 2, … 99 % likely."""
+    moved = [belief(ratio, percent) for percent in range(1, 100)]
+    return [[_percent(step.least), _percent(step.most)] for step in moved]
+
+
+def rounded_epsilon(epsilon: float) -> str:
     """ε with three decimals, rounded up."""
     return f"{math.ceil(Fraction(epsilon) * 1000) / 1000:.12g}"
 
@@ -122,21 +135,21 @@ def _parts(body: Body | ClaimBody) -> list[Any]:
 def _panel(survey: Survey) -> dict[str, Any]:
     """Rounds and epochs; and what is told after so many past epochs and so many reports of the present one, at most."""
     plan = survey.plan
-    rounds, epochs = plan.rounds or 1, plan.epochs or 1
+    rounds, epochs = survey.repeat.rounds, survey.repeat.epochs
     after = [plan.panel.after(number) for number in range(1, rounds + 1)]
     ratios = [at_most_ratio(guarantee.epsilon) for guarantee in after]
 
     def account(past: int, place: int) -> tuple[str, str]:
         epsilon = sequential([*[after[-1]] * past, after[place]]).epsilon
-        return _epsilon(epsilon), _percent(belief(ratios[-1] ** past * ratios[place], 50).most)
+        return rounded_epsilon(epsilon), _percent(belief(ratios[-1] ** past * ratios[place], 50).most)
 
     return {
         "rounds": rounds,
         "epochs": epochs,
         "opens": [time.isoformat() for time in survey.round_opens],
         "claim": _parts(survey.claim_body),
-        "report_epsilon": _epsilon(after[0].epsilon),
-        "epoch_epsilon": _epsilon(after[-1].epsilon),
+        "report_epsilon": rounded_epsilon(after[0].epsilon),
+        "epoch_epsilon": rounded_epsilon(after[-1].epsilon),
         "accounts": [[account(past, place) for place in range(rounds)] for past in range(epochs)],
     }
 

@@ -14,7 +14,8 @@ from typing import Any, get_args
 
 from bruit import _checks, documents
 from bruit.cards.question import MOST_CELLS
-from bruit.collection import Plan, methods
+from bruit.collection import Plan, Repeat
+from bruit.collection.method import DEFAULT
 from bruit.domains import Schema
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.survey import wording
@@ -185,11 +186,11 @@ def _is_time(value: Any) -> bool:
 
 def _round_opens(file: Mapping[str, Any], plan: Plan) -> tuple[datetime, ...]:
     """When each round begins; nothing where people are asked once."""
-    if plan.rounds is None:
+    if plan.repeat is None:
         if "round_opens" in file:
             raise ParameterError("round_opens is for a survey with rounds: add rounds, epochs and epoch_epsilon.")
         return ()
-    number = plan.rounds * (plan.epochs or 1)
+    number = plan.repeat.rounds * plan.repeat.epochs
     times = file.get("round_opens")
     if not isinstance(times, list) or len(times) != number or not all(map(_is_time, times)):
         raise ParameterError(
@@ -352,9 +353,9 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
     domains = {
         name: domain for question in questions if not question.clear for name, domain in question.attributes.items()
     }
-    method = file.get("method", methods.DEFAULT)
+    method = file.get("method", DEFAULT)
     epsilon = _epsilon(file)
-    plan = Plan(Schema(domains), epsilon, method, **_panel(file, epsilon))
+    plan = Plan(Schema(domains), epsilon, method, repeat=_repeat(file, epsilon))
     for name, mechanism in plan.mechanisms.items():
         sets = mechanism.law.sets
         if (None if sets is None else sets.kind) not in _READABLE:
@@ -366,13 +367,13 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
     return plan
 
 
-def _panel(file: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
-    """How often the same people are asked; nothing where it is once."""
+def _repeat(file: Mapping[str, Any], epsilon: float) -> Repeat | None:
+    """How often the same people are asked; None where it is once."""
     rounds, epochs = (_checks.integer(low=1, **{key: file.get(key, 1)}) for key in ("rounds", "epochs"))
     if rounds * epochs == 1:
         if "epoch_epsilon" in file:
             raise ParameterError("epoch_epsilon is for a survey with rounds: say how many, as in rounds = 4.")
-        return {}
+        return None
     if rounds * epochs > MOST_ROUNDS:
         raise ParameterError(f"rounds times epochs must be at most {MOST_ROUNDS}.")
     if rounds > 1 and "epoch_epsilon" not in file:
@@ -380,4 +381,4 @@ def _panel(file: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
             "Rounds need the most that all reports of an epoch may tell, besides the epsilon of one report: "
             f"epoch_epsilon = {2 * epsilon:g}."
         )
-    return {"rounds": rounds, "epochs": epochs, "epoch_epsilon": file.get("epoch_epsilon", epsilon)}
+    return Repeat(rounds, epochs, file.get("epoch_epsilon"))

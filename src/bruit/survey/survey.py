@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bruit import documents
 from bruit.cards import Card
-from bruit.collection import Plan
+from bruit.collection import Plan, Repeat
+from bruit.collection.panel import ONCE
+from bruit.engines import parsing
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
@@ -47,7 +49,7 @@ class Survey:
     expected
         How many people are expected to answer; None if the file does not say.
     shown_from
-        Results are shown in steps of at least so many answers.
+        A question is shown from so many reports on, and results move in steps of at least so many answers.
     opens, closes
         When reports are taken, with their offset; None if nothing is said.
     round_opens
@@ -136,12 +138,17 @@ class Survey:
     @property
     def has_rounds(self) -> bool:
         """Whether the same people are asked again, each with a memo and a personal link."""
-        return self.plan.rounds is not None
+        return self.plan.repeat is not None
+
+    @property
+    def repeat(self) -> Repeat:
+        """Rounds and epochs; one of each where people are asked once."""
+        return self.plan.repeat or ONCE
 
     @cached_property
     def rounds(self) -> int:
         """How often the same people are asked: the rounds of all epochs together."""
-        return (self.plan.rounds or 1) * (self.plan.epochs or 1)
+        return self.repeat.rounds * self.repeat.epochs
 
     def round_at(self, time: datetime) -> int:
         """The round that is open at a time; 0 before the first."""
@@ -201,7 +208,7 @@ class Survey:
     @cached_property
     def claim_body(self) -> ClaimBody:
         """The form of what a page sends before it draws with a memo or for one, as long as a report."""
-        return ClaimBody(self.identity, self.plan.epochs or 1, self.plan.rounds or 1, self.body_length)
+        return ClaimBody(self.identity, self.repeat.epochs, self.repeat.rounds, self.body_length)
 
     def parse(self, body: bytes) -> Report:
         """The report in a body that came from outside; all that the page cannot have sent is an error.
@@ -213,7 +220,7 @@ class Survey:
         """
         report = self.body.parse(body)
         forms = self.plan.form
-        columns = {name: forms[name].parse([text]) for name, text in report.columns.items()}
+        columns = {name: parsing.parse(forms[name], [text]) for name, text in report.columns.items()}
         readable = all(column.readable is None for column in columns.values())
         if not readable or not self.plan.valid({name: column.reports for name, column in columns.items()}).all():
             raise DataError("A report of this survey must have messages that its law can give.")
@@ -337,3 +344,19 @@ class Survey:
                 raise ParameterError("A page with codes sends nothing: leave out address, links and insecure_demo.")
             return code_page(self)
         return page(self, address=address, links=links, insecure_demo=insecure_demo)
+
+    def sheet(self, language: str | None = None, *, channel: str | None = None, links: bool = False) -> bytes:
+        """What people and ethics boards read before anybody is asked: one HTML file to print.
+
+        Parameters
+        ----------
+        language
+            A language of the survey, ``"en"`` or ``"fr"``; the first of these that it has unless given.
+        channel
+            How answers come back: ``"collector"`` unless given, ``"codes"`` or ``"paper"``.
+        links
+            Whether people come by single-use links, as for `page`.
+        """
+        from bruit.survey.sheet import sheet
+
+        return sheet(self, language, channel=channel, links=links)

@@ -23,13 +23,18 @@ class Described:
     __slots__ = ()
 
     def _facts(self) -> Mapping[str, Any]:
-        if not is_dataclass(self):
-            return {}
-        facts = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
-        return {name: value for name, value in facts.items() if value is not None}
+        return declared(self)
 
     def _repr_html_(self) -> str:
         return facts_table(type(self).__name__, self._facts())._repr_html_()
+
+
+def declared(value: object) -> dict[str, Any]:
+    """The fields that the repr of a dataclass shows, without those that are None; nothing of other values."""
+    if not is_dataclass(value):
+        return {}
+    facts = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def facts_table(title: str, facts: Mapping[str, Any]) -> Table:

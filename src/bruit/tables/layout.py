@@ -23,7 +23,7 @@ _COMFORTABLE, _LEAST = 24, 8
 
 
 @dataclass(frozen=True)
-class Cells:
+class TextColumn:
     """A column as text: its heading and one text per row."""
 
     heading: str
@@ -74,7 +74,7 @@ class Cells:
         return max(map(width, self.written), default=0)
 
 
-def set_columns(columns: Sequence[Cells], room: int | None) -> Iterator[tuple[bool, str]]:
+def set_columns(columns: Sequence[TextColumn], room: int | None) -> Iterator[tuple[bool, str]]:
     """Lines of the table, each with whether it belongs to a heading."""
     widths = _widths(columns, room)
     if widths is not None:
@@ -86,7 +86,7 @@ def set_columns(columns: Sequence[Cells], room: int | None) -> Iterator[tuple[bo
         yield from _panel(part, _widths(part, room) or [cells.least(_LEAST) for cells in part])
 
 
-def _widths(columns: Sequence[Cells], room: int | None) -> list[int] | None:
+def _widths(columns: Sequence[TextColumn], room: int | None) -> list[int] | None:
     """A width for each column that together fit; None if they do not."""
     natural = [cells.natural for cells in columns]
     if room is None or _total(natural) <= room:
@@ -110,10 +110,10 @@ def _widened(least: list[int], wanted: list[int], spare: int) -> list[int]:
     return widths
 
 
-def _parts(columns: Sequence[Cells], room: int) -> list[list[Cells]]:
+def _parts(columns: Sequence[TextColumn], room: int) -> list[list[TextColumn]]:
     """The columns in parts that fit, each with the names of the rows first and at least one other column."""
     names = [cells for cells in columns if cells.kind == "label"] or [columns[0]]
-    parts: list[list[Cells]] = []
+    parts: list[list[TextColumn]] = []
     for cells in columns:
         if any(cells is name for name in names):
             continue
@@ -127,7 +127,7 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_SPACE) * (len(widths) - 1)
 
 
-def _panel(columns: Sequence[Cells], widths: Sequence[int]) -> Iterator[tuple[bool, str]]:
+def _panel(columns: Sequence[TextColumn], widths: Sequence[int]) -> Iterator[tuple[bool, str]]:
     """Heading and rows of some columns."""
     rights = [cells.kind == "number" for cells in columns]
     headings = [cells.heading_lines(size) for cells, size in zip(columns, widths, strict=True)]

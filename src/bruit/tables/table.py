@@ -19,7 +19,7 @@ from bruit import _checks, documents
 from bruit.errors import MissingExtraError, ParameterError
 from bruit.tables import layout
 from bruit.tables.cells import visible, write_cell
-from bruit.tables.layout import Cells, Kind
+from bruit.tables.layout import Kind, TextColumn
 from bruit.tables.text import html_text, number, plural, shown, wrap
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ class Column:
             return self.data()
         return {name: values[:, place] for place, name in enumerate(self.parts)} if self.parts else {self.name: values}
 
-    def cells(self, places: Sequence[int]) -> Cells:
+    def cells(self, places: Sequence[int]) -> TextColumn:
         """The texts of some rows."""
         texts = [self.write(self.values[place]) for place in places]
-        return Cells(self.name if self.heading is None else self.heading, texts, self.kind)
+        return TextColumn(self.name if self.heading is None else self.heading, texts, self.kind)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,7 +166,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns[0].values)
 
-    def cells(self, places: Sequence[int] | None = None) -> list[Cells]:
+    def cells(self, places: Sequence[int] | None = None) -> list[TextColumn]:
         """What people see of each column, in some rows or all."""
         wanted = range(len(self)) if places is None else places
         return [column.cells(wanted) for column in self.columns if not column.hidden]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bruit import engines
 from bruit.collection import Plan
-from bruit.engines.form import Form
 from bruit.engines.reports import BLOCK
 from bruit.entropy import Randomness
 from bruit.estimation import Tally
+from bruit.laws import Form
 from bruit.testing._evidence import Mechanism, crowd, require, stream
 
 Record: TypeAlias = dict[str, Any]
@@ -196,7 +196,7 @@ def _ways_to_read(case: _Case, folder: Path) -> Iterator[tuple[str, bytes, Calla
 def _check_parquet(case: _Case, folder: Path, items: list[Any]) -> None:
     honest = case.records()
     for name in case.forms:
-        for kind in ("bytes", "text") if case.forms[name].size else ("integers", "floats", "text"):
+        for kind in ("bytes", "text") if case.forms[name].is_bytes else ("integers", "floats", "text"):
             hostile = [{**honest[0], name: item} for item in _of_kind(kind, items)]
 
             def count(rows: list[Record], kind: str = kind, name: str = name) -> Tally:
@@ -217,7 +217,7 @@ def _of_kind(kind: str, items: Iterable[Any]) -> list[Any]:
 def _cells(rows: Sequence[Record], name: str, case: _Case, kind: str) -> tuple[str, list[Any]]:
     """A column of a file: the kind of its values, and these."""
     form = case.forms[name]
-    chosen = kind or ("bytes" if form.size else "integers")
+    chosen = kind or ("bytes" if form.is_bytes else "integers")
     return chosen, [_cell(row[name], chosen) for row in rows]
 
 

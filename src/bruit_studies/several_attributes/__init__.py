@@ -49,9 +49,9 @@ def _percent(share: float) -> str:
 
 def _person(results: Results) -> Verdict:
     from bruit import audit
-    from bruit.collection import Plan
+    from bruit.collection import RSFD, Plan
 
-    two = Plan.as_published({"a": ["0", "1"], "b": ["0", "1"]}, math.log(2), "RS+FD[GRR]")
+    two = Plan({"a": ["0", "1"], "b": ["0", "1"]}, math.log(2), RSFD("GRR", published=True))
     proof = audit.exact_plan(two, "person")
     ratio = math.exp(proof.epsilon)
     rows = results.where(part="exact", calibration="published", method="RS+FD[GRR]", epsilon=trials.EPSILONS[1])

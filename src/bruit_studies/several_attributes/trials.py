@@ -74,13 +74,11 @@ def people(data: str) -> tuple[Schema, Counts]:
 
 
 def _make(data: str, calibration: str, epsilon: float, method: str, prior: dict[str, Any] | None = None) -> Plan:
-    from bruit.collection import Plan
+    from bruit.collection import Method, Plan
 
-    settings: dict[str, Any] = {} if prior is None else {"prior": prior}
     schema, _ = people(data)
-    if calibration == "published":
-        return Plan.as_published(schema, epsilon, method, **settings)
-    return Plan(schema, epsilon, method, unit="person", **settings)
+    published = calibration == "published"
+    return Plan(schema, epsilon, Method.named(method, prior=prior, published=published))
 
 
 _plan = cache(_make)

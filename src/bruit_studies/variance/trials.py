@@ -137,11 +137,12 @@ def _surface(*, calibration: str, d: int) -> list[Row]:
 def _fakes(*, d: int, k: int, rng: Entropy) -> list[Row]:
     """One collection by RS+FD[GRR] among 2,000 people, half of whom have the first value of every attribute."""
     from bruit import Plan, Schema
+    from bruit.collection import RSFD
 
     n = 2000
     codes = np.where(np.arange(n) < n // 2, 0, np.arange(n) % k)
     schema = Schema({f"a{place}": list(range(k)) for place in range(d)})
-    plan = Plan.as_published(schema, epsilon=SURFACE_EPSILON, method="RS+FD[GRR]")
+    plan = Plan(schema, SURFACE_EPSILON, RSFD("GRR", published=True))
     table = dict.fromkeys(schema, codes)
     f = float((codes == 0).mean())
     answer = plan.estimate(plan.tally(plan.privatize(table, rng=rng)))["a0"]

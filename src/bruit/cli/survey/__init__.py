@@ -20,6 +20,7 @@ from bruit.cli.survey import (
     page,
     paper,
     results,
+    sheet,
 )
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command("page", short_help="Write the page that people answer on, one HTML f
 app.command("handouts", short_help="Write slips and a poster to print, for codes.")(ended(handouts.handouts))
 app.command("collect", short_help="Count the codes that people handed in.")(ended(collect.collect))
 app.command("paper", short_help="Write a sheet to print, with coins or dice.")(ended(paper.paper))
+app.command("sheet", short_help="Write what people and an ethics board read beforehand.")(ended(sheet.sheet))
 app.command("demo", short_help="Open a filled example on this machine.")(ended(demo.demo))
 app.command("open")(ended(open.open_survey))
 app.command("links", short_help="Make single-use links, for a survey by invitation.")(ended(links.links))

@@ -16,14 +16,19 @@ def close(
     name: _store.Name,
     store: _store.Address = _store.DEFAULT,
     everything: Annotated[
-        bool,
-        typer.Option("--all", help="Show the last answers too, although they are fewer than a step."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--all/--no-all",
+            help="Show the last answers too, although they are fewer than a step, or leave them out for good.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Close a survey for good; a retry of a counted report is still acknowledged.
 
-    Answers that came since the last step stay out of the results unless --all is said: whoever looked before then sees
-    what these few people sent, which ε protects and the step does not.
+    After closing there is one page of results. So where answers came since the last step, say now what becomes of them.
+    With --all they are shown: whoever looked before then sees what these few people sent, which ε protects and the step
+    does not. With --no-all they are forgotten. A survey that closed at its closing time is decided by the same command.
     """
     from bruit.collector.results import results
     from bruit.collector.results_page import held_back
@@ -32,9 +37,17 @@ def close(
     keeper = _store.opened(store)
     try:
         desk = _store.desk(keeper, name)
-        if everything and keeper.totals(name).answered < desk.survey.shown_from:
+        is_shown = keeper.totals(name).answered >= desk.survey.shown_from
+        if everything and not is_shown:
             raise ParameterError(
                 f"--all needs {counted(desk.survey.shown_from, 'answer')}, from which on results are shown."
+            )
+        waiting = keeper.waiting(name) if is_shown and everything is None else 0
+        if waiting:
+            raise ParameterError(
+                f"{counted(waiting, 'answer')} came since the last step, and after closing the results do not change. "
+                f"Nothing was done: say bruit survey close {name} --all to include them, or bruit survey close {name} "
+                "--no-all to leave them out for good."
             )
         keeper.close(name, whole=everything)
         shown = results(keeper, desk)

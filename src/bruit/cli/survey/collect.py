@@ -84,7 +84,7 @@ def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str 
         collected = count(keeper, desk, rows, per_submitter=per is not None)
         _report(collected, keeper, desk, per)
         if not kept:
-            keeper.close(name, whole=keeper.totals(name).answered >= desk.survey.shown_from)
+            keeper.close(name, whole=True if keeper.totals(name).answered >= desk.survey.shown_from else None)
             show(results(keeper, _store.desk(keeper, name)), path.stem)
         else:
             console.say(f"Next: bruit survey results {name} --store {address}", style="dim", whole=True)

@@ -20,7 +20,8 @@ def export(
 ) -> None:
     """Write results as CSV, Parquet and JSON, and the plan with its tally, as of the last step.
 
-    From plan and tally, bruit estimate gives the same estimates.
+    From plan and tally, bruit estimate gives the same estimates. A question with too few reports is in none of these
+    files, and its tally says so.
     """
     from bruit.collector.export import export as write
     from bruit.collector.results import results
@@ -28,12 +29,17 @@ def export(
     keeper = _store.opened(store)
     try:
         shown = results(keeper, _store.desk(keeper, name))
-        names = write(shown, to, replace=replace)
+        files = write(shown, to, replace=replace)
     finally:
         keeper.disconnect()
-    console.note(f"{to} has {', '.join(names)}.")
+    console.note(f"{to} has {', '.join(files)}.")
     if list(shown.rounds) != list(range(1, len(shown.rounds) + 1)):
         return  # files of rounds do not say which they are, and a round with few answers is missing
+    hidden = {question.name for known in shown.rounds.values() for question in known if question.hidden}
+    names = [name for name in shown.survey.plan.schema if name not in hidden]
+    if not names:
+        return
     tallies = [str(to / f"tally-round-{number}.json") for number in shown.rounds]
-    files = ["--over-rounds", *tallies] if shown.survey.has_rounds else [str(to / "tally.json")]
-    console.say(shlex.join(["bruit", "estimate", *files, "--plan", str(to / "plan.json")]), "dim", whole=True)
+    sources = ["--over-rounds", *tallies] if shown.survey.has_rounds else [str(to / "tally.json")]
+    only = [word for name in names for word in ("--attribute", name)] if hidden else []
+    console.say(shlex.join(["bruit", "estimate", *sources, "--plan", str(to / "plan.json"), *only]), "dim", whole=True)

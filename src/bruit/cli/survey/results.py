@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +29,8 @@ def results(
 ) -> None:
     """Show the estimates of a survey, with intervals, and whether its reports follow the law.
 
-    Results advance in steps of at least shown_from answers, so that two looks do not differ by one person's report.
+    A question is shown from shown_from reports on it, and so is each group. Results advance in steps of at least as
+    many answers, so that two looks do not differ by one person's report.
     """
     from bruit.collector import export
     from bruit.collector.results import results as look
@@ -83,10 +85,11 @@ def show(shown: Results, name: str) -> None:
             f"these reports do not follow the law: {deviation.number} of {deviation.reports} on "
             f"{deviation.attribute!r} {what}, honest ones from {deviation.low:.1f} to {deviation.high:.1f} on average."
         )
+    for part in shown.silent_deviations:
+        console.warn(f"these reports do not follow the law: those on {part!r}, whose counts are not shown.")
     for which, question in _questions(shown):
-        if question.answer is not None:
-            for line in _lines(shown.survey, question, words):
-                console.say(which + line)
+        for line in _lines(shown.survey, question, words):
+            console.say(which + line)
     console.show(*shown.tables)
     for which, question in _questions(shown):
         for line in notes(shown, question, words):
@@ -101,14 +104,21 @@ def _questions(shown: Results) -> Iterator[tuple[str, Question]]:
 
 
 def _lines(survey: Survey, question: Question, words: Mapping[str, str]) -> Iterator[str]:
-    """The estimate of a question in words, and those of its groups that can be compared."""
-    from bruit.collector.sentences import group_caption, leaves_open, sentence
+    """The estimate of a question in words, those of its groups that can be compared, and what is not shown."""
+    from bruit.collector.sentences import group_caption, hidden_groups, hidden_question, leaves_open, sentence
 
+    if question.hidden:
+        yield f"{question.name}: {hidden_question(survey, question, words)}"
+        return
     own = survey.languages[0]
     yield f"{question.name}: {sentence(survey, question.name, question.answer, words, own)}"
-    for group in question.groups:
-        line = f"{question.name} by {group.question}: {group_caption(survey, question.name, group, words, own)}"
-        if group.answer is None or leaves_open(survey, question.name, group.answer):
+    for name, some in groupby(question.groups, key=lambda group: group.question):
+        groups, by = list(some), f"{question.name} by {name}: "
+        for group in groups:
+            if group.hidden:
+                continue
+            line = by + group_caption(survey, question.name, group, words, own)
+            if not leaves_open(survey, question.name, group.answer):
+                line += f". {sentence(survey, question.name, group.answer, words, own)}"
             yield line
-        else:
-            yield f"{line}. {sentence(survey, question.name, group.answer, words, own)}"
+        yield from (by + line for line in hidden_groups(survey, groups, words, own))

@@ -31,11 +31,12 @@ from bruit.engines import arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
-from bruit.engines.form import Form, Rows
+from bruit.engines.parsing import Rows
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
+from bruit.laws import Form
 
 #: Up to so many tasks add up parts before the last one does.
 _MOST_GROUPS = 32

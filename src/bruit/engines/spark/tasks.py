@@ -17,9 +17,10 @@ from bruit.domains.domain import DictionaryColumn
 from bruit.engines import arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
-from bruit.engines.form import Form, Rows, together
+from bruit.engines.parsing import Rows, together
 from bruit.engines.spark import pickling
 from bruit.errors import BruitError, DataTypeError, translated
+from bruit.laws import Form
 
 #: The one column of a folded part, and its type as Spark writes it.
 PART, PART_SCHEMA = "part", "part binary"

@@ -35,7 +35,7 @@ _STARTS, _STEPS = 8, 30
 _WORK = 40_000_000
 
 
-class Start(NamedTuple):
+class StartCentres(NamedTuple):
     """Centres in −1..1 for each column, and weighted squared distances per record: to them, and to one centre.
 
     `divided` says which columns the cells divide, `hidden` that the sum of all noisy counts is within three standard
@@ -50,14 +50,14 @@ class Start(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class HalvedBox:
     """A box halved across its longest side, again and again; `splits` names the columns in turn."""
 
     weights: Floats
     splits: Counts
 
     @classmethod
-    def of(cls, weights: Floats) -> Cells:
+    def of(cls, weights: Floats) -> HalvedBox:
         """The grid for columns with these half widths."""
         left = weights.astype(np.float64)
         halvings = np.zeros(left.size, np.int64)
@@ -104,7 +104,7 @@ class Cells:
         halvings = self.halvings(level)
         return float((((self.weights / 2.0**halvings) ** 2) / 3)[halvings > 0].sum())
 
-    def start(self, noisy: Any, size: float, scale: float, clusters: int, entropy: Entropy) -> Start:
+    def start(self, noisy: Any, size: float, scale: float, clusters: int, entropy: Entropy) -> StartCentres:
         """Centres from noisy counts of cells, whose number gives the level."""
         counts = np.asarray(noisy, np.float64)
         level = int(math.log2(counts.size))
@@ -121,7 +121,7 @@ class Cells:
         alone = mass @ ((points - middle) ** 2).sum(axis=1)
         within = self.within(level)
         hidden = float(counts.sum()) < 3 * scale * math.sqrt(2 * counts.size)
-        return Start(centres, inertia / mass.sum() + within, float(alone / mass.sum()) + within, divided, hidden)
+        return StartCentres(centres, inertia / mass.sum() + within, float(alone / mass.sum()) + within, divided, hidden)
 
     def standing_out(self, noisy: Floats, size: float, scale: float) -> tuple[Floats, Floats]:
         """The middles and noisy counts of cells that stand out from the noise, of every size.

@@ -31,10 +31,10 @@ from bruit.entropy import Entropy
 from bruit.errors import DataError, DataTypeError, ParameterError
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Count, Counts, FoldedSums, PrivateModel, _is_source, blocks_of
-from bruit.learning._features import STEPS, Features, Floats, Rows
+from bruit.learning._features import STEPS, FeatureRows, Features, Floats
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import validated
-from bruit.learning.kmeans.cells import Cells
+from bruit.learning.kmeans.cells import HalvedBox
 from bruit.learning.kmeans.lloyd import OTHER_COLUMNS, Step, lost, nearest_sums, packed
 from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, FeatureBounds, SourceLike
@@ -229,7 +229,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """
         first = read(lambda rows, _: _cells(features, rows).count(rows.numbers, *_ends(features, rows)))
         weights = _weights(features, first.columns)
-        cells = Cells.of(weights)
+        cells = HalvedBox.of(weights)
         by_size, by_cell = self._noise((STEPS,), _FOR_SIZE), self._noise((1,), _FOR_CELLS)
         self._step(weights, _FOR_STEPS / (self.iterations or _MOST_STEPS))  # refused before anything is booked
         entropy = self._book(self._guarantee, first.sums, features)
@@ -257,7 +257,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         share, twice = Fraction(1, 2 * times), 1 if self._row_neighbours == "add-remove" else 2
         clusters = self.n_clusters  # the model itself, with its ledger, does not go where rows are counted
 
-        def count(rows: Rows, at: Floats | None) -> Counts:
+        def count(rows: FeatureRows, at: Floats | None) -> Counts:
             weights = _weights(features, rows.numbers.shape[1])
             centres = packed(tuple(weights), clusters) if at is None else at
             return nearest_sums(rows.numbers, *_ends(features, rows), centres, weights)
@@ -322,7 +322,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
         def read(count: Count) -> FoldedSums:
             blocks = blocks_of(len(matrix), _BLOCK)
-            parts = memory.in_order(lambda block: count(Rows(matrix[block[1]], ()), None), blocks)
+            parts = memory.in_order(lambda block: count(FeatureRows(matrix[block[1]], ()), None), blocks)
             return FoldedSums(functools.reduce(exact_sum, parts), matrix.shape[1], None)
 
         return read
@@ -369,7 +369,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         return tags
 
 
-def _ends(features: Features, rows: Rows) -> tuple[Floats, Floats]:
+def _ends(features: Features, rows: FeatureRows) -> tuple[Floats, Floats]:
     return features.ends(rows.numbers.shape[1])
 
 
@@ -381,8 +381,8 @@ def _weights(features: Features, columns: int) -> Floats:
     return np.asarray(np.maximum(half, 1e-12) / math.sqrt(float((half**2).sum())), np.float64)
 
 
-def _cells(features: Features, rows: Rows) -> Cells:
-    return Cells.of(_weights(features, rows.numbers.shape[1]))
+def _cells(features: Features, rows: FeatureRows) -> HalvedBox:
+    return HalvedBox.of(_weights(features, rows.numbers.shape[1]))
 
 
 def _size(sums: Counts, noise: SumNoise, entropy: Entropy) -> float:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks
 from bruit.errors import DataError, ParameterError, ParameterTypeError, translated
 from bruit.learning._base import Counts, PrivateModel, with_targets
-from bruit.learning._features import Features, Floats, Rows, as_numbers
+from bruit.learning._features import FeatureRows, Features, Floats, as_numbers
 from bruit.learning._sums import SumNoise
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.linear_regression.objective import Objective
@@ -155,7 +155,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         layout_of = self._layouts(features)
         known: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
 
-        def count(rows: Rows, target: Any) -> Counts:
+        def count(rows: FeatureRows, target: Any) -> Counts:
             columns = rows.numbers.shape[1]
             if columns not in known:
                 known[columns] = layout_of(columns)

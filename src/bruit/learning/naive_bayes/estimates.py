@@ -14,7 +14,7 @@ import numpy as np
 
 from bruit.learning._features import STEPS, Floats
 from bruit.learning._likelihood import Laws
-from bruit.learning.naive_bayes.sums import Errors, Parts
+from bruit.learning.naive_bayes.sums import Errors, SumsByClass
 
 #: The variance of numbers spread evenly from −1 to 1; what does not know better is between these.
 _EVEN = 1 / 3
@@ -27,7 +27,7 @@ _NO_NOISE = 1e-9
 _LEAST_SHARE = 0.05
 
 
-def joint_laws(parts: Parts, errors: Errors) -> Laws:
+def joint_laws(parts: SumsByClass, errors: Errors) -> Laws:
     """The laws from joint statistics; numbers and variances in units where bounds are −1 and 1."""
     counts, error = _better_counts(parts, errors)
     divisors = _divisors(counts, error)
@@ -46,7 +46,7 @@ def joint_laws(parts: Parts, errors: Errors) -> Laws:
     return Laws(_prior(counts, error), mean, own + blur, _tables(parts, errors))
 
 
-def vaidya_laws(parts: Parts, errors: Errors) -> Laws:
+def vaidya_laws(parts: SumsByClass, errors: Errors) -> Laws:
     """The document's estimates: each noisy sum over its noisy count, variances floored at the noise level."""
     counts = np.maximum(parts.counts, 1)[:, None]
     floor = np.clip(errors.squares / counts, STEPS**-2.0, 1)
@@ -55,7 +55,7 @@ def vaidya_laws(parts: Parts, errors: Errors) -> Laws:
     return Laws(_prior(parts.counts, errors.counts), mean, variance, _tables(parts, errors))
 
 
-def _better_counts(parts: Parts, errors: Errors) -> tuple[Floats, float]:
+def _better_counts(parts: SumsByClass, errors: Errors) -> tuple[Floats, float]:
     """The counts, averaged with the row totals of the tables, which are noisy counts of the same records."""
     count, cell = (max(error, _NO_NOISE) ** -2.0 for error in (errors.counts, errors.tables))
     weights = [count, *(cell / table.shape[1] for table in parts.tables)]
@@ -103,7 +103,7 @@ def _kept(signal: float, noise: float | Floats) -> float | Floats:
     return signal / (signal + noise) if signal else 0.0
 
 
-def _tables(parts: Parts, errors: Errors) -> tuple[Floats, ...]:
+def _tables(parts: SumsByClass, errors: Errors) -> tuple[Floats, ...]:
     """Shares of categories, each count raised by the noise level (by 1 at least), which draws them to even ones."""
     raised = [np.maximum(table, 0) + max(1.0, errors.tables) for table in parts.tables]
     return tuple(table / table.sum(axis=1, keepdims=True) for table in raised)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks
 from bruit.errors import DataError
 from bruit.learning._base import Counts, PrivateModel, with_targets
-from bruit.learning._features import Features, Floats, Rows
+from bruit.learning._features import FeatureRows, Features, Floats
 from bruit.learning._likelihood import Laws, joint_log_likelihood
 from bruit.learning._validation import scikit_learn_errors
 from bruit.learning.naive_bayes.classes import class_codes, declared_classes
@@ -146,7 +146,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         self._warn_of_people(X)
         classes, method = declared_classes(self.classes), self.method
 
-        def count(rows: Rows, target: Any) -> Counts:
+        def count(rows: FeatureRows, target: Any) -> Counts:
             codes = class_codes(target, classes)
             if len(codes) != len(rows.numbers):
                 raise DataError("There must be one class for each row.")
@@ -191,7 +191,7 @@ class NaiveBayes(ClassifierMixin, PrivateModel):  # type: ignore[misc] # scikit-
         low, high = self._features.ends(self._columns)
         middle, half = low / 2 + high / 2, high / 2 - low / 2
         scaled = np.clip((rows.numbers - middle) / half, -1, 1)
-        joint = joint_log_likelihood(Rows(scaled, rows.codes), self._laws)
+        joint = joint_log_likelihood(FeatureRows(scaled, rows.codes), self._laws)
         return np.asarray(joint - np.log(half).sum(), np.float64)
 
     def predict_log_proba(self, X: SourceLike) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.kernels.class_sums import class_sums
-from bruit.learning._features import STEPS, Floats, Rows
+from bruit.learning._features import STEPS, FeatureRows, Floats
 from bruit.learning._sums import SumNoise
 
 Counts = NDArray[np.int64]
@@ -27,7 +27,7 @@ _SQUARES = 2
 _COUNT_POWER = 0.4
 
 
-class Parts(NamedTuple):
+class SumsByClass(NamedTuple):
     """Sums of all classes (first axis), of numbers scaled to −1..1; squares are of z² − ½, or of deviations."""
 
     counts: Floats
@@ -87,7 +87,7 @@ class JointSums:
         factor = 2 if neighbours == "replace" else 1
         return SumNoise(tuple(units) * self.classes, factor * self.sensitivity, epsilon, times=times)
 
-    def count(self, rows: Rows, codes: NDArray[np.int64], low: Floats, high: Floats) -> Counts:
+    def count(self, rows: FeatureRows, codes: NDArray[np.int64], low: Floats, high: Floats) -> Counts:
         """The sums of some rows whose classes are known, class after class."""
         counts = np.bincount(codes, minlength=self.classes)
         tables = [
@@ -103,11 +103,11 @@ class JointSums:
         """What the noise is added to; of any size."""
         return sums
 
-    def parts(self, noisy: Counts) -> Parts:
+    def parts(self, noisy: Counts) -> SumsByClass:
         """Noisy sums by kind, with numbers in −1..1; what `squares` are the method says."""
         table = noisy.reshape(self.classes, -1).astype(np.float64)
         counts, *tables, sums, squares = np.hsplit(table, np.cumsum([1, *self.cells, self.numbers]))
-        return Parts(counts[:, 0], tuple(tables), sums / STEPS, squares / (STEPS * STEPS))
+        return SumsByClass(counts[:, 0], tuple(tables), sums / STEPS, squares / (STEPS * STEPS))
 
     def errors(self, noise: SumNoise) -> Errors:
         """The noise in the same units."""

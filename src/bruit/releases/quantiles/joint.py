@@ -32,7 +32,7 @@ from bruit.errors import LimitError
 from bruit.kernels import joint_quantiles as kernels
 from bruit.kernels.joint_quantiles import Numbers
 from bruit.releases.exponential import below
-from bruit.releases.quantiles.points import Integers, Points
+from bruit.releases.quantiles.points import Integers, RecordPoints
 from bruit.releases.statistic import CentralNeighbours
 
 #: How many weights are kept at most: 16 bytes each.
@@ -136,7 +136,7 @@ def _roundings(count: int, powers: int) -> int:
     return (5 * powers + 5 * count + 10) * (2 * count * count + 5 * count + 1)
 
 
-def draw(points: Points, law: JointLaw, entropy: Entropy) -> Integers:
+def draw(points: RecordPoints, law: JointLaw, entropy: Entropy) -> Integers:
     """A place for each of the quantiles, which are in increasing order."""
     chain = Chain(points, law)
     drawn = chain.draw(entropy)
@@ -159,7 +159,7 @@ class Chain:
         How vectors are weighed.
     """
 
-    def __init__(self, points: Points, law: JointLaw) -> None:
+    def __init__(self, points: RecordPoints, law: JointLaw) -> None:
         self.points, self.law, self.n = points, law, points.whole.many
         self.targets = [quantile * self.n for quantile in law.quantiles]
         self.between = [high - low for low, high in itertools.pairwise([Fraction(0), *self.targets])]
@@ -234,21 +234,21 @@ class Chain:
 
     def draw(self, entropy: Entropy) -> list[tuple[int, int]] | None:
         """(rank, how many quantiles have it), from the greatest to the smallest; None if the floor decides."""
-        last = Weights(self.last())
+        last = ExactWeights(self.last())
         mine, floor = self.totals(last)
         if below(mine + floor, entropy) >= mine:
             return None
         j, rank = len(self.targets) - 1, int(self.rows[-1, 0]) + last.choose(entropy)
         drawn = []
         while True:
-            many = 1 + Weights(self.sharing(j, rank)).choose(entropy)
+            many = 1 + ExactWeights(self.sharing(j, rank)).choose(entropy)
             drawn.append((rank, many))
             j -= many
             if j < 0:
                 return drawn
-            rank = int(self.rows[j, 0]) + Weights(self.before(j + 1, rank)).choose(entropy)
+            rank = int(self.rows[j, 0]) + ExactWeights(self.before(j + 1, rank)).choose(entropy)
 
-    def totals(self, last: Weights) -> tuple[int, int]:
+    def totals(self, last: ExactWeights) -> tuple[int, int]:
         """The computed weight of all vectors without the floor, and that of the floor, in whole numbers."""
         count, scale = len(self.targets), last.lowest + self.law.floor_bits
         mine, floor = last.total * math.factorial(count), self.law.places**count
@@ -286,7 +286,7 @@ class Chain:
         return product
 
 
-class Weights:
+class ExactWeights:
     """Numbers as whole numbers that are proportional to them, exactly: those of one exponent are kept together.
 
     Parameters

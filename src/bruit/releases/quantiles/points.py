@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 PLACE_BITS = 32
 
 
-class Part(NamedTuple):
+class PointRun(NamedTuple):
     """Some consecutive points, and the places between which an outcome may lie."""
 
     low: int
@@ -32,7 +32,7 @@ class Part(NamedTuple):
     many: int
 
 
-class Points:
+class RecordPoints:
     """The records of a histogram as points, all at different places.
 
     Parameters
@@ -50,9 +50,9 @@ class Points:
         self.ends = np.cumsum(self.counts, dtype=np.int64)
 
     @property
-    def whole(self) -> Part:
+    def whole(self) -> PointRun:
         """All points, and all places."""
-        return Part(0, (self.counts.size << self.bits) - 1, 0, int(self.ends[-1]))
+        return PointRun(0, (self.counts.size << self.bits) - 1, 0, int(self.ends[-1]))
 
     def cell(self, rank: Integers) -> Integers:
         """The cell of the point of each rank, counted from 0."""
@@ -74,11 +74,11 @@ class Points:
         count = int(self.counts[cell])
         return int(self.ends[cell]) - count + _spread_below(inside, count, self.bits)
 
-    def split(self, part: Part, place: int) -> tuple[Part, Part]:
+    def split(self, part: PointRun, place: int) -> tuple[PointRun, PointRun]:
         """The points before a place, and the others."""
         rank = self.below(place)
-        left = Part(part.low, place, part.first, rank - part.first)
-        return left, Part(place, part.high, rank, part.many - left.many)
+        left = PointRun(part.low, place, part.first, rank - part.first)
+        return left, PointRun(place, part.high, rank, part.many - left.many)
 
 
 def _spread(rank: Integers, count: Integers, bits: int) -> Integers:

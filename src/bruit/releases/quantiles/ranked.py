@@ -39,7 +39,7 @@ from bruit.releases.quantiles import joint as joints
 from bruit.releases.quantiles import tree as trees
 from bruit.releases.quantiles.histogram import checked_quantiles
 from bruit.releases.quantiles.joint import JointLaw
-from bruit.releases.quantiles.points import PLACE_BITS, Integers, Part, Points
+from bruit.releases.quantiles.points import PLACE_BITS, Integers, PointRun, RecordPoints
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of, record_codes
@@ -233,13 +233,13 @@ class Quantiles(Statistic):
         """The standard deviation of the ranks where records lie densely."""
         return f"± {digits(3)(float(np.max(self.rank_deviation)))} ranks"
 
-    def draw_places(self, points: Points, entropy: Entropy) -> Integers:
+    def draw_places(self, points: RecordPoints, entropy: Entropy) -> Integers:
         """The place of each different quantile, in increasing order."""
         if self.joint is not None:
             return joints.draw(points, self.joint, entropy)
         places = [0] * len(self.fractions)
 
-        def choose(node: Node, points: Points, part: Part) -> int:
+        def choose(node: Node, points: RecordPoints, part: PointRun) -> int:
             return trees.draw_place(node, points, part, entropy, whole_cells=self.whole_cells(node))
 
         for tree in self.forest:
@@ -254,7 +254,7 @@ class Quantiles(Statistic):
         """The exact loss where quantiles are drawn independently, rounded up; None where they are not."""
         if not self.forest or any(tree.left or tree.right for tree in self.forest):
             return None
-        pair = Points(first), Points(second)
+        pair = RecordPoints(first), RecordPoints(second)
         ratios = [trees.node_ratio(tree, *pair, whole_cells=self.whole_cells(tree)) for tree in self.forest]
         return Fraction(log_ceiling(math.prod(ratios, start=Fraction(1))))
 
@@ -266,7 +266,7 @@ class Quantiles(Statistic):
         """
         if not self.forest:
             return super().law(counts)  # type: ignore[return-value] # it says why there is none
-        points = Points(np.asarray(counts))
+        points = RecordPoints(np.asarray(counts))
         if all(tree.left is None and tree.right is None for tree in self.forest):
             return tuple(
                 trees.node_choice(tree, points, points.whole, whole_cells=self.whole_cells(tree))
@@ -290,7 +290,7 @@ class Quantiles(Statistic):
 
     def publish(self, counts: Counts, words: Words) -> Result:
         """The drawn places as numbers."""
-        places = self.draw_places(Points(counts), words.stream())
+        places = self.draw_places(RecordPoints(counts), words.stream())
         values, simulated = self.values_at(places), not words.secure
         ends, several = None, len(self.fractions) > 1  # an interval of one without neighbours would say nothing
         if self.public and several:

@@ -22,7 +22,7 @@ from bruit.entropy import Entropy
 from bruit.releases.exponential import Exponential
 from bruit.releases.laws import ChoiceLaw, Stretch, TreeLaw
 from bruit.releases.quantiles.plan import Branch, best
-from bruit.releases.quantiles.points import Integers, Part, Points
+from bruit.releases.quantiles.points import Integers, PointRun, RecordPoints
 from bruit.releases.statistic import CentralNeighbours
 
 #: Targets are fractions with at most this denominator.
@@ -33,7 +33,7 @@ FINENESS = 64
 COARSE = Fraction(1, 16)
 
 #: What one node draws: from a node, points and their part to a place.
-Choose = Callable[["Node", Points, Part], int]
+Choose = Callable[["Node", RecordPoints, PointRun], int]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def least_step(forest: Sequence[Node | None]) -> Fraction:
     return min(steps, default=Fraction(1))
 
 
-def rings(node: Node, points: Points, part: Part, *, whole_cells: bool) -> tuple[Integers, Integers]:
+def rings(node: Node, points: RecordPoints, part: PointRun, *, whole_cells: bool) -> tuple[Integers, Integers]:
     """The places of score 0..s lie in low[s]..high[s], both included; of the last score, everywhere.
 
     With `whole_cells` all places of a cell have the score of the best of them: what counts is that the wanted rank lies
@@ -153,12 +153,12 @@ def rings(node: Node, points: Points, part: Part, *, whole_cells: bool) -> tuple
     return low, high
 
 
-def _after(points: Points, rank: Integers, whole_cells: bool) -> Integers:
+def _after(points: RecordPoints, rank: Integers, whole_cells: bool) -> Integers:
     """The first place that has the point of this rank before it."""
     return points.cell(rank) << points.bits if whole_cells else points.place(rank) + 1
 
 
-def _until(points: Points, rank: Integers, whole_cells: bool) -> Integers:
+def _until(points: RecordPoints, rank: Integers, whole_cells: bool) -> Integers:
     """The last place that has the point of this rank not before it."""
     return ((points.cell(rank) + 1) << points.bits) - 1 if whole_cells else points.place(rank)
 
@@ -169,7 +169,7 @@ def sizes(low: Integers, high: Integers) -> list[int]:
     return [inside[0], *(after - before for before, after in itertools.pairwise(inside))]
 
 
-def draw_place(node: Node, points: Points, part: Part, entropy: Entropy, *, whole_cells: bool) -> int:
+def draw_place(node: Node, points: RecordPoints, part: PointRun, entropy: Entropy, *, whole_cells: bool) -> int:
     """A place for the quantile of this node."""
     low, high = rings(node, points, part, whole_cells=whole_cells)
     score, offset = node.choice.draw(sizes(low, high), entropy)
@@ -179,7 +179,7 @@ def draw_place(node: Node, points: Points, part: Part, entropy: Entropy, *, whol
     return int(low[score]) + offset if offset < before else int(high[score - 1]) + 1 + offset - before
 
 
-def draw_tree(node: Node | None, points: Points, part: Part, choose: Choose, out: list[int]) -> None:
+def draw_tree(node: Node | None, points: RecordPoints, part: PointRun, choose: Choose, out: list[int]) -> None:
     """Draw the places of all quantiles of a tree into `out`."""
     if node is None:
         return
@@ -191,7 +191,7 @@ def draw_tree(node: Node | None, points: Points, part: Part, choose: Choose, out
     draw_tree(node.right, points, above, choose, out)
 
 
-def node_law(node: Node, points: Points, part: Part, *, whole_cells: bool) -> Iterator[tuple[int, Fraction]]:
+def node_law(node: Node, points: RecordPoints, part: PointRun, *, whole_cells: bool) -> Iterator[tuple[int, Fraction]]:
     """The exact probability of each place."""
     low, high = rings(node, points, part, whole_cells=whole_cells)
     weights = node.choice.weights(low.size - 1)
@@ -201,7 +201,7 @@ def node_law(node: Node, points: Points, part: Part, *, whole_cells: bool) -> It
         yield place, Fraction(weights[score], total)
 
 
-def node_choice(node: Node, points: Points, part: Part, *, whole_cells: bool) -> ChoiceLaw:
+def node_choice(node: Node, points: RecordPoints, part: PointRun, *, whole_cells: bool) -> ChoiceLaw:
     """The exact law of the place of one node, in stretches of places that have the same score."""
     low, high = rings(node, points, part, whole_cells=whole_cells)
     weights, starts, stops = node.choice.weights(low.size - 1), low.tolist(), high.tolist()
@@ -212,7 +212,7 @@ def node_choice(node: Node, points: Points, part: Part, *, whole_cells: bool) ->
     return ChoiceLaw(tuple(sorted(stretch for stretch in stretches if stretch.first <= stretch.last)))
 
 
-def tree_choice(node: Node, points: Points, part: Part, whole_cells: Callable[[Node], bool]) -> TreeLaw:
+def tree_choice(node: Node, points: RecordPoints, part: PointRun, whole_cells: Callable[[Node], bool]) -> TreeLaw:
     """The exact law of all places of a tree."""
 
     def after(place: int) -> tuple[TreeLaw | None, TreeLaw | None]:
@@ -233,7 +233,7 @@ def _scores(low: Integers, high: Integers, places: Integers) -> Integers:
     return np.maximum(left, np.searchsorted(high, places)).astype(np.int64)
 
 
-def node_ratio(node: Node, first: Points, second: Points, *, whole_cells: bool) -> Fraction:
+def node_ratio(node: Node, first: RecordPoints, second: RecordPoints, *, whole_cells: bool) -> Fraction:
     """The largest ratio of the probabilities of one place for two sets of points, either way, for a tree of one node.
 
     Probabilities change at the ends of rings only, so it is enough to look there.
@@ -251,7 +251,7 @@ def node_ratio(node: Node, first: Points, second: Points, *, whole_cells: bool) 
 
 
 def tree_law(
-    node: Node | None, points: Points, part: Part, whole_cells: Callable[[Node], bool]
+    node: Node | None, points: RecordPoints, part: PointRun, whole_cells: Callable[[Node], bool]
 ) -> dict[tuple[int, ...], Fraction]:
     """The exact probability of all places of a tree together, in increasing order of their quantiles."""
     if node is None:

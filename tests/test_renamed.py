@@ -1,0 +1,26 @@
+"""Old names of packages answer with the new ones, and nothing else answers."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from bruit._renamed import RENAMED
+
+NAMES = [(package, old, new) for package, names in RENAMED.items() for old, new in names.items()]
+
+
+@pytest.mark.parametrize(("package", "old", "new"), NAMES)
+def test_an_old_name_answers_with_one_that_there_is(package: str, old: str, new: str) -> None:
+    with pytest.raises(ImportError, match=rf"^{package}\.{old} is {new} now\.$"):
+        exec(f"from {package} import {old}")
+    module, _, name = new.rpartition(".")
+    assert name in importlib.import_module(module).__all__
+    assert old not in importlib.import_module(package).__all__
+
+
+@pytest.mark.parametrize("package", RENAMED)
+def test_a_name_that_never_was_is_missing_as_usual(package: str) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = importlib.import_module(package).Nothing
