@@ -16,6 +16,7 @@ from bruit.survey import CodeState
 
 from ..surveys import MANY, ONE, TABLES
 from . import browser as browsers
+from .test_sheet import contradictions, same_as_page
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -448,3 +449,16 @@ def test_a_code_that_is_shown_again_is_in_the_journal_too(one, open_file):
     tab.reload()
     assert code_of(tab) == code
     assert code in tab.evaluate(browsers.SNAPSHOT)["journal"]
+
+
+@pytest.mark.parametrize("survey_text", [ONE, MANY])
+def test_the_sheet_of_a_survey_by_codes_says_what_its_page_says(write, open_file, survey_text):
+    survey = write('channel = "codes"\n' + survey_text)
+    for language in survey.languages:
+        tab = open_file(survey, locale=language)
+        tab.locator("main h1").first.wait_for()
+        said, sheet = tab.locator("main").inner_html(), survey.sheet(language).decode()
+        assert len(same_as_page(sheet)) >= 5
+        assert contradictions(sheet, survey, survey.page(code=True), language, said) == []
+        assert contradictions(survey.sheet(language, channel="collector").decode(), survey, survey.page(code=True),
+                              language, said)  # fmt: skip

@@ -17,7 +17,7 @@ from bruit.collector.store import Batch, Entry, Outcome, Store
 from bruit.errors import BruitError
 from bruit.survey import Report
 
-__all__ = ["Busy", "ReportGroup", "Intake"]
+__all__ = ["Busy", "Intake", "ReportGroup"]
 
 #: How many reports one commit takes at most, and how many may wait.
 MOST_TOGETHER = 512
