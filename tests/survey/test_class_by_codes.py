@@ -1,4 +1,4 @@
-"""A whole class by codes, from a new survey to the page of results, as a teacher does it: seven commands, no server."""
+"""A whole class by codes, from a new survey to the page of results, as a teacher does it: eight commands, no server."""
 
 from __future__ import annotations
 
