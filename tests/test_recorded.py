@@ -162,6 +162,21 @@ def _page() -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in ("page.mjs", "page.css")}
 
 
+def _codes() -> dict[str, str]:
+    """Codes of two surveys: a page that is passed on is counted by whatever bruit is installed later."""
+    from bruit.survey.reading import parse
+
+    question = '[[question]]\nname = "q%d"\nkind = "%s"\ntext = "Text %d?"\n'
+    first = 'title = "Recorded"\nepsilon = 1.0\n' + question % (1, "yes-no", 1)
+    clear = 'labels = ["A", "B"]\nclear = true\n'
+    second = "people = 5000\n" + first + question % (2, "yes-no", 2) + question % (3, "choice", 3) + clear
+    one, several = (parse(text.encode(), lambda _: None).codes for text in (first, second))
+    return {
+        "one": one.write(123456, (), {"q1": "1"}),
+        "several": several.write(654321, (1,), {"attribute": "1", "report": "0"}),
+    }
+
+
 def _release(kind: Callable[..., Any], data: Any, **options: Any) -> dict[str, str]:
     return {"values": _digest(np.asarray(releases.release(data, kind(epsilon=1.0, **options), rng=SEED).values))}
 
@@ -212,6 +227,7 @@ def _cases() -> dict[str, Callable[[], dict[str, str]]]:
     cases["plan rounds"] = _panel
     cases["ledger"] = _ledger_lines
     cases["page"] = _page
+    cases["codes"] = _codes
     for name, (what, options) in _releases().items():
         cases[f"release {name}"] = partial(_of_release, what, options)
     cases["release tables"] = _tables

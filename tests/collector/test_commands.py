@@ -127,7 +127,7 @@ def test_links_are_printed_or_written_on_a_sheet(here, monkeypatch) -> None:
     assert len(lines) == 3
     assert all(re.fullmatch(r"https://example\.org/s/alcohol#[0-9a-z]{18}", line) for line in lines)
     monkeypatch.setattr(Path, "chmod", lambda *_: pytest.fail("the sheet was for others to read before"))
-    run("links", "alcohol", "--number", "4", "--address", "https://example.org/", "--sheet", "links.html")
+    run("links", "alcohol", "--number", "4", "--address", "https://example.org/", "--slips", "links.html")
     assert Path("links.html").read_text().count("<svg") == 4
     assert Path("links.html").stat().st_mode & 0o077 == 0
     assert "0 of 7 links" in run("results", "alcohol")

@@ -36,10 +36,11 @@ COMMANDS = {
     "export": ("export", "NAME", "--to", "OUT/export", "--store", "STORE"),
     "close": ("close", "NAME", "--no-all", "--store", "STORE"),
     "delete": ("delete", "NAME", "--yes", "--store", "STORE"),
-    "links": ("links", "NAME", "--number", "2", "--address", "https://x", "--store", "STORE", "--sheet", "OUT/s.html"),
+    "links": ("links", "NAME", "--number", "2", "--address", "https://x", "--store", "STORE", "--slips", "OUT/s.html"),
     "backup": ("backup", "OUT/copy.sqlite", "--store", "STORE"),
     "page": ("page", "FILE", "-o", "OUT/page.html", "--store", "STORE", "--name", "NAME"),
     "open": ("open", "FILE", "--no-serve", "--name", "NAME", "--store", "STORE"),
+    "collect": ("collect", "FILE", "-", "--name", "NAME", "--store", "STORE"),
 }  # fmt: skip
 #: How a command may end: well, or with a refusal. 70 is a defect.
 REFUSALS = (2, 3, 4)
@@ -272,7 +273,7 @@ def test_a_good_store_is_read_by_every_command(place, good) -> None:
     for command, name in itertools.product(EVERY, NAMES):
         afresh(place, good)
         message = refusal(place, command, name)
-        allowed = (command, name) in {("links", "alcohol"), ("open", "linked")}  # with and without links
+        allowed = (command, name) in {("links", "alcohol"), ("open", "linked"), ("collect", "linked")}  # by links
         assert (message is None) != allowed, (command, name, message)
 
 
@@ -471,7 +472,7 @@ def _execute(address: str, *statements: str) -> None:
 def test_a_database_that_is_good_is_read_by_every_command(shared) -> None:
     for command in sorted(EVERY, key=("close", "delete").__contains__):
         message = refusal(shared, command, "linked")
-        assert (message is None) == (command not in ("backup", "open")), message
+        assert (message is None) == (command not in ("backup", "open", "collect")), message
 
 
 @pytest.mark.parametrize("statement", HOSTILE_TABLES)

@@ -290,7 +290,7 @@ def test_links_are_random_and_a_sheet_has_a_code_for_each(tmp_path, opened, surv
     held = b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
     assert link_hash(tokens[0]) in held
     assert tokens[0].encode() not in held
-    sheet = links.sheet(desk.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
+    sheet = links.slips(desk.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
     assert sheet.count("<svg") == 30
     assert all(f"#{token}<" in sheet for token in tokens)
     assert "http://www.w3.org" not in re.sub(r'xmlns="[^"]*"', "", sheet)

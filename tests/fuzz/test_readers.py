@@ -12,6 +12,7 @@ import random
 import sys
 import time
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,6 +108,8 @@ def _readers(folder: Path) -> dict[str, Reader]:
         ),
         "ledger": Reader(lambda path: Ledger.open(path).entries, [book.read_bytes()]),
         "survey": Reader(_survey, [ALCOHOL.encode()], (changed_settings, changed_bytes), ".toml"),
+        "codes in text": Reader(_codes, [b"Email,Code\na@x,G2J8-SWVV-EKZP\n"], ending=".csv"),
+        "codes in a workbook": Reader(_codes, [_workbook(folder)], ending=".xlsx"),
         "table of CSV": Reader(lambda path: tables.publish(tables.fold(path), rng=1), [_csv(ROWS)], ending=".csv"),
         "table of Parquet": Reader(
             lambda path: tables.publish(tables.fold(path), rng=1), [_parquet(ROWS, folder)], COLUMNS, ".parquet"
@@ -127,6 +130,24 @@ def _survey(path: Path) -> Any:
     return survey.check(), survey.card, survey.body_length
 
 
+def _codes(path: Path) -> Any:
+    from bruit.survey.code_files import find_codes, read_rows
+    from bruit.survey.reading import parse
+
+    survey = parse(ALCOHOL.encode(), lambda _: None)
+    return find_codes(survey.codes, read_rows(path.name, path.read_bytes()))
+
+
+def _workbook(folder: Path) -> bytes:
+    """A worksheet that is stored and not packed, so that changes reach its content."""
+    path = folder / "codes.xlsx"
+    cells = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>G2J8-SWVV-EKZP</t></is></c></row>'
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", f"<worksheet><sheetData>{cells}</sheetData></worksheet>")
+        archive.writestr("xl/sharedStrings.xml", "<sst><si><t>G2J8SWVVEKZP</t></si></sst>")
+    return path.read_bytes()
+
+
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
     return _readers(tmp_path_factory.mktemp("whole"))
@@ -134,6 +155,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
 
 NAMES = (
     *("plan", "tally", "release", "result", "results", "card", "head", "schema", "prior", "ledger", "survey"),
+    *("codes in text", "codes in a workbook"),
     *("table of CSV", "table of Parquet", "privatise CSV", "privatise Parquet", "reports of CSV", "reports of Parquet"),
 )
 
@@ -177,7 +199,7 @@ def test_whole_contents_are_read(readers: dict[str, Reader], name: str, tmp_path
 @pytest.mark.parametrize("name", NAMES)
 def test_changed_contents_are_read_or_refused(readers: dict[str, Reader], name: str, tmp_path: Path) -> None:
     _, refused = _try(readers[name], tmp_path, FEW, 20)
-    assert refused or name.startswith("reports")  # a row is one report or one refusal, and no error
+    assert refused or name.startswith(("reports", "codes in text"))  # a row is one report or one refusal, no error
 
 
 @pytest.mark.audit

@@ -53,7 +53,7 @@ PAGES: dict[str, Callable[[Survey], str | bytes]] = {
     "respondent": lambda survey: survey.page(),
     "paper": lambda survey: Paper(survey).sheet("en"),
     "entry": lambda survey: Paper(survey).entry("en"),
-    "slips": lambda survey: links.sheet(survey, [f"https://example.org/{HOSTILE}"]),
+    "slips": lambda survey: links.slips(survey, [f"https://example.org/{HOSTILE}"]),
     "notice": lambda _: notice(404, "/s/x", {"accept-language": HOSTILE}, datetime(2026, 1, 2)),
     "sheet": lambda _: sheet(Plan({HOSTILE: [HOSTILE, "no"]}, 1.0), "en", people=10, title=HOSTILE),
     "sections": _sections,

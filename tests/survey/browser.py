@@ -8,8 +8,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import threading
 import time
+from pathlib import Path
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser")) if path), None)
 
@@ -68,6 +70,31 @@ def chromium(*arguments):
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*root, *arguments])
         yield browser
         browser.close()
+
+
+@contextlib.contextmanager
+def device(browser, profile, **options):
+    """A further browser of the same kind with a profile on the disk, as a phone has."""
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    settings = {"locale": "en", "viewport": {"width": 390, "height": 844}, **options}
+    context = browser.browser_type.launch_persistent_context(
+        str(profile), executable_path=CHROMIUM, args=root, **settings
+    )
+    context.set_default_timeout(20_000)
+    yield context
+    with contextlib.suppress(Exception):  # it may have been killed
+        context.close()
+
+
+def kill(profile):
+    """Kill the browser of a profile, all of its processes at once."""
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if folder.name.isdigit() and any(str(profile).encode() in word for word in words):
+                os.kill(int(folder.name), signal.SIGKILL)
+    for name in ("SingletonLock", "SingletonSocket", "SingletonCookie"):
+        (profile / name).unlink(missing_ok=True)
 
 
 def problem(status):

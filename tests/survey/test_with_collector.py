@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -159,17 +158,6 @@ def test_results_and_notices_break_no_rule_of_axe_and_fit_a_phone(scheme, tmp_pa
     store.disconnect()
 
 
-def _kill(profile):
-    """Kill the browser of a profile, all of its processes at once."""
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            if folder.name.isdigit() and any(str(profile).encode() in word for word in words):
-                os.kill(int(folder.name), signal.SIGKILL)
-    for name in ("SingletonLock", "SingletonSocket", "SingletonCookie"):
-        (profile / name).unlink(missing_ok=True)
-
-
 @pytest.mark.audit
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are found in /proc")
 def test_a_browser_that_is_killed_when_its_report_has_arrived_draws_nothing_again(tmp_path):
@@ -204,7 +192,7 @@ def test_a_browser_that_is_killed_when_its_report_has_arrived_draws_nothing_agai
 
     def die(browser, tab):
         tab.get_by_role("heading", name="sent and counted").wait_for()
-        _kill(profile)
+        browsers.kill(profile)
         with contextlib.suppress(Exception):
             browser.close()
 

@@ -73,6 +73,8 @@ class Desk:
     @cached_property
     def page(self) -> bytes:
         """What a respondent gets."""
+        if self.survey.channel == "codes":
+            return self.survey.page(code=True)
         address = f"{self.name}/report"
         return self.survey.page(address=address, links=self.opened.links, insecure_demo=self._insecure_demo)
 
@@ -88,6 +90,8 @@ class Desk:
 
     def read(self, body: bytes) -> Arrival:
         """A body that came from outside; an error unless the page can have written it, messages apart."""
+        if self.survey.channel == "codes":
+            raise DataError("This survey is answered by codes, which are handed in.")
         report = self.survey.body.parse(body)
         if self.survey.has_rounds:
             self._check_round(report.round)

@@ -17,7 +17,7 @@ from bruit.collector.store import Batch, Entry, Outcome, Store
 from bruit.errors import BruitError
 from bruit.survey import Report
 
-__all__ = ["Busy", "Intake"]
+__all__ = ["Busy", "Intake", "ReportGroup"]
 
 #: How many reports one commit takes at most, and how many may wait.
 MOST_TOGETHER = 512
@@ -141,7 +141,7 @@ def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
         reports = sorted({*reports}.difference(claims))
         _commit_groups(store, waiting, claims, _Claims, outcomes)
     if reports:
-        _commit_groups(store, waiting, reports, _Group, outcomes)
+        _commit_groups(store, waiting, reports, ReportGroup, outcomes)
     return outcomes
 
 
@@ -149,7 +149,7 @@ def _commit_groups(
     store: Store,
     waiting: Sequence[_Waiting],
     chosen: Sequence[int],
-    kind: type[_Group | _Claims],
+    kind: type[ReportGroup | _Claims],
     outcomes: list[Outcome],
 ) -> None:
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
@@ -157,7 +157,7 @@ def _commit_groups(
     for place in chosen:
         opened = waiting[place].desk.opened
         places[opened.name, opened.digest, opened.opening].append(place)
-    groups = [kind([waiting[place] for place in rows]) for rows in places.values()]
+    groups = [kind(waiting[rows[0]].desk, [waiting[place].arrival for place in rows]) for rows in places.values()]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
     ):
@@ -168,22 +168,30 @@ def _commit_groups(
 class _Claims:
     """Claims of one survey: remembered, and counted nowhere."""
 
-    def __init__(self, waiting: Sequence[_Waiting]) -> None:
-        entries = [body.arrival for body in waiting if isinstance(body.arrival, Entry)]
-        self.batch = Batch(waiting[0].desk.opened, entries, lambda _: {}, step=0, claims=True)
+    def __init__(self, desk: Desk, arrivals: Sequence[Arrival | Entry | None]) -> None:
+        entries = [arrival for arrival in arrivals if isinstance(arrival, Entry)]
+        self.batch = Batch(desk.opened, entries, lambda _: {}, step=0, claims=True)
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """All of them are claims."""
         return list(outcomes)
 
 
-class _Group:
-    """Bodies of one survey: which of them are reports, and the batch that these are."""
+class ReportGroup:
+    """Bodies of one survey: which of them are reports, and the batch that these are.
 
-    def __init__(self, waiting: Sequence[_Waiting]) -> None:
-        self._size = len(waiting)
-        self._desk = waiting[0].desk
-        arrivals = [(place, body.arrival) for place, body in enumerate(waiting) if isinstance(body.arrival, Arrival)]
+    Parameters
+    ----------
+    desk
+        The survey.
+    bodies
+        What each body is; None where it has no form.
+    """
+
+    def __init__(self, desk: Desk, bodies: Sequence[Arrival | Entry | None]) -> None:
+        self._size = len(bodies)
+        self._desk = desk
+        arrivals = [(place, body) for place, body in enumerate(bodies) if isinstance(body, Arrival)]
         columns = self._desk.columns([arrival.report for _, arrival in arrivals]) if arrivals else None
         valid = [] if columns is None else columns.valid.nonzero()[0].tolist()
         self._places = [arrivals[row][0] for row in valid]

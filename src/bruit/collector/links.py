@@ -1,4 +1,4 @@
-"""Single-use links: random tokens of which the store keeps hashes, and a sheet of them to print and cut."""
+"""Single-use links: random tokens of which the store keeps hashes, and slips of them to print and cut."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bruit.collector.store import Store
 from bruit.collector.wording import TEXTS
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError
-from bruit.pages import fill
+from bruit.pages import fill, qr_svg
 from bruit.survey import Survey
 
-__all__ = ["issue", "qr_terminal", "sheet", "token"]
+__all__ = ["issue", "qr_terminal", "slips", "token"]
 
 #: 32 letters and digits that are not mistaken for each other: five bits each.
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -62,7 +62,7 @@ def _rows(survey: Survey, text: str) -> list[bytes]:
     return [*rounds, *(epoch_hash(text, number) for number in range(1, survey.repeat.epochs + 1))]
 
 
-def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
+def slips(survey: Survey, addresses: Sequence[str]) -> bytes:
     """Slips to print and cut: each has the title, a link and its QR code.
 
     Parameters
@@ -75,8 +75,8 @@ def sheet(survey: Survey, addresses: Sequence[str]) -> bytes:
     title = survey.title[survey.languages[0]]
     words = TEXTS[TEXTS.first(survey.languages)]
     note = words["slip_rounds"].format(rounds=survey.rounds) if survey.has_rounds else words["slip_once"]
-    slips = [{"address": address, "code": _svg(address)} for address in addresses]
-    values = {"language": survey.languages[0], "title": title, "slips": slips, "note": note, "digest": survey.digest}
+    own = [{"address": address, "code": qr_svg(address)} for address in addresses]
+    values = {"language": survey.languages[0], "title": title, "slips": own, "note": note, "digest": survey.digest}
     return fill("slips.html.j2", **values).encode()
 
 
@@ -89,11 +89,3 @@ def qr_terminal(address: str) -> str:
     out = io.StringIO()
     segno.make(address, error="l", micro=False).terminal(out, compact=True, border=2)
     return out.getvalue()
-
-
-def _svg(address: str) -> str:
-    """A QR code as SVG; it has no text of its own."""
-    import segno
-
-    drawn: str = segno.make(address, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
-    return drawn

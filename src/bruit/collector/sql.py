@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from bruit.collector import rows
 from bruit.collector.store import (
     ANSWERED,
+    CODE_MARK,
     FORMS,
     MOST_DOCUMENT,
     REPEATED,
@@ -61,6 +62,12 @@ OF_A_SURVEY = ("ids", "links", "tallies", "shown")
 _SURVEY = (
     "SELECT name, substr(digest, 1, 65), substr(document, 1, ?), links, public, substr(token, 1, 33), closed, whole, "
     "substr(day, 1, 11), substr(opening, 1, 65) FROM {surveys} WHERE name = ?"
+)
+
+
+#: The first hash behind those of codes.
+_AFTER_CODES = (int.from_bytes(CODE_MARK, "big") + 1).to_bytes(len(CODE_MARK), "big") + bytes(
+    rows.HASH_BYTES - len(CODE_MARK)
 )
 
 
@@ -116,9 +123,10 @@ class SqlStore(Store):
             self._run("UPDATE {surveys} SET token = ? WHERE name = ?", token, name)
 
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more; tables are then written anew, in the order of their keys."""
+        """Take no report any more, forget codes, and write tables anew in the order of their keys."""
         with self._transaction():
             self._run("UPDATE {surveys} SET closed = TRUE, whole = whole OR ? WHERE name = ?", bool(whole), name)
+            self._run("DELETE FROM {ids} WHERE survey = ? AND id < ?", name, _AFTER_CODES)
             if whole:
                 self._show(name)
             elif whole is not None:

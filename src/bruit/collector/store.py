@@ -43,6 +43,8 @@ FORMS = {
     "day": re.compile("(?:[0-9]{4}-[0-9]{2}-[0-9]{2})?"),
     "opening": re.compile("[0-9a-z]{0,64}"),
 }
+#: How the remembered ids of codes begin, which are forgotten when a survey is closed; no other hash begins so.
+CODE_MARK = bytes(8)
 #: The cell of a stratum and round in which the number of reports is; the cells of the tally come behind it.
 REPORTS = -1
 
@@ -203,7 +205,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more. Tables are then written anew, in hash order.
+        """Take no report any more, and forget the ids of codes. Tables are then written anew, in hash order.
 
         Parameters
         ----------
@@ -284,6 +286,19 @@ class Store(ABC):
             self._increase(batch.survey, changed)
         for round_number in answers:
             self._advance(batch.survey, round_number, batch.step)
+
+    def remembered(self, name: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The hashes of the bodies of those ids that are known.
+
+        Parameters
+        ----------
+        name
+            The survey.
+        ids
+            The hashes of ids.
+        """
+        with self._transaction():
+            return self._bodies(name, ids)
 
     # Links and results.
 

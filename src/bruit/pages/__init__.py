@@ -7,7 +7,7 @@ and its script by their hashes. jinja2 is loaded by the first page.
 
 from bruit.pages.markup import embedded, source
 from bruit.pages.page import fill
-from bruit.pages.pictures import Picture, element, inline
+from bruit.pages.pictures import Picture, element, inline, qr_svg
 from bruit.pages.policy import content_policy
 from bruit.pages.sections import Page, Section, render
 from bruit.pages.texts import Wording, isolated
@@ -23,6 +23,7 @@ __all__ = [
     "fill",
     "inline",
     "isolated",
+    "qr_svg",
     "render",
     "source",
 ]

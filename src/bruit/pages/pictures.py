@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from bruit.errors import FormatError, ParameterError, translated
+from bruit.errors import FormatError, MissingExtraError, ParameterError, translated
 from bruit.pages.markup import marked
 
 if TYPE_CHECKING:
@@ -124,3 +124,20 @@ def _own(name: str, value: str, prefix: str) -> str:
 def _local(name: str) -> str:
     """A name without its name space."""
     return name.rpartition("}")[2]
+
+
+def qr_svg(text: str) -> str:
+    """A QR code as SVG; it has no text of its own.
+
+    Parameters
+    ----------
+    text
+        What it says, as an address.
+    """
+    try:
+        import segno
+    except ImportError:
+        raise MissingExtraError("A QR code", "collector") from None
+
+    drawn: str = segno.make(text, error="m", micro=False).svg_inline(scale=3, border=4, omitsize=True)
+    return drawn

@@ -3,7 +3,20 @@
 from bruit.pages.policy import security_policy
 from bruit.survey.body import Memo, Report
 from bruit.survey.check import Check, Prospect
+from bruit.survey.codes import CodeForm, CodeReading, CodeSlot, CodeState
 from bruit.survey.question import Question
 from bruit.survey.survey import Survey
 
-__all__ = ["Check", "Memo", "Prospect", "Question", "Report", "Survey", "security_policy"]
+__all__ = [
+    "Check",
+    "CodeForm",
+    "CodeReading",
+    "CodeSlot",
+    "CodeState",
+    "Memo",
+    "Prospect",
+    "Question",
+    "Report",
+    "Survey",
+    "security_policy",
+]

@@ -27,6 +27,13 @@ def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) ->
     return _filled(survey, survey.card.sample_codes(codes), public, link, number)
 
 
+def answer_code(survey: Survey, values: Mapping[str, Any]) -> str:
+    """The code of one person's report; the true answers do not leave this function."""
+    form = survey.codes
+    codes, public = _coded(survey, values)
+    return form.draw(public, survey.card.sample_codes(codes))
+
+
 def draw_memo(survey: Survey, values: Mapping[str, Any]) -> Memo:
     """What one person keeps for an epoch."""
     codes, public = _coded(survey, values)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bruit.collection.odds import Share, belief, odds, person_ratio
+from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.tables import Column, Table, counted
 
@@ -226,6 +227,7 @@ class Check:
             *self._rounds(),
             *self._method(),
             *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
+            *self._codes(),
             *(f"unwise: {warning}" for warning in self.warnings),
         ]
         about: dict[str, Any] = {
@@ -233,6 +235,7 @@ class Check:
             "guarantee": plan.guarantee.to_dict(),
             "warnings": self.warnings,
             "survey": self.survey.digest,
+            **self._about_codes(),
         }
         title = f"{self.survey.title[self.survey.languages[0]]}: expected with {counted(self.people, 'person')}"
         return Table(title, columns, notes=notes, about=about)
@@ -251,6 +254,38 @@ class Check:
             "answers shows in the next epoch."
             if rounds > 1
             else "People answer anew in every round.",
+        ]
+
+    def _about_codes(self) -> dict[str, Any]:
+        """Length of codes and expected collisions, for programs."""
+        try:
+            form = self.survey.codes
+        except (LimitError, ParameterError):
+            return {}
+        return {"codes": {"length": form.length, "collisions": form.collisions(self.people)}}
+
+    def _codes(self) -> list[str]:
+        """How long codes are and how often two people have one id; where answers come as codes, what that adds."""
+        if self.survey.has_rounds:
+            return []
+        try:
+            form = self.survey.codes
+        except LimitError:
+            return ["Without a server: the answers are too long for codes; ask fewer questions, or use paper."]
+        meets = (
+            f"{form.length} characters; of {counted(self.people, 'person')}, "
+            f"{form.collisions(self.people):.2g} pairs have one id on average"
+        )
+        if self.survey.channel != "codes":
+            return [f"Without a server, as codes that people hand in (bruit survey page --code): {meets}."]
+        votes = max(self.prospects, key=lambda prospect: prospect.votes)
+        return [
+            f"Answers come as codes of {meets}. The second one of a pair is set aside.",
+            "A form that knows who is logged in, or handwriting, links a person to the randomised report: to that and "
+            "not to the answer. ε bounds what it tells.",
+            "Whoever has the page can make codes that count, and hand in any number of them. Each moves the estimate "
+            f"of {votes.name!r} by up to {votes.votes:.1f} people. bruit survey collect --per COLUMN counts one for "
+            "each submitter.",
         ]
 
     def _method(self) -> list[str]:

@@ -1,3 +1,4 @@
+import { codeOf, qrModules, randomBelow } from "./code.mjs";
 import { drawMemo, read, refresh, sample } from "./sample.mjs";
 
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
@@ -9,6 +10,9 @@ import { drawMemo, read, refresh, sample } from "./sample.mjs";
 // Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
 // report of it. Before it draws a memo a page claims the epoch for its link: the collector lets one device have it, and
 // only until a report of the epoch has come. Before it draws from the memo it asks in the same way for the round.
+//
+// Where a survey is answered by codes, nothing is sent: the page shows a code once what was drawn is on the disk, and
+// shows the same code again whenever it is opened. What the code says is told when the person has handed it in.
 
 // The report.
 
@@ -22,6 +26,17 @@ export function draw(survey, card, codes, places, link) {
 export function drawRound(survey, card, { memo, places }, link, round) {
   const contents = { id: randomId(), link, public: places, report: refresh(card, memo), round: String(round) };
   return written(survey, contents);
+}
+
+/** What is kept of a report that is handed in as a code: the code, and what it says. */
+export function drawCode(survey, card, codes, places) {
+  const { slots, ids } = survey.code;
+  const report = sample(card, codes);
+  const column = (name) => card.columns.find((own) => own.name === name);
+  const values = slots.map(([role, name]) => (
+    role === "public" ? BigInt(places[name]) : number(column(name), report[name])
+  ));
+  return { body: codeOf(survey.code, randomBelow(BigInt(ids)), values), public: places, report };
 }
 
 /** The bytes by which a device claims an epoch for a link before it draws a memo (round 0), or a round of it. */
@@ -115,7 +130,8 @@ function note(name, record) {
 
 /** What all records of a survey at a collector under a link are called: a hash, because a link is somebody's own. */
 async function nameFor(survey, link) {
-  const text = [survey.identity, new URL(survey.address, location.href).href, link].join(" ");
+  const place = survey.code ? "code" : new URL(survey.address, location.href).href;
+  const text = [survey.identity, place, link].join(" ");
   if (!crypto.subtle) return `bruit.survey.${text}`; // a demonstration over plain http
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
   return `bruit.survey.${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
@@ -150,6 +166,14 @@ function isLasting(size) {
   });
   attempt((storage) => storage.removeItem(name));
   return stored === true;
+}
+
+/** Whether the journal keeps what is written into it. */
+async function isJournalled() {
+  const name = "bruit.survey.try";
+  const key = await inJournal("readwrite", (records) => records.put({ name, record: null }));
+  if (key === name) await inJournal("readwrite", (records) => records.delete(name));
+  return key === name;
 }
 
 /** A record by its name; this page holds it where the browser did not take it. */
@@ -205,6 +229,21 @@ function dots([count, of], label) {
   return picture;
 }
 
+/** A QR code with its light border. */
+function qrPicture(text, label) {
+  const modules = qrModules(text);
+  const picture = document.createElementNS(SVG, "svg");
+  const size = modules.length + 8;
+  const attributes = { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": label, class: "qr" };
+  for (const [key, value] of Object.entries(attributes)) picture.setAttribute(key, value);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", modules.flatMap((row, y) => (
+    row.flatMap((isDark, x) => (isDark ? [`M${x + 4} ${y + 4}h1v1h-1z`] : []))
+  )).join(""));
+  picture.append(path);
+  return picture;
+}
+
 // The page.
 
 // How long a page waits before it sends again what did not arrive, in milliseconds: twice as long each time.
@@ -240,7 +279,7 @@ function start(survey) {
   let lasting = true;
   let beginning = null; // the last time that it began
   const stores = new Map(); // by name
-  const { panel } = survey;
+  const { panel, code } = survey;
 
   // Words.
 
@@ -288,7 +327,8 @@ function start(survey) {
   // Screens.
 
   const SCREENS = {
-    invitation, declined, questions, report, already, again, not_yet, lost, unclaimed,
+    invitation, declined, questions, report, already, again, not_yet, lost, unclaimed, handing,
+    storage: () => notice("storage"),
     claiming: () => waiting("claiming"),
     moment: () => waiting("moment"),
     from_disk: () => notice("from_disk"),
@@ -499,7 +539,8 @@ function start(survey) {
 
   function leaves() {
     const own = panel ? ["leaves_link_rounds", "leaves_memo"] : survey.links ? ["leaves_link"] : [];
-    const names = ["leaves_report", ...own, "leaves_stays", "leaves_network", "leaves_page", "leaves_withdraw"];
+    const way = code ? ["leaves_channel", "leaves_file"] : ["leaves_network", "leaves_page"];
+    const names = ["leaves_report", ...own, "leaves_stays", ...way, "leaves_withdraw"];
     const [identity, digest] = [survey.identity, survey.digest].map((digits) => element("code", {}, digits));
     const known = { epsilon: figure(survey.epsilon), identity, digest };
     const parts = panel && { report: figure(panel.report_epsilon), epoch: figure(panel.epoch_epsilon) };
@@ -516,6 +557,7 @@ function start(survey) {
       subheading(say("decide")),
       paragraph("decide_text"),
       lasting ? null : paragraph(panel ? "no_memory" : "no_storage", {}, { class: "warning" }),
+      code ? paragraph("private") : null,
       buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
     ];
   }
@@ -523,10 +565,11 @@ function start(survey) {
   const buttons = (...all) => element("div", { class: "buttons" }, all);
 
   async function takePart() {
-    if (panel && !(await claim(0))) return;
-    if (!panel && !(await mayAsk())) return; // a claim learns it by itself
+    if (panel && !(await claim(0))) return undefined;
+    if (code && !(await isJournalled())) return show("storage");
+    if (!panel && !code && !(await mayAsk())) return undefined; // a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
-    show("questions");
+    return show("questions");
   }
 
   /** Whether to ask: the page may have been open for long. Without an answer of the collector it asks, after a while. */
@@ -783,8 +826,23 @@ function start(survey) {
       answers = null;
       return;
     }
+    if (code) {
+      await keepCode(person);
+      return;
+    }
     const body = panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link);
     if (body) await person.store.set({ body: relinked(body, person.link, "") });
+  }
+
+  /** Draw a code and store it; an error where it is not on the disk, for then it must not be shown. */
+  async function keepCode(person) {
+    const own = person.store;
+    const record = drawCode(survey, card, ...entered(person));
+    const journal = await own.set(record);
+    const stored = attempt((storage) => storage.getItem(own.name));
+    if (journal === own.name && stored === JSON.stringify(record)) return;
+    await own.set(null);
+    throw new Error("The code is not on the disk.");
   }
 
   /** The codes of the answers, and the places of those that are sent in clear. */
@@ -813,6 +871,11 @@ function start(survey) {
   /** Go on from what is stored: nothing, something drawn that is to be sent, or something that was sent. */
   async function resume() {
     const record = store.get();
+    if (code) {
+      if (record) await store.set(record); // a tab may have been closed before it was on the disk
+      shown = { told: false };
+      return show(record ? "handing" : "invitation");
+    }
     if (!record) {
       show(panel ? memoState() : "invitation");
       return checkOpen();
@@ -938,6 +1001,46 @@ function start(survey) {
     return [title, subheading(say("refused")), state(reason, { status: outcome })];
   }
 
+  /** The code that was drawn, and after it was handed in what it says. */
+  function handing() {
+    const { body, handed } = store.get();
+    const noted = async () => {
+      await alone(base, () => store.get() && store.set({ ...store.get(), handed: true }));
+      resume();
+    };
+    const forget = async () => {
+      await alone(base, () => store.set(null));
+      begin();
+    };
+    const groups = body.split("-").map((group) => element("span", {}, group));
+    const copied = element("p", { role: "status", class: "quiet" });
+    const copy = async () => {
+      try {
+        await navigator.clipboard.writeText(body);
+        copied.replaceChildren(plain("copied"));
+      } catch {
+        getSelection().selectAllChildren(document.getElementById("code"));
+      }
+    };
+    return [
+      heading(survey.title[language]),
+      subheading(say(handed ? "handed_title" : "shown")),
+      handed ? null : paragraph("shown_text"),
+      element("p", { id: "code", class: "code", dir: "ltr", translate: "no" }, groups),
+      handed ? null : buttons(button("copy", copy)),
+      handed ? null : copied,
+      handed ? null : element("div", { class: "center" }, qrPicture(body, plain("qr")), paragraph("qr_text")),
+      ...(handed ? meaning() : []),
+      paragraph("shown_again"),
+      handed ? null : buttons(button("handed", noted, "main")),
+      ...(handed ? [paragraph("you_may_close"), element("hr", {}), paragraph("next_text")] : []),
+      handed ? buttons(button("someone_else", forget)) : null,
+    ];
+  }
+
+  /** What was drawn, and the answers that go with it as they are. */
+  const contents = () => (code ? store.get() : JSON.parse(shown.body));
+
   const bytesOf = (body) => element("pre", { tabindex: "0", dir: "ltr" }, body);
 
   /** The bytes, and what stands in them, name by name; not before they are sent, for nobody chooses by what was drawn. */
@@ -978,7 +1081,7 @@ function start(survey) {
 
   /** What the bytes say in words; on wish, whether that is true. */
   function meaning() {
-    const readings = readingOf(survey, JSON.parse(shown.body).report);
+    const readings = readingOf(survey, contents().report);
     const lines = readings.map((reading) => element(
       "div", { class: "meaning" },
       sampled && survey.attributes.length > 1 ? paragraph(tables ? "says_pair" : "says_question") : null,
@@ -998,7 +1101,7 @@ function start(survey) {
 
   /** The answers that the bytes have as they are. */
   function sentInClear() {
-    const places = JSON.parse(shown.body).public;
+    const places = contents().public;
     return survey.questions.filter((question) => question.clear).map((question) => paragraph("says_clear", {
       question: quote(question.text[language]), answer: quote(label(question, Number(places[question.name]))),
     }, { class: "clear" }));
@@ -1053,8 +1156,10 @@ function start(survey) {
     [answers, shown, screen, shut] = [null, null, null, null];
     place.replaceChildren();
     const token = survey.links ? location.hash.slice(1) : "";
-    if (location.protocol === "file:") return show("from_disk");
-    if (!window.isSecureContext && !survey.insecure_demo) return show("insecure");
+    if (location.protocol === "file:" && !code) return show("from_disk");
+    const isLocal = code && location.protocol !== "http:"; // of a file, nobody on the way can have changed it
+    if (!isLocal && !window.isSecureContext && !survey.insecure_demo) return show("insecure");
+    if (code && !isLasting(sizeOf(survey))) return show("storage");
     if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(token)) return show("needs_link");
     const prefix = await nameFor(survey, token);
     await alone(prefix, () => recall(prefix, token));
@@ -1092,7 +1197,12 @@ function start(survey) {
     if (document.visibilityState === "visible") retry();
   });
   window.addEventListener("storage", (event) => {
-    if (event.key !== store?.name || !store.get()) return;
+    if (event.key !== store?.name) return;
+    if (code) {
+      begin(); // another tab has drawn, or somebody else answers there
+      return;
+    }
+    if (!store.get()) return;
     const waits = screen === "report" && shown.outcome === "again" && store.get().sent;
     if (screen === "invitation" || screen === "moment" || screen === "questions" || waits) {
       answers = null; // another tab of this person has drawn, and sends

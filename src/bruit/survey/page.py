@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from importlib import resources
@@ -20,11 +21,12 @@ from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
+from bruit.survey.wording import CODE, PRINT, TEXTS
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./sample\.mjs";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?:sample|code)\.mjs";\n', re.MULTILINE)
 
 
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
@@ -33,7 +35,20 @@ def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> b
         raise ParameterError("A survey with rounds is answered by personal links: give --links (links=True in Python).")
     if not address:
         raise ParameterError('address must be a path or an address with https, as in "report".')
-    language = survey.languages[0]
+    return _page(survey, address=address, links=links, insecure_demo=insecure_demo)
+
+
+def code_page(survey: Survey) -> bytes:
+    """The page of a survey that is answered by codes; its policy allows no connection."""
+    for language in survey.languages:
+        missing = [name for name in TEXTS["en"] if name.startswith(CODE) and name not in survey.wording[language]]
+        if missing:
+            raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, for codes.")
+    return _page(survey, code=survey.codes.to_dict(), address="", links=False, insecure_demo=False)
+
+
+def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, **options: Any) -> bytes:
+    language, data = survey.languages[0], _data(survey, code, address=address, **options)
     text = fill(
         "respondent.html.j2",
         language=language,
@@ -41,17 +56,18 @@ def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> b
         title=survey.title[language],
         address=address,
         style=source(asset("page.css")),
-        script=source(script()),
-        needs_script={code: survey.wording[code]["needs_script"] for code in survey.languages},
-        data=_data(survey, address=address, links=links, insecure_demo=insecure_demo),
+        script=source(script(code=code is not None)),
+        needs_script={own: words["needs_script"] for own, words in data["words"].items()},
+        data=data,
     )
     return text.encode()
 
 
 @cache
-def script() -> str:
-    """The script of every page: the sampler of the cards, and what is around it."""
-    return f"\n{javascript()}\n{_IMPORT.sub('', asset('page.mjs'))}"
+def script(*, code: bool = False) -> str:
+    """The script of every page: the sampler of the cards, and what is around it; with codes, how they are written."""
+    parts = [javascript(), *([asset("code.mjs")] if code else []), _IMPORT.sub("", asset("page.mjs"))]
+    return "".join(f"\n{part}" for part in parts)
 
 
 @cache
@@ -63,13 +79,16 @@ def asset(name: str) -> str:
 # What the script needs to know.
 
 
-def _data(survey: Survey, **options: Any) -> dict[str, Any]:
+def _data(survey: Survey, code: dict[str, Any] | None, **options: Any) -> dict[str, Any]:
     return {
         **options,
+        "code": code,
         "digest": survey.digest,
         "identity": survey.identity,
         "languages": list(survey.languages),
-        "words": {language: dict(survey.wording[language]) for language in survey.languages},
+        "words": {
+            language: page_words(survey.wording[language], code=code is not None) for language in survey.languages
+        },
         "title": dict(survey.title),
         "introduction": dict(survey.introduction),
         "asker": dict(survey.asker),
@@ -89,6 +108,13 @@ def facts(survey: Survey) -> dict[str, Any]:
         "beliefs": beliefs(person_ratio(survey.plan)),
         "panel": _panel(survey) if survey.has_rounds else None,
     }
+
+
+def page_words(texts: Mapping[str, str], *, code: bool) -> dict[str, str]:
+    """The texts of a page; with codes, ``code_draw`` stands in place of ``draw``."""
+    plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT))}
+    own = {name.removeprefix(CODE): text for name, text in texts.items() if name.startswith(CODE)}
+    return {**plain, **own} if code else plain
 
 
 def beliefs(ratio: Fraction) -> list[list[str]]:

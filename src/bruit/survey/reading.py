@@ -20,7 +20,7 @@ from bruit.domains import Schema
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.survey import wording
 from bruit.survey.question import Kind, Question, Texts
-from bruit.survey.survey import Survey
+from bruit.survey.survey import Channel, Survey
 
 #: The most answers to a question, questions, characters of a label and of another text.
 MOST_LABELS = 100
@@ -41,7 +41,7 @@ _READABLE = (None, "self", "subset", "window")
 
 _SURVEY_KEYS = (
     "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "people", "shown_from", "opens",
-    "closes", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
+    "closes", "channel", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
 )  # fmt: skip
 _QUESTION_KEYS = {
     "choice": ("labels", "refusal"),
@@ -71,7 +71,7 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
     words = {code: wording.own(code, beside) if code in own else wording.TEXTS[code] for code in languages}
     questions = _questions(file, words)
     plan = _plan(file, questions)
-    return Survey(
+    survey = Survey(
         title=_texts(file, "title", languages, "", MOST_LABEL),
         languages=languages,
         questions=questions,
@@ -80,9 +80,13 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
         introduction=_texts(file, "introduction", languages, "", MOST_TEXT, optional=True),
         asker=_texts(file, "asker", languages, "", MOST_TEXT, optional=True),
         own_wording=own,
+        channel=_channel(file),
         **_numbers(file),
         **_times(file, plan),
     )
+    if survey.channel == "codes":
+        _ = survey.codes  # an error where answers do not fit into codes
+    return survey
 
 
 def _load(content: bytes, name: str) -> dict[str, Any]:
@@ -152,6 +156,12 @@ def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
     expected = None if "people" not in file else _checks.integer(low=1, high=MOST_PEOPLE, people=file["people"])
     gate = _checks.integer(low=2, high=MOST_PEOPLE, shown_from=file.get("shown_from", SHOWN_FROM))
     return {"expected": expected, "shown_from": gate}
+
+
+def _channel(file: Mapping[str, Any]) -> Channel:
+    """How answers come back; to a collector unless the file says."""
+    channel: Channel = _checks.one_of(get_args(Channel), channel=file.get("channel", "collector"))
+    return channel
 
 
 def _times(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:

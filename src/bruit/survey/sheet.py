@@ -17,7 +17,7 @@ from bruit.pages import fill, isolated
 from bruit.sheets import LANGUAGES, Phrases
 from bruit.sheets.page import BELIEFS
 from bruit.sheets.parts import SheetPart, blanks, bullets, heading, paragraph, table
-from bruit.survey.page import beliefs, facts, rounded_epsilon
+from bruit.survey.page import beliefs, facts, page_words, rounded_epsilon
 from bruit.survey.paper import Paper
 from bruit.survey.question import Question
 
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 
 #: How answers come back: over the network to a collector, as codes that people hand in, or on paper.
 CHANNELS = ("collector", "codes", "paper")
-#: How the texts of the page begin that stand in place of others where answers are codes.
-_CODE = "code_"
 
 
 def sheet(survey: Survey, language: str | None, *, channel: str | None, links: bool) -> bytes:
     """The sheet of a survey, whole."""
-    own = getattr(survey, "channel", "collector")
-    way = _checks.one_of(CHANNELS, channel=own if channel is None else channel)
+    way = _checks.one_of(CHANNELS, channel=survey.channel if channel is None else channel)
     spoken = spoken_language(survey, language)
     if links and way != "collector":
         raise ParameterError("Links are for a collector: leave --links out (links=False in Python).")
@@ -71,10 +68,7 @@ class _Sheet:
 
     def _wording(self) -> Mapping[str, str]:
         """The texts of the page that people answer on."""
-        texts = self.survey.wording[self.language]
-        if self.channel != "codes":
-            return texts
-        return {**texts, **{name.removeprefix(_CODE): text for name, text in texts.items() if name.startswith(_CODE)}}
+        return page_words(self.survey.wording[self.language], code=self.channel == "codes")
 
     def _facts(self) -> dict[str, Any]:
         return facts(self.survey)

@@ -9,19 +9,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bruit import documents
 from bruit.cards import Card
 from bruit.collection import Plan, Repeat
 from bruit.collection.panel import ONCE
 from bruit.engines import parsing
-from bruit.errors import DataError
+from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
 
 if TYPE_CHECKING:
     from bruit.survey.check import Check
+    from bruit.survey.codes import CodeForm
+
+#: How answers come back: over the network to a collector, as codes that people hand in, or on paper.
+Channel: TypeAlias = Literal["collector", "codes", "paper"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +56,8 @@ class Survey:
         When each round begins, where the same people are asked again; else empty.
     opening
         What sets this opening of it at a collector apart from others: its name there and a random number; else empty.
+    channel
+        How answers come back: ``"collector"``, ``"codes"`` or ``"paper"``.
 
     Guarantee
     ---------
@@ -97,6 +103,7 @@ class Survey:
     closes: datetime | None = None
     round_opens: tuple[datetime, ...] = ()
     opening: str = ""
+    channel: Channel = "collector"
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Survey:
@@ -154,7 +161,7 @@ class Survey:
 
     @cached_property
     def digest(self) -> str:
-        """64 hexadecimal digits: what makes it this survey. Comments, dates, people and the gate do not count."""
+        """64 hexadecimal digits: what makes it this survey. Comments, dates, people, gate, channel do not count."""
         return hashlib.sha256(documents.canonical(self._body()).encode()).hexdigest()
 
     @cached_property
@@ -233,6 +240,25 @@ class Survey:
 
         return answer(self, values, link, round)
 
+    @cached_property
+    def codes(self) -> CodeForm:
+        """The form of its codes, which people hand in where there is no collector."""
+        from bruit.survey.codes import CodeForm
+
+        return CodeForm(self)
+
+    def answer_code(self, values: Mapping[str, Any]) -> str:
+        """A new report as a code, as the page would show it: for devices without a browser, and for trials.
+
+        Parameters
+        ----------
+        values
+            As for `answer`.
+        """
+        from bruit.survey.answering import answer_code
+
+        return answer_code(self, values)
+
     def draw_memo(self, values: Mapping[str, Any]) -> Memo:
         """What a device keeps for one epoch of a survey with rounds, and shows to nobody.
 
@@ -294,7 +320,9 @@ class Survey:
 
         return Check(self)
 
-    def page(self, *, address: str = "report", links: bool = False, insecure_demo: bool = False) -> bytes:
+    def page(
+        self, *, address: str = "report", links: bool = False, insecure_demo: bool = False, code: bool = False
+    ) -> bytes:
         """The respondent's page: one static HTML file that draws on the device and sends the report.
 
         Parameters
@@ -305,9 +333,16 @@ class Survey:
             Whether people come by single-use links, whose token stands behind ``#`` in the address of the page.
         insecure_demo
             Whether the page works over plain http from another machine too, where nobody vouches for it.
+        code
+            Whether the page sends nothing and shows a code instead, which people hand in. It then works from a disk
+            too, and neither `address` nor `links` is for it.
         """
-        from bruit.survey.page import page
+        from bruit.survey.page import code_page, page
 
+        if code:
+            if links or insecure_demo or address != "report":
+                raise ParameterError("A page with codes sends nothing: leave out address, links and insecure_demo.")
+            return code_page(self)
         return page(self, address=address, links=links, insecure_demo=insecure_demo)
 
     def sheet(self, language: str | None = None, *, channel: str | None = None, links: bool = False) -> bytes:

@@ -12,8 +12,12 @@ from collections.abc import Callable, Mapping
 from bruit.errors import ParameterError
 from bruit.pages import Wording
 
-#: The texts that bruit has. Surveys were opened with translations from before there was the one named here.
-TEXTS = Wording("bruit.survey", later=frozenset({"lost_last"}))
+#: How the texts of codes begin: of the page, and to print.
+CODE, PRINT = "code_", "print_"
+#: Surveys were opened with translations from before there were these texts.
+_LATER = frozenset({"lost_last", *(name for name in Wording("bruit.survey")["en"] if name.startswith((CODE, PRINT)))})
+#: The texts that bruit has.
+TEXTS = Wording("bruit.survey", later=_LATER)
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 

@@ -5,7 +5,23 @@ from __future__ import annotations
 import typer
 
 from bruit.cli.exits import ended
-from bruit.cli.survey import backup, check, close, delete, demo, export, links, new, open, page, paper, results, sheet
+from bruit.cli.survey import (
+    backup,
+    check,
+    close,
+    collect,
+    delete,
+    demo,
+    export,
+    handouts,
+    links,
+    new,
+    open,
+    page,
+    paper,
+    results,
+    sheet,
+)
 
 app = typer.Typer(
     help="Surveys that people answer in their own browser, which draws before it sends.",
@@ -15,6 +31,8 @@ app = typer.Typer(
 app.command("new", short_help="Write a survey to begin with.")(ended(new.new))
 app.command("check", short_help="Say what a survey promises, and what its people will learn.")(ended(check.check))
 app.command("page", short_help="Write the page that people answer on, one HTML file.")(ended(page.page))
+app.command("handouts", short_help="Write slips and a poster to print, for codes.")(ended(handouts.handouts))
+app.command("collect", short_help="Count the codes that people handed in.")(ended(collect.collect))
 app.command("paper", short_help="Write a sheet to print, with coins or dice.")(ended(paper.paper))
 app.command("sheet", short_help="Write what people and an ethics board read beforehand.")(ended(sheet.sheet))
 app.command("demo", short_help="Open a filled example on this machine.")(ended(demo.demo))

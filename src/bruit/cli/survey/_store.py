@@ -28,16 +28,34 @@ _MOST_NAMES = 200
 _NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
-def opened(address: str, *, new: bool = False) -> Store:
-    """The store; an error if there is none, unless it may be new."""
+def opened(address: str, *, new: bool = False, serves: bool = False) -> Store:
+    """The store; an error if there is none, unless it may be new, or if the dependencies of a server are missing."""
     from bruit.collector import open_store
-    from bruit.collector.serving import check_extra
 
-    check_extra()
+    if serves:
+        from bruit.collector.serving import check_extra
+
+        check_extra()
     is_file = "://" not in address
     if is_file and not new and not Path(address).exists():
         raise FormatError(f"There is no store {address}: bruit survey open makes one, and --store says where it is.")
     return open_store(address)
+
+
+def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: bool = False) -> tuple[str, bool]:
+    """Put a survey file into a store; a secret for whoever asks, which counts if the survey is new there."""
+    from datetime import UTC, datetime
+
+    from bruit.collector import Opened
+    from bruit.collector.desk import document, link_hash
+    from bruit.collector.links import token
+    from bruit.survey import Survey
+
+    secret = token(26)
+    day = datetime.now(UTC).date().isoformat()
+    digest = Survey.read(survey).digest
+    opened = Opened(name, digest, document(survey), links, public, link_hash(secret), day=day, opening=token())
+    return secret, store.add(opened)
 
 
 def desk(store: Store, name: str) -> Desk:

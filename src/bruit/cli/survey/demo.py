@@ -26,7 +26,7 @@ def demo(
     """
     _checks.integer(low=1, high=100_000, **{"--people": people})
     with tempfile.TemporaryDirectory(prefix="bruit-demo-") as folder:
-        keeper = _store.opened(f"{folder}/{_store.DEFAULT}", new=True)
+        keeper = _store.opened(f"{folder}/{_store.DEFAULT}", new=True, serves=True)
         from bruit.collector import demo as example
         from bruit.collector.serving import Listening
 

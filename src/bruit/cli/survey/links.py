@@ -1,4 +1,4 @@
-"""`bruit survey links`: single-use links, on a sheet of QR codes."""
+"""`bruit survey links`: single-use links, on slips with QR codes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def links(
     name: _store.Name,
     number: Annotated[int, typer.Option(help="How many links to make.")],
     address: Annotated[str, typer.Option(help="What people type, as in https://survey.example.org.")],
-    sheet: Annotated[
+    slips: Annotated[
         Path | None, typer.Option(help="Write slips with QR codes to print and cut: an .html file.")
     ] = None,
+    sheet: Annotated[Path | None, typer.Option(hidden=True)] = None,
     store: _store.Address = _store.DEFAULT,
 ) -> None:
     """Make single-use links, for a survey that takes answers with such links only.
@@ -32,16 +33,18 @@ def links(
     if not address.startswith(("https://", "http://")):
         raise ParameterError("--address must begin with https://, as in https://survey.example.org.")
     if sheet is not None:
-        _options.check_file(sheet, "--sheet", (".html",))
+        raise ParameterError("--sheet is called --slips now, as in --slips slips.html.")
+    if slips is not None:
+        _options.check_file(slips, "--slips", (".html",))
     keeper = _store.opened(store)
     try:
         desk = _store.desk(keeper, name)
         issued = [f"{address.rstrip('/')}/s/{name}#{token}" for token in tokens.issue(keeper, name, number)]
     finally:
         keeper.disconnect()
-    if sheet is None:
+    if slips is None:
         for link in issued:
             console.say(link, whole=True)
     else:
-        documents.write_secret(sheet, tokens.sheet(desk.survey, issued).decode())
-        console.note(f"{sheet} has {len(issued)} links. Print it, then delete it.")
+        documents.write_secret(slips, tokens.slips(desk.survey, issued).decode())
+        console.note(f"{slips} has {len(issued)} links. Print it, then delete it.")

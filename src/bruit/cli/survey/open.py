@@ -60,7 +60,7 @@ def open_survey(
     """
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
-    keeper = _store.opened(store, new=bool(files))
+    keeper = _store.opened(store, new=bool(files), serves=True)
     from bruit.collector.desk import Desk
     from bruit.collector.server import Limits
     from bruit.collector.serving import Listening, server
@@ -97,20 +97,19 @@ def open_survey(
 
 def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Opened:
     """Keep a survey and print its links; the survey as the store has it."""
-    from datetime import UTC, datetime
-
-    from bruit.collector import Opened
-    from bruit.collector.desk import document, link_hash
-    from bruit.collector.links import qr_terminal, token
+    from bruit.collector.desk import link_hash
+    from bruit.collector.links import qr_terminal
     from bruit.survey import Survey
 
     survey = Survey.read(file)
     if survey.has_rounds and not links:
         raise ParameterError("A survey with rounds is answered by personal links, one for all rounds: add --links.")
-    secret = token(26)
-    day = datetime.now(UTC).date().isoformat()
-    opened = Opened(name, survey.digest, document(file), links, public, link_hash(secret), day=day, opening=token())
-    is_new = keeper.add(opened)
+    if survey.channel == "codes":
+        raise ParameterError(
+            f'{file.name} says channel = "codes": people hand in codes, and nothing is served. Write its page by bruit '
+            f"survey page {file.name} -o {file.stem}.html, and count by bruit survey collect."
+        )
+    secret, is_new = _store.keep(keeper, file, name, links=links, public=public)
     if new_token and not is_new:
         keeper.set_token(name, link_hash(secret))
     link = f"{base}/s/{name}"
@@ -132,7 +131,10 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
         console.note("This survey was open already, and the link to its results is the one that was shown then.")
     if not links and console.out().is_terminal and not _only_here(base):
         console.out().print(qr_terminal(link), highlight=False, markup=False)
-    return keeper.survey(name) or opened
+    opened = keeper.survey(name)
+    if opened is None:
+        raise ParameterError(f"The survey {name!r} was deleted in this moment.")
+    return opened
 
 
 def _say_stopped(keeper: Store, store: str) -> None:

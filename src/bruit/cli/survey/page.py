@@ -25,6 +25,9 @@ def page(
         typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it."),
     ] = "report",
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,
+    code: Annotated[
+        bool, typer.Option("--code", help="Show a code to hand in, and send nothing: no server is needed.")
+    ] = False,
     store: Annotated[
         str | None,
         typer.Option(help="The store in which the survey is open, for bruit's collector.", show_default=False),
@@ -37,6 +40,9 @@ def page(
     """Write the page that people answer on, one HTML file, and say its hash and its policy.
 
     A collector that bruit survey open runs takes reports of the page only if the page was written with its --store.
+
+    With --code, or channel = "codes" in the file, the page works wherever a browser opens it, from a disk too. People
+    hand in the code that it shows, and bruit survey collect counts the codes.
     """
     from bruit.survey import Survey, security_policy
 
@@ -44,6 +50,11 @@ def page(
     if output.exists() and not force:
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
     survey = Survey.read(path)
+    if code or (survey.channel == "codes" and store is None):
+        if links or store is not None or name is not None or address != "report":
+            raise ParameterError("A page with codes sends nothing: leave out --address, --links, --store and --name.")
+        _write_code_page(survey, path, output)
+        return
     if store is not None:
         survey, links = _opened(store, name or path.stem, survey, links)
     elif name is not None:
@@ -53,6 +64,15 @@ def page(
     console.say(f"page: {output}, {counted(len(content), 'byte')}", whole=True)
     console.say(f"sha256: {hashlib.sha256(content).hexdigest()}", whole=True)
     console.say(f"Content-Security-Policy: {security_policy(content)}", whole=True)
+
+
+def _write_code_page(survey: Survey, path: Path, output: Path) -> None:
+    """Write a page with codes, and say what comes next."""
+    content = survey.page(code=True)
+    documents.write_text(output, content.decode())
+    console.say(f"page: {output}, {counted(len(content), 'byte')}; it shows codes of {survey.codes.length} characters")
+    console.say(f"sha256: {hashlib.sha256(content).hexdigest()}", whole=True)
+    console.say(f"Pass on the file, or its link. Then: bruit survey collect {path} codes.csv", style="dim", whole=True)
 
 
 def _opened(address: str, name: str, survey: Survey, links: bool) -> tuple[Survey, bool]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bruit.cli import console
+from bruit import documents
+from bruit.cli import _options, console
 from bruit.cli.survey import _store
 from bruit.tables import counted
 
@@ -21,6 +23,9 @@ def results(
     name: _store.Name,
     store: _store.Address = _store.DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the page of results to an .html file instead.")
+    ] = None,
 ) -> None:
     """Show the estimates of a survey, with intervals, and whether its reports follow the law.
 
@@ -29,17 +34,35 @@ def results(
     """
     from bruit.collector import export
     from bruit.collector.results import results as look
-    from bruit.collector.results_page import held_back, notes
-    from bruit.collector.wording import TEXTS
 
+    if output is not None:
+        _options.check_file(output, "--output", (".html",))
     keeper = _store.opened(store)
     try:
         shown = look(keeper, _store.desk(keeper, name))
     finally:
         keeper.disconnect()
-    if as_json:
+    if output is not None:
+        write_page(shown, output)
+    elif as_json:
         console.print_json(export.table(shown).to_json())
-        return
+    else:
+        show(shown, name)
+
+
+def write_page(shown: Results, output: Path) -> None:
+    """Write the page of results, for whoever runs the survey."""
+    from bruit.collector.results_page import page
+
+    documents.write_text(output, page(shown).decode())
+    console.note(f"{output} is the page of results.")
+
+
+def show(shown: Results, name: str) -> None:
+    """Print the estimates of a survey."""
+    from bruit.collector.results_page import held_back, notes
+    from bruit.collector.wording import TEXTS
+
     words = TEXTS["en"]
     answered, refused, repeated = shown.totals
     counts = [counted(answered, "answer"), *[f"{refused:,} refused"] * bool(refused)]

@@ -23,7 +23,7 @@ def sheet(
     channel: Annotated[
         str | None,
         typer.Option(
-            help="How answers come back: collector, codes or paper; collector unless given.", show_default=False
+            help="How answers come back: collector, codes or paper; as the file says unless given.", show_default=False
         ),
     ] = None,
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,

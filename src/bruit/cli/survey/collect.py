@@ -1,0 +1,151 @@
+"""`bruit survey collect`: count the codes that people handed in."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bruit.cli import console
+from bruit.cli.survey import _store
+from bruit.cli.survey.results import show
+from bruit.errors import ParameterError
+from bruit.tables import counted
+
+if TYPE_CHECKING:
+    from bruit.collector import Store
+    from bruit.collector.collecting import Collected, Place
+    from bruit.collector.desk import Desk
+    from bruit.survey.code_files import CodeRow
+
+#: How many places of codes that do not count are named.
+_MOST_PLACES = 20
+
+
+def collect(
+    path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="CODES",
+            help="Files with codes: .csv, .txt or .xlsx; - or none reads standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep what is counted, and add to it when more codes come: a .sqlite file.", show_default=False
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Its name in the store; the name of the file unless given.", show_default=False)
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Count one code per submitter; this column says who it is.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Count the codes that people handed in, wherever they stand in the files, and each of them once.
+
+    Without --store the estimates are shown and nothing is kept. With it a file that grows may be collected any number
+    of times. bruit survey results then shows the estimates, and bruit survey close deletes what is kept of codes.
+    """
+    if store is None and name is not None:
+        raise ParameterError("--name is the name in a store: give --store, too, as in --store surveys.sqlite.")
+    rows = [row for file in files or [Path("-")] for row in _rows(file, per)]
+    if store is not None:
+        _collect(store, path, _store.clean_name(name or path.stem), rows, per, kept=True)
+        return
+    with tempfile.TemporaryDirectory(prefix="bruit-codes-") as folder:
+        _collect(f"{folder}/{_store.DEFAULT}", path, "survey", rows, per, kept=False)
+
+
+def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str | None, *, kept: bool) -> None:
+    from bruit.collector.collecting import check
+    from bruit.collector.collecting import collect as count
+    from bruit.collector.desk import Desk
+    from bruit.collector.results import results
+
+    keeper = _store.opened(address, new=True)
+    try:
+        known = keeper.survey(name)
+        if known is not None:
+            check(Desk(known))
+        _store.keep(keeper, path, name)
+        desk = _store.desk(keeper, name)
+        check(desk)
+        collected = count(keeper, desk, rows, per_submitter=per is not None)
+        _report(collected, keeper, desk, per)
+        if not kept:
+            keeper.close(name, whole=True if keeper.totals(name).answered >= desk.survey.shown_from else None)
+            show(results(keeper, _store.desk(keeper, name)), path.stem)
+        else:
+            console.say(f"Next: bruit survey results {name} --store {address}", style="dim", whole=True)
+    finally:
+        keeper.disconnect()
+
+
+def _rows(file: Path, per: str | None) -> list[CodeRow]:
+    """The rows of a file, or of standard input."""
+    from bruit.survey.code_files import ENDINGS, MOST_BYTES, read_rows
+
+    if str(file) == "-":
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        return read_rows("standard input", data, per)
+    if file.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"CODES must be files that end with {', '.join(ENDINGS)}; save the list as one of these.")
+    with file.open("rb") as content:
+        return read_rows(file.name, content.read(MOST_BYTES + 1), per)
+
+
+def _report(collected: Collected, keeper: Store, desk: Desk, per: str | None) -> None:
+    """What became of the codes, and how many people are counted of those that are expected."""
+    answered, expected = keeper.totals(desk.name).answered, desk.survey.expected
+    size = "" if expected is None else f" of {counted(expected, 'person')}"
+    console.say(f"Counted: {counted(answered, 'answer')}{size}; new: {counted(collected.counted, 'code')}.", "bold")
+    for line in _lines(collected, per):
+        console.say(f"  {line}")
+    if expected is not None and answered > expected:
+        console.warn(f"more answers than people: {answered:,}, and the survey says people = {expected:,}.")
+    if per is None:
+        console.note(
+            "That everybody counts once is not assured: nobody knows who handed in a code. If the file has a column "
+            "that says who did, --per COLUMN counts one code of each."
+        )
+
+
+def _lines(collected: Collected, per: str | None) -> Iterator[str]:
+    """All that was not counted, by its reason."""
+    numbers = {
+        "further copies of a code": collected.twice,
+        f"further codes of the same {per}": collected.further,
+        f"codes without {per}": collected.nameless,
+        "of another survey": collected.other_survey,
+        "of another text of this survey, as an earlier one": collected.other_text,
+        "rows without a code": collected.without,
+    }
+    yield from (f"{reason}: {number:,}" for reason, number in numbers.items() if number)
+    if collected.mistyped:
+        yield f"mistyped: {len(collected.mistyped):,} ({_places(collected.mistyped)})"
+    if collected.set_aside:
+        yield (
+            f"set aside, because another code with the same id came first: {len(collected.set_aside):,} "
+            f"({_places(collected.set_aside)})"
+        )
+
+
+def _places(places: list[Place]) -> str:
+    """Where codes stand, and which groups of four are wrong."""
+    texts = []
+    for file, number, groups in places[:_MOST_PLACES]:
+        wrong = f" group {' and '.join(map(str, groups))}" if groups else ""
+        texts.append(f"{file} row {number}{wrong}")
+    more = len(places) - len(texts)
+    return ", ".join(texts) + (f" and {more:,} more" if more else "")
