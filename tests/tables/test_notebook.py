@@ -66,7 +66,7 @@ PLAIN = {
     "Task": "what a method is given to settle", "Settled": "what a plan is made of, which has HTML",
     "Kept": "a result, which has HTML, with its file and date", "Declaration": "a line of text",
     "Prospects": "tables, each of which has HTML", "SecondGroup": "two lines say it",
-    "Interval": "two bounds and their policies, in one line",
+    "Interval": "two bounds and their policies, in one line", "Groups": "answers by group, each of which has HTML",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
 
